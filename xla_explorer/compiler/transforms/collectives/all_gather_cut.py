@@ -1,6 +1,7 @@
-"""What was gathered from all devices, and of which each takes one part: the walk that two passes share.
+"""The walk shared by two passes on dynamic-slices of an all-gather by device.
 
-Source: xla/hlo/transforms/collectives/all_gather_dynamic_slice_simplifier.cc and simplifiers/all_gather_permuted_ds_simplifier.cc.
+Source: xla/hlo/transforms/collectives/all_gather_dynamic_slice_simplifier.cc and
+simplifiers/all_gather_permuted_ds_simplifier.cc.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from xla_explorer.hlo.module import HloModule
 
 
 class GatheredCut:
-    """replica_count, num_partitions: of devices; 0: as the module says."""
+    """The base of these passes. replica_count, num_partitions: of devices; 0 for the module's."""
 
     name: ClassVar[str]
     replica_count: int
     num_partitions: int
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation."""
+        """Visit every computation."""
         changed = False
         for cut, gathered in cuts_behind(module, "all-gather"):
             changed |= self._visit(cut, gathered, context)
@@ -70,5 +71,5 @@ class GatheredCut:
     def taken(
         self, gathered: HloInstruction, cut: DeviceSlice, groups: list[list[tuple[int, int]]]
     ) -> HloInstruction | Reason:
-        """What takes the place of the part that each device takes."""
+        """Return the replacement of the slice that each device takes."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Devices that gather, and then keep what they gave, need not gather.
+"""Removal of an all-gather if each device slices its own operand back out.
 
 Source: xla/hlo/transforms/collectives/all_gather_dynamic_slice_simplifier.cc.
 """
@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllGatherDynamicSliceSimplifier(GatheredCut):
-    """dynamic-slice(all-gather(x)) becomes x when each device takes the part that it gave."""
+    """dynamic-slice(all-gather(x)) becomes x if each device slices out its own operand."""
 
     name: ClassVar[str] = "all-gather-dynamic-slice-simplifier"
     replica_count: int = 0
@@ -27,7 +27,7 @@ class AllGatherDynamicSliceSimplifier(GatheredCut):
     def taken(
         self, gathered: HloInstruction, cut: DeviceSlice, groups: list[list[tuple[int, int]]]
     ) -> HloInstruction | Reason:
-        """What was gathered."""
+        """Return the operand of the all-gather."""
         if any(row != tuple(range(len(row))) for row in cut.parts):
             return refuse(
                 "parts-of-others", f"the devices take parts of %{gathered.name} that others gave"

@@ -1,4 +1,4 @@
-"""Devices that gather, and then keep what one other gave, need only that sent.
+"""Replacement of an all-gather by a collective-permute if each device slices out one operand.
 
 Source: xla/hlo/transforms/simplifiers/all_gather_permuted_ds_simplifier.cc.
 """
@@ -19,7 +19,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllGatherPermutedSliceSimplifier(GatheredCut):
-    """dynamic-slice(all-gather(x)) becomes collective-permute(x) when each part is taken by one device, not always the one that gave it."""
+    """dynamic-slice(all-gather(x)) becomes collective-permute(x) if the slices permute the parts.
+
+    Each part must be sliced by exactly one device, and not always by its own.
+    """
 
     name: ClassVar[str] = "all-gather-to-collective-permute-simplifier"
     replica_count: int = 0
@@ -28,7 +31,7 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
     def taken(
         self, gathered: HloInstruction, cut: DeviceSlice, groups: list[list[tuple[int, int]]]
     ) -> HloInstruction | Reason:
-        """Each part sent from who gave it to who takes it."""
+        """Return a collective-permute from each part's source to the device that slices it."""
         if any(sorted(row) != list(range(len(row))) for row in cut.parts):
             return refuse(
                 "not-a-permutation", f"two devices take the same part of %{gathered.name}"
@@ -43,7 +46,8 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
             for g, row in zip(groups, cut.parts, strict=True)
             for k, part in enumerate(row)
         ]
-        # A collective-permute numbers replicas, for every partition alike, or (by a channel) partitions, for every replica alike.
+        # A collective-permute numbers replicas, the same for all partitions, or (with a channel)
+        # partitions, the same for all replicas.
         channel = gathered.attributes.get("channel_id")
         across = 0 if not channel or all(a[1] == b[1] for a, b in sent) else 1
         pairs = sorted({(source[across], target[across]) for source, target in sent})

@@ -1,4 +1,7 @@
-"""Collective reductions over groups that cross, as one. Source: xla/hlo/transforms/collectives/all_reduce_folder.cc."""
+"""Merging of nested all-reduces over crossing groups.
+
+Source: xla/hlo/transforms/collectives/all_reduce_folder.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,13 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllReduceFolder(OpExpanderPass):
-    """all-reduce of an all-reduce over other groups becomes one over their product."""
+    """Nested all-reduces over crossing groups become one over the product of the groups."""
 
     name: ClassVar[str] = "all-reduce-folder"
     opcodes: ClassVar[frozenset[str]] = frozenset(["all-reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Two of the same kind whose groups cross."""
+        """Return True for two all-reduces of the same kind whose groups cross."""
         inner = i.operands[0]
         return (
             len(i.operands) == 1
@@ -40,7 +43,7 @@ class AllReduceFolder(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """One all-reduce."""
+        """Return one all-reduce."""
         groups = folded_groups(i, i.operands[0]) or []
         text = "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}"
         given = own_attributes(i) | {
@@ -51,7 +54,10 @@ class AllReduceFolder(OpExpanderPass):
 
 
 def folded_groups(outer: HloInstruction, inner: HloInstruction) -> list[list[int]] | None:
-    """The groups of one reduction that does what both do; None when some device would count twice or the groups are not explicit."""
+    """Return the groups of one reduction with the effect of both.
+
+    None if some device would count twice or the groups are not explicit.
+    """
     groups, inner_groups = [i.attributes.value("replica_groups") for i in (outer, inner)]
     if groups is None or inner_groups is None or not groups.groups or not inner_groups.groups:
         return None

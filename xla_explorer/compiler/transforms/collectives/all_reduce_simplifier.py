@@ -1,4 +1,4 @@
-"""Collective reductions of what every device holds alike, and of groups of one.
+"""Simplification of collectives on replicated values, and over groups of one device.
 
 Source: xla/hlo/transforms/collectives/all_reduce_simplifier.cc.
 """
@@ -18,7 +18,7 @@ from xla_explorer.hlo.primitive_type import S32
 
 
 def group_size(i: HloInstruction, replicas: int) -> int | None:
-    """Devices in each group; None when unknown or different."""
+    """Return the number of devices in each group; None if unknown or different."""
     groups = i.attributes.get("replica_groups")
     sizes = {len(g) for g in groups.groups} if groups is not None and groups.groups else {replicas}
     found = sizes.pop() if len(sizes) == 1 else 0
@@ -26,7 +26,7 @@ def group_size(i: HloInstruction, replicas: int) -> int | None:
 
 
 def replicated(i: HloInstruction) -> bool:
-    """Whether every device holds the same value."""
+    """Return True if every device holds the same value."""
     name = i.opcode.name
     if name == "parameter":
         return i.attributes.get("parameter_replication") == "{true}" or "replicated" in (
@@ -47,9 +47,11 @@ def replicated(i: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllReduceSimplifier(OpExpanderPass):
-    """A sum of equal values is a product with the number of devices, their minimum or maximum the value; a group of one does nothing.
+    """Replace all-reduces of replicated values, and collectives over groups of one device.
 
-    replica_count: devices when the groups do not say.
+    A sum of equal values becomes a product with the number of devices; a minimum or maximum becomes
+    the value. A collective over one device becomes its operand. replica_count: number of devices if
+    the groups do not list them.
     """
 
     name: ClassVar[str] = "all-reduce-simplifier"
@@ -57,7 +59,7 @@ class AllReduceSimplifier(OpExpanderPass):
     replica_count: int = 0
 
     def matches(self, i: HloInstruction) -> bool:
-        """One operand of a known group."""
+        """Return True for one operand and groups of a known size."""
         if len(i.operands) != 1:
             return False
         size = group_size(
@@ -71,7 +73,7 @@ class AllReduceSimplifier(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
-        """By kind."""
+        """Return the replacement for the kind of reduction, or None."""
         [x] = values_of(b, i)
         size = group_size(
             i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0)

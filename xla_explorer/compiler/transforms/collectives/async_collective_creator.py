@@ -1,4 +1,7 @@
-"""Collectives split into start and done. Source: xla/hlo/transforms/collectives/async_collective_creator.cc."""
+"""Splitting of collectives into start and done.
+
+Source: xla/hlo/transforms/collectives/async_collective_creator.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ STARTS: Final = {
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AsyncCollectiveCreator:
-    """Collectives become a start and a done, between which a machine may do other work.
+    """Split collectives into a start and a done, so that other work may overlap.
 
-    convert_all_reduce, convert_all_gather, convert_collective_permute: which.
+    convert_all_reduce, convert_all_gather, convert_collective_permute: the kinds to split.
     """
 
     name: ClassVar[str] = "async-collective-creator"
@@ -32,7 +35,7 @@ class AsyncCollectiveCreator:
     convert_collective_permute: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every collective of those kinds."""
+        """Split every collective of the selected kinds."""
         wanted = {
             "all-reduce": self.convert_all_reduce,
             "all-gather": self.convert_all_gather,

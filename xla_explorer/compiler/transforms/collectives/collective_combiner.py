@@ -1,4 +1,4 @@
-"""Several small collectives become one with several operands.
+"""Combining of small collectives into one with several operands.
 
 Source: xla/hlo/transforms/collectives/collective_combiner_utils.h, all_reduce_combiner.cc,
 all_gather_combiner.cc, reduce_scatter_combiner.cc.
@@ -22,9 +22,10 @@ from xla_explorer.hlo.shape import tuple_shape
 
 @dataclasses.dataclass(frozen=True)
 class CollectiveCombiner:
-    """Collectives of one kind that agree in all but their operands, and do not depend on each other.
+    """Combine independent collectives of one kind that differ only in their operands.
 
-    combine_threshold_in_bytes, combine_threshold_count: most bytes and operands of one combined collective.
+    combine_threshold_in_bytes, combine_threshold_count: most bytes and operands of one combined
+    collective.
     """
 
     name: ClassVar[str] = ""
@@ -33,7 +34,7 @@ class CollectiveCombiner:
     combine_threshold_count: int = 256
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Groups of every computation."""
+        """Combine groups in every computation."""
         changed = False
         for computation in list(module.computations.values()):
             while self._combine_one(computation, context):

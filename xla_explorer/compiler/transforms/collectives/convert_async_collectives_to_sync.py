@@ -1,4 +1,7 @@
-"""A start and its done, joined to the collective. Source: xla/hlo/transforms/collectives/convert_async_collectives_to_sync.cc."""
+"""Joining of a start and its done into the synchronous collective.
+
+Source: xla/hlo/transforms/collectives/convert_async_collectives_to_sync.cc.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,23 @@ from xla_explorer.compiler.transforms.collectives.async_collective_creator impor
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-# What takes no time, so that nothing is hidden behind it.
+# Free operations: they hide no latency.
 _FREE = frozenset(["parameter", "constant", "get-tuple-element", "bitcast", "tuple"])
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvertAsyncCollectivesToSync:
-    """A start whose done follows without anything between them in the schedule becomes the collective.
+    """Join a start and its done into the collective if the schedule has no work between them.
 
-    always: wherever the done stands (and in modules without a schedule).
+    always: join any pair, and pairs in modules without a schedule.
     """
 
     name: ClassVar[str] = "convert-async-collectives-to-sync"
     always: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every pair."""
+        """Join the pairs of every scheduled computation."""
         changed = False
         for computation in list(module.computations.values()):
             if computation.schedule is None and not self.always:
@@ -78,7 +81,7 @@ class ConvertAsyncCollectivesToSync:
 
 
 def _substitute_start(start: HloInstruction, made: HloInstruction, before: int) -> None:
-    """Control edges of the start go over to the collective, and the start goes."""
+    """Move control edges of the start to the collective, and remove the start."""
     computation = start.parent
     for after in control_users(computation, start):
         computation.set_control_predecessors(

@@ -1,7 +1,8 @@
-"""Where each device cuts what a collective gives all of them: start indices computed from the device's number.
+"""The slice that each device takes of a collective's result: start indices by device number.
 
-Source: xla/service/collective_opt_utils.cc. There a fixed set of expressions is recognised; here the start index is computed for every
-device, so every expression of constants, tables and the numbers of the device is understood.
+Source: xla/service/collective_opt_utils.cc. XLA recognises a fixed set of expressions. Here the
+start index is evaluated for every device, so every expression of constants, tables and device
+numbers is supported.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _MOVES = frozenset(["reshape", "bitcast", "copy"])
 
 @dataclasses.dataclass(frozen=True)
 class Devices:
-    """How many replicas there are, and partitions of each."""
+    """The number of replicas, and of partitions of each."""
 
     replicas: int
     partitions: int
 
     @staticmethod
     def of(i: HloInstruction, replicas: int, partitions: int) -> Devices:
-        """Those given, or else (0) what the module says, or one."""
+        """Return the given numbers; for 0, the module's or else one."""
         said = i.parent.module.attributes
         return Devices(
             replicas or int(said.get("replica_count") or 1),
@@ -39,7 +40,7 @@ class Devices:
         )
 
     def groups_of(self, collective: HloInstruction) -> list[list[tuple[int, int]]] | Reason:
-        """The groups that work together, as (replica, partition), in order; every device is in one."""
+        """Return the groups as lists of (replica, partition), in order; every device is in one."""
         found = collective.attributes.get("replica_groups")
         listed = [list(g) for g in found.groups] if found is not None and found.groups else []
         mode = group_mode(collective)
@@ -71,7 +72,7 @@ class Devices:
 
 
 def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
-    """The value of a scalar integer on one device; None when it depends on more than the device. Source of each step: its opcode."""
+    """Return the value of a scalar integer on one device; None if it has other inputs."""
     name, operands = i.opcode.name, i.operands
     if name == "constant":
         return (
@@ -111,7 +112,7 @@ def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
 
 
 def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
-    """One element of a table: a constant, or an iota."""
+    """Return one element of a table: a constant, or an iota."""
     table = i.operands[0]
     if (
         table.shape.rank != 1
@@ -129,7 +130,10 @@ def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
 def cuts_behind(
     module: HloModule, opcode_name: str
 ) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-    """Each dynamic-slice of the module that cuts what such a collective gives, with the collective. They may be replaced meanwhile."""
+    """Yield each dynamic-slice of such a collective's result, with the collective.
+
+    The instructions may be replaced during the iteration.
+    """
     for computation in list(module.computations.values()):
         for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
             found = _collective_behind(cut, opcode_name)
@@ -138,7 +142,7 @@ def cuts_behind(
 
 
 def _collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
-    """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
+    """Return the one-operand collective that only the slice reads, perhaps via a reshape."""
     x = cut.operands[0]
     if (
         x.opcode.name in ("reshape", "bitcast")
@@ -157,7 +161,7 @@ def _collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction 
 
 
 def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
-    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is not a dimension of its own."""
+    """Return the dimension of `source` that a reshape to `target` keeps as `dimension`, or None."""
     wanted = math.prod(target.dimensions[:dimension]), target.dimensions[dimension]
     for d, size in enumerate(source.dimensions):
         if (math.prod(source.dimensions[:d]), size) == wanted:
@@ -167,7 +171,7 @@ def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
 
 @dataclasses.dataclass(frozen=True)
 class DeviceSlice:
-    """The one dimension that a dynamic-slice cuts, how much it takes, and the number of the part that each device of each group takes."""
+    """A dynamic-slice by device: dimension, size, and the part of each device in each group."""
 
     dimension: int
     size: int
@@ -175,7 +179,7 @@ class DeviceSlice:
 
 
 def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> DeviceSlice | Reason:
-    """What a dynamic-slice takes on each device, when it is a part of the one dimension that it cuts."""
+    """Return the slice of each device, if the dynamic-slice cuts one dimension into equal parts."""
     before, after = cut.operands[0].shape.dimensions, cut.shape.dimensions
     starts = start_operands(cut)
     changed = [d for d in range(len(before)) if before[d] != after[d]]

@@ -1,4 +1,4 @@
-"""Sums of collective sums become the collective sum of a sum.
+"""Reassociation of sums of collective sums.
 
 Source: xla/service/all_reduce_reassociate.cc and reduce_scatter_reassociate.cc.
 """
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 def reduction_kind(i: HloInstruction) -> str | None:
-    """The opcode that the collective's reducer applies to its two parameters, None for others."""
+    """Return the opcode that the reducer applies to its two parameters, else None."""
     root = i.called[0].root if i.called else i
     plain = (
         len(root.operands) == 2
@@ -42,13 +42,13 @@ def reduction_kind(i: HloInstruction) -> str | None:
 
 
 class CollectiveReassociation:
-    """opcode: of the collective."""
+    """The base of the passes below. opcode: of the collective."""
 
     name: ClassVar[str]
     opcode: ClassVar[str]
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """op(collective(x), collective(y)) wherever op is what the collective computes."""
+        """Rewrite op(collective(x), collective(y)) if op is the collective's reduction."""
         changed = False
         for computation in list(module.computations.values()):
             for i in list(computation.post_order()):
@@ -109,7 +109,7 @@ class CollectiveReassociation:
     def _moves_may_come_first(
         self, i: HloInstruction, moves: tuple[HloInstruction, ...]
     ) -> Reason | None:
-        """What stands between the two sums does to what is summed what it does to the sum."""
+        """Require that the moves between the two sums commute with the addition."""
         for move in moves:
             source, target = move.operands[0].shape.element_type, move.shape.element_type
             if self.opcode != "all-reduce" or move.opcode.name == "dynamic-slice":
@@ -135,14 +135,17 @@ class CollectiveReassociation:
         return None
 
 
-# What may stand between a sum over devices and a sum here: it treats each element alike, or leaves some out.
+# Operations that may stand between both sums: the same for each element, or dropping elements.
 _MOVES = frozenset(["bitcast", "reshape", "slice", "convert", "dynamic-slice"])
 
 
 def _behind_moves(
     x: HloInstruction, opcode_name: str
 ) -> tuple[HloInstruction, tuple[HloInstruction, ...]] | None:
-    """(the collective that x comes from, what moves its elements, the last one first), when nothing else reads any of them."""
+    """Return (the collective behind x, the moves after it, the last first), or None.
+
+    Each must have a single reader.
+    """
     moves: list[HloInstruction] = []
     while x.opcode.name in _MOVES and len(x.users) == 1 and not x.is_root:
         moves.append(x)
@@ -153,7 +156,10 @@ def _behind_moves(
 
 
 def _same_collective(i: HloInstruction, a: HloInstruction, b: HloInstruction) -> Reason | None:
-    """Both do what `i` does, over the same groups, in the same group of the schedule; one may do it in a wider type."""
+    """Require two collectives that reduce like `i`, over the same groups.
+
+    Both must be in the same scheduling group; one may use a wider type.
+    """
     for x in (a, b):
         if reduction_kind(x) != i.opcode.name:
             return refuse("other-operation", f"%{x.name} does not {i.opcode.name}")
@@ -180,7 +186,7 @@ def _same_collective(i: HloInstruction, a: HloInstruction, b: HloInstruction) ->
 def _same_cut(
     over_a: tuple[HloInstruction, ...], over_b: tuple[HloInstruction, ...]
 ) -> HloInstruction | None:
-    """The dynamic-slice of both sides, when it is all that is done to either, and the same: it can follow the sum."""
+    """Return the only move on both sides if it is the same dynamic-slice: it can follow the sum."""
     if len(over_a) == len(over_b) == 1:
         a, b = over_a[0], over_b[0]
         same = (
@@ -199,7 +205,7 @@ def _moved(x: HloInstruction, moves: tuple[HloInstruction, ...]) -> HloInstructi
 
 
 def _reducer(i: HloInstruction, shape: Shape) -> HloComputation:
-    """A computation that does to scalars of the element type what `i` does."""
+    """Return a computation that applies `i` to scalars of the element type."""
     scalar = array_shape(shape.element_type, ())
     made = i.parent.module.add_computation(f"{i.opcode.name}_{shape.element_type.name}")
     made.root = made.add(
@@ -211,7 +217,10 @@ def _reducer(i: HloInstruction, shape: Shape) -> HloComputation:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllReduceReassociate(CollectiveReassociation):
-    """add(all-reduce(x), all-reduce(y)) becomes all-reduce(add(x, y)), also where reshapes, slices and widening stand between."""
+    """add(all-reduce(x), all-reduce(y)) becomes all-reduce(add(x, y)).
+
+    Reshapes, slices and widening may stand between.
+    """
 
     name: ClassVar[str] = "all-reduce-reassociate"
     opcode: ClassVar[str] = "all-reduce"

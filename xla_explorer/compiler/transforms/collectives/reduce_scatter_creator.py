@@ -1,4 +1,4 @@
-"""A sum over devices of which each keeps a part of its own becomes a reduce-scatter.
+"""Creation of a reduce-scatter from an all-reduce whose result each device slices.
 
 Source: xla/service/gpu/transforms/reduce_scatter_creator.cc.
 """
@@ -26,7 +26,10 @@ from xla_explorer.hlo.module import HloModule
 
 
 def each_takes_its_own(cut: DeviceSlice, size: int) -> Reason | None:
-    """The first device of each group takes the first part, and so on, to the end but for less than a part for each."""
+    """Require that the k-th device of each group takes part k.
+
+    A remainder must be less than one element per device.
+    """
     count = len(cut.parts[0])
     if any(row != tuple(range(count)) for row in cut.parts):
         return refuse(
@@ -47,9 +50,9 @@ def each_takes_its_own(cut: DeviceSlice, size: int) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceScatterCreator:
-    """dynamic-slice(all-reduce(x)) becomes reduce-scatter(x) when the devices of each group take the parts in their order.
+    """dynamic-slice(all-reduce(x)) becomes reduce-scatter(x) if the parts are in device order.
 
-    replica_count, num_partitions: of devices; 0: as the module says.
+    replica_count, num_partitions: of devices; 0 for the module's.
     """
 
     name: ClassVar[str] = "reduce-scatter-creator"
@@ -57,7 +60,7 @@ class ReduceScatterCreator:
     num_partitions: int = 0
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation."""
+        """Visit every computation."""
         changed = False
         for cut, total in cuts_behind(module, "all-reduce"):
             changed |= self._create(cut, total, context)

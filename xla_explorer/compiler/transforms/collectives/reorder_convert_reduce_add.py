@@ -1,4 +1,7 @@
-"""Sums over devices in the type in which they are added up. Source: xla/service/gpu/transforms/reorder_convert_reduce_add.cc."""
+"""Moving of conversions in front of sums over devices.
+
+Source: xla/service/gpu/transforms/reorder_convert_reduce_add.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from xla_explorer.hlo.module import HloModule
     lambda convert: f"{described(convert.operands[0])}, users {len(convert.operands[0].users)}"
 )
 def converts_a_sum(convert: HloInstruction) -> Reason | None:
-    """What is converted is the sum of one array over devices, read here alone."""
+    """Require that the operand is a sum of one array over devices without other readers."""
     total = convert.operands[0]
     if reduction_kind(total) != "add" or len(total.operands) != 1 or len(total.users) != 1:
         return refuse(
@@ -35,8 +38,11 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
     )
 )
 def adds_up_alike(convert: HloInstruction) -> Reason | None:
-    """Floats add up to nearly the same in another float type, and integers that are narrowed to the same: they wrap around. Integers that
-    are widened do not, nor do floats that lose their fractions first."""
+    """Require that the sum in the new type is nearly the same.
+
+    True of floats in another float type, and of narrowed integers: they wrap around. False of
+    widened integers, and of floats that are converted to integers.
+    """
     before, after = convert.operands[0].shape.element_type, convert.shape.element_type
     fractions = (before.is_float or before.is_complex) and (after.is_float or after.is_complex)
     if fractions or (before.is_integer and after.is_integer and after.bits <= before.bits):
@@ -52,16 +58,16 @@ def adds_up_alike(convert: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReorderConvertReduceAdd:
-    """convert(all-reduce(x)) + y becomes all-reduce(convert(x)) + y, so that sums which meet can be made one. Likewise reduce-scatter.
+    """convert(all-reduce(x)) + y becomes all-reduce(convert(x)) + y, so that sums can be merged.
 
-    enable_reduce_scatter: reduce-scatter, too.
+    enable_reduce_scatter: rewrite reduce-scatters too.
     """
 
     name: ClassVar[str] = "reorder-convert-reduce-add"
     enable_reduce_scatter: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """At every addition."""
+        """Visit every addition."""
         sums = ("all-reduce", "reduce-scatter") if self.enable_reduce_scatter else ("all-reduce",)
         changed = False
         for computation in list(module.computations.values()):

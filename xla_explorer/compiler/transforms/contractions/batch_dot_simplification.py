@@ -1,4 +1,7 @@
-"""Batch dimensions of one element leave the dot. Source: xla/hlo/transforms/simplifiers/batch_dot_simplification.cc."""
+"""Removal of dot batch dimensions of one element.
+
+Source: xla/hlo/transforms/simplifiers/batch_dot_simplification.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ from xla_explorer.hlo.shape import array_shape
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class BatchDotSimplification(OpExpanderPass):
-    """Reshapes drop the batch dimensions of size 1; a reshape of the result puts them back."""
+    """Reshape away dot batch dimensions of size 1; a reshape of the result restores them."""
 
     name: ClassVar[str] = "batch-dot-simplification"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With such a dimension, one contracted (dot_decomposer sees to that)."""
+        """Return True for such a dimension and one contracted dimension (dot_decomposer's form)."""
         sizes = i.operands[0].shape.dimensions
         return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(
             sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims")
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape both, dot, reshape."""
+        """Return reshapes of both operands, the dot, and a reshape."""
         a, made, given = (
             i.attributes,
             [],

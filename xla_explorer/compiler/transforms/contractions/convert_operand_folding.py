@@ -1,4 +1,7 @@
-"""Dots and convolutions read narrow operands as they are. Source: xla/service/convert_operand_folding.cc."""
+"""Folding of widening conversions into dots and convolutions.
+
+Source: xla/service/convert_operand_folding.cc.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ def _widens(i: HloInstruction) -> bool:
     return integers or (a.is_float and b.is_float and a.bits < b.bits)
 
 
-# What only moves elements: it moves narrow ones as well.
+# Pure data movement: it works on the narrow type as well.
 _MOVES = frozenset(["dynamic-slice", "gather", "reshape", "slice", "transpose"])
 
 
 def _is_reshape(i: HloInstruction) -> bool:
-    """A reduce of dimensions of size one, from zero, by an addition."""
+    """Return True for a sum from zero over dimensions of size one."""
     if (
         i.opcode.name != "reduce"
         or len(i.operands) != 2
@@ -40,14 +43,14 @@ def _is_reshape(i: HloInstruction) -> bool:
 
 
 def _widens_before_moves(i: HloInstruction) -> bool:
-    """Such a conversion, or what only moves the elements of one."""
+    """Return True for a widening conversion, or data movement of one."""
     while i.opcode.name in _MOVES or _is_reshape(i):
         i = i.operands[0]
     return _widens(i)
 
 
 def _narrow(i: HloInstruction) -> HloInstruction:
-    """What the conversion converted, moved as `i` is."""
+    """Return the operand of the conversion, with the data movement of `i`."""
     if _widens(i):
         return i.operands[0]
     moved = _narrow(i.operands[0])
@@ -67,16 +70,19 @@ def _narrow(i: HloInstruction) -> HloInstruction:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvertOperandFolding(OpExpanderPass):
-    """dot(convert(x), y) becomes dot(x, y) of the same result type, when the conversion widens; also behind reshapes and the like."""
+    """dot(convert(x), y) becomes dot(x, y) of the same result type if the conversion widens.
+
+    Reshapes and the like may stand between.
+    """
 
     name: ClassVar[str] = "convert_operand_folding"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """An operand is such a conversion."""
+        """Return True if an operand is such a conversion."""
         return any(_widens_before_moves(o) for o in i.operands)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operation on what was converted."""
+        """Return the operation on the narrow operands."""
         operands = [HloValue(b, _narrow(o) if _widens_before_moves(o) else o) for o in i.operands]
         return b.emit(i.opcode.name, operands, own_attributes(i), shape=i.shape)

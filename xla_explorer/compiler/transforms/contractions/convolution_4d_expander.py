@@ -1,4 +1,4 @@
-"""Convolutions over many dimensions, most of them of size one, as convolutions over few.
+"""Removal of idle spatial dimensions of convolutions.
 
 Source: xla/hlo/transforms/expanders/convolution_4d_expander.cc.
 """
@@ -22,7 +22,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def idle_dimensions(i: HloInstruction) -> list[int]:
-    """The numbers of the spatial dimensions of one element in input, kernel and result, around which nothing is padded."""
+    """Return the spatial dimensions of size one in input, kernel and result, without padding."""
     numbers, rows = i.attributes["dim_labels"], i.attributes["window"].dimensions
     found = []
     for k, row in enumerate(rows):
@@ -38,13 +38,13 @@ def idle_dimensions(i: HloInstruction) -> list[int]:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class Convolution4DExpander(OpExpanderPass):
-    """A convolution over four dimensions, of which some have one element everywhere, becomes one over the others."""
+    """Remove spatial dimensions of one element from a convolution over four dimensions."""
 
     name: ClassVar[str] = "convolution_4d_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Four spatial dimensions, some of them idle."""
+        """Return True for four spatial dimensions, some of them idle."""
         return (
             "window" in i.attributes
             and len(i.attributes["dim_labels"].input_spatial) == 4
@@ -52,7 +52,7 @@ class Convolution4DExpander(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape of both sides, convolution, reshape."""
+        """Return reshapes of both operands, the convolution, and a reshape."""
         idle = idle_dimensions(i)
         left = [k for k in range(4) if k not in idle]
         renamed = {str(k): str(n) for n, k in enumerate(left)}

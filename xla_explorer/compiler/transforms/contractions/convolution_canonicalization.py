@@ -1,4 +1,7 @@
-"""Convolutions in the layout b01..f_01..io->b01..f. Source: xla/service/cpu/conv_canonicalization.cc."""
+"""Convolutions in the layout b01..f_01..io->b01..f.
+
+Source: xla/service/cpu/conv_canonicalization.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvolutionCanonicalization(OpExpanderPass):
-    """Transposes bring batch first and feature last, in the kernel input and output feature last, and the result back.
+    """Transpose convolutions to batch first, feature last, and a kernel with features last.
 
-    features_last: leave a convolution alone whose result has its features last, which kernels that copy their operands can do with.
+    The result is transposed back. features_last: skip a convolution whose result has its features
+    last, for kernels that copy their operands.
     """
 
     name: ClassVar[str] = "convolution-canonicalization"
@@ -30,7 +34,7 @@ class ConvolutionCanonicalization(OpExpanderPass):
     features_last: bool = False
 
     def matches(self, i: HloInstruction) -> bool:
-        """Not in that layout yet."""
+        """Return True for another layout."""
         if self.features_last and i.attributes["dim_labels"].output_feature == i.shape.rank - 1:
             return False
         return (
@@ -39,7 +43,7 @@ class ConvolutionCanonicalization(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """transpose both, convolution, transpose."""
+        """Return transposes of both operands, the convolution, and a transpose."""
         x, kernel = values_of(b, i)
         labels: ConvolutionDimensionNumbers = i.attributes["dim_labels"]
         orders = [

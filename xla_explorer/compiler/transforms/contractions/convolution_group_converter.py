@@ -1,4 +1,7 @@
-"""Grouped convolutions become plain ones in which the group is a spatial dimension. Source: xla/service/convolution_group_converter.cc."""
+"""Conversion of grouped convolutions to plain ones with a spatial group dimension.
+
+Source: xla/service/convolution_group_converter.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvolutionGroupConverter(OpExpanderPass):
-    """Input and kernel get a spatial dimension over the groups, dilated and strided so that group k of one meets group k of the other.
+    """Convert groups of a convolution to a spatial dimension.
 
-    convert_batch_groups, convert_feature_groups: which.
+    Dilation and stride pair group k of the input with group k of the kernel. convert_batch_groups,
+    convert_feature_groups: the kinds to convert.
     """
 
     name: ClassVar[str] = "convolution-group-converter"
@@ -31,7 +35,7 @@ class ConvolutionGroupConverter(OpExpanderPass):
     convert_feature_groups: bool = True
 
     def matches(self, i: HloInstruction) -> bool:
-        """More than one group of a kind to convert, not of both kinds."""
+        """Return True for several groups of one selected kind and none of the other."""
         batch, feature = (
             i.attributes.value("batch_group_count"),
             i.attributes.value("feature_group_count"),
@@ -41,7 +45,7 @@ class ConvolutionGroupConverter(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape both, convolution with base dilation, reshape."""
+        """Return reshapes of both operands, a base-dilated convolution, and a reshape."""
         x, kernel = values_of(b, i)
         a = i.attributes
         batch = a.value("batch_group_count")

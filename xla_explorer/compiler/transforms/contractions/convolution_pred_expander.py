@@ -1,4 +1,7 @@
-"""Convolutions of booleans happen in floats. Source: xla/hlo/transforms/expanders/convolution_pred_expander.cc."""
+"""Convolutions of booleans in floats.
+
+Source: xla/hlo/transforms/expanders/convolution_pred_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ from xla_explorer.hlo.primitive_type import F16, PRED
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvolutionPredExpander(OpExpanderPass):
-    """Operands become f16, and what is not zero is true."""
+    """Compute boolean convolutions in f16; a result that is not zero is true."""
 
     name: ClassVar[str] = "convolution-pred-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """pred throughout."""
+        """Return True for pred operands and result."""
         return all(x.shape.element_type.is_pred for x in (i, *i.operands))
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """convert, convolution, convert."""
+        """Return conversions, the convolution, and a conversion."""
         wide = b.emit(
             "convolution",
             [x.astype(F16) for x in values_of(b, i)],

@@ -1,4 +1,7 @@
-"""Dots in the form [batch, M, K] x [batch, K, N]. Source: xla/hlo/transforms/expanders/dot_decomposer.cc."""
+"""Dots in the form [batch, M, K] x [batch, K, N].
+
+Source: xla/hlo/transforms/expanders/dot_decomposer.cc.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from xla_explorer.hlo.shape import array_shape
 
 
 def is_canonical(dot: HloInstruction) -> bool:
-    """One contracted and at most one free dimension a side; batch dimensions first, in order."""
+    """Return True for leading batch dimensions, one contracted and at most one free one a side."""
     for side, operand in zip(("lhs", "rhs"), dot.operands, strict=True):
         batch, contracting = (
             dot.attributes.value(f"{side}_batch_dims"),
@@ -37,17 +40,17 @@ def is_canonical(dot: HloInstruction) -> bool:
 @register_pass("dot-decomposer")
 @dataclasses.dataclass(frozen=True)
 class DotDecomposer(OpExpanderPass):
-    """Transposes and reshapes make both operands matrices (or vectors) behind their batch dimensions."""
+    """Transpose and reshape both operands to matrices or vectors behind their batch dimensions."""
 
     name: ClassVar[str] = "dot_decomposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Not in that form yet."""
+        """Return True for another form."""
         return not is_canonical(i)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """transpose and reshape of each side, dot, reshape."""
+        """Return a transpose and reshape of each operand, the dot, and a reshape."""
         made, ranks = [], []
         for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
             batch, contracting = (

@@ -1,4 +1,7 @@
-"""Batch dimensions of dots, as few as they can be. Source: xla/hlo/transforms/simplifiers/dot_dimension_merger.cc."""
+"""Merging of dot batch dimensions.
+
+Source: xla/hlo/transforms/simplifiers/dot_dimension_merger.cc.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from xla_explorer.hlo.shape import Shape
 
 
 def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
-    """Neighbours in ascending order, each right behind the one before it in memory."""
+    """Return True for ascending adjacent dimensions, each next to the one before in memory."""
     order = shape.layout.minor_to_major
     return all(
         b == a + 1 and order.index(b) + 1 == order.index(a) for a, b in itertools.pairwise(dims)
@@ -35,7 +38,7 @@ def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
     )
 )
 def batches_lie_together(i: HloInstruction) -> Reason | None:
-    """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory, and of known size."""
+    """Require adjacent static batch dimensions, in order and in memory, in operands and result."""
     dynamic = next((x for x in (i, *i.operands) if any(x.shape.dynamic)), None)
     if dynamic is not None:
         return refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
@@ -58,21 +61,21 @@ def batches_lie_together(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotDimensionMerger(OpExpanderPass):
-    """Batch dimensions that follow each other become one."""
+    """Merge adjacent batch dimensions of a dot into one."""
 
     name: ClassVar[str] = "dot_dimension_merger"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Several batch dimensions."""
+        """Return True for several batch dimensions."""
         return len(i.attributes.value("lhs_batch_dims")) > 1
 
     def legality(self) -> tuple[Predicate, ...]:
-        """They can be one without a byte moving."""
+        """Return the check that merging moves no byte."""
         return (batches_lie_together,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape of both sides, dot, reshape."""
+        """Return reshapes of both operands, the dot, and a reshape."""
         count = len(i.attributes.value("lhs_batch_dims"))
         changes: dict[str, tuple[int, ...]] = {}
         made = []
@@ -91,7 +94,7 @@ class DotDimensionMerger(OpExpanderPass):
 
 
 def _merged(shape: Shape, first: int, count: int) -> Shape:
-    """The shape with `count` dimensions from `first` on in one."""
+    """Return the shape with `count` dimensions from `first` on merged."""
     sizes = shape.dimensions
     order = [
         d if d <= first else d - count + 1

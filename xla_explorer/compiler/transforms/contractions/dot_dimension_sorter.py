@@ -1,4 +1,7 @@
-"""Contracted dimensions of dots in the order of memory. Source: xla/service/gpu/transforms/dot_dimension_sorter.cc."""
+"""Contracted dimensions of dots in memory order.
+
+Source: xla/service/gpu/transforms/dot_dimension_sorter.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,20 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def lists_as_many(i: HloInstruction) -> bool:
-    """Several dimensions are contracted."""
+    """Require several contracted dimensions."""
     return len(i.attributes.value("lhs_contracting_dims")) > 1
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotDimensionSorter(OpExpanderPass):
-    """Contracted dimensions are listed in ascending order where they follow each other, so that no transpose need bring them there."""
+    """List adjacent contracted dimensions in ascending order, so that no transpose is needed."""
 
     name: ClassVar[str] = "dot_dimension_sorter"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Neighbours on one side, listed in another order than theirs."""
+        """Return True if they are adjacent on one side, but not in order."""
         return lists_as_many(i) and self._order(i) is not None
 
     def _order(self, i: HloInstruction) -> list[int] | None:
@@ -47,7 +50,7 @@ class DotDimensionSorter(OpExpanderPass):
         return sorted(range(len(leading)), key=lambda n: leading[n])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The same dot, its contracted dimensions listed otherwise."""
+        """Return the same dot with its contracted dimensions reordered."""
         order = self._order(i)
         assert order is not None
         moved = {

@@ -1,4 +1,4 @@
-"""Dots that share an operand become one. Source: xla/hlo/transforms/simplifiers/dot_merger.cc."""
+"""Merging of dots that share an operand. Source: xla/hlo/transforms/simplifiers/dot_merger.cc."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def _same_but_for(side: int, a: HloInstruction, b: HloInstruction) -> bool:
-    """Whether two dots differ only in the operand of the other side, and that only in its free dimensions."""
+    """Return True if two dots differ only in free dimensions of the other side's operand."""
     if (
         a.operands[side] is not b.operands[side]
         or a.attributes is not b.attributes
@@ -55,7 +55,7 @@ def _bytes_of_smaller(a: HloInstruction, b: HloInstruction) -> int:
 
 
 def small_enough(limit: int) -> Predicate:
-    """Merging pays where each dot alone is too small for the machine."""
+    """Return the check that one of two dots is too small to use the machine alone."""
 
     @measures(lambda a, b: at_most("bytes of the smaller", _bytes_of_smaller(a, b), limit))
     def operands_within_limit(a: HloInstruction, b: HloInstruction) -> Reason | None:
@@ -83,7 +83,7 @@ class DotMerger:
     max_size_to_merge: int = 32 << 20
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Pairs of every computation, until none is left."""
+        """Merge pairs in every computation, until none is left."""
         changed = False
         for computation in list(module.computations.values()):
             while self._merge_one(computation, context):

@@ -1,4 +1,4 @@
-"""Operands of dots whose contracted dimensions do not lie together in memory are transposed, if each element is used often enough."""
+"""Packing of dot operands: a transpose makes contracted dimensions contiguous if uses repay it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 
-LEAST_USES = 8  # of an element that is copied: a product over scattered dimensions takes some 0.4 ns a use, a copy 1 to 2 ns an element
+# uses per copied element: a product over scattered dimensions takes some 0.4 ns a use, a copy 1 to
+# 2 ns an element
+LEAST_USES = 8
 
 
 class _Side(NamedTuple):
-    """An operand: its dimensions by their part in the dot."""
+    """The batch, free and contracted dimensions of an operand."""
 
     batch: tuple[int, ...]
     free: tuple[int, ...]
@@ -31,13 +33,13 @@ class _Side(NamedTuple):
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotOperandTransposer(OpExpanderPass):
-    """Contracted dimensions of both operands get one order, which both have in memory."""
+    """Give contracted dimensions of both operands one order, contiguous in memory."""
 
     name: ClassVar[str] = "dot-operand-transposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Several dimensions are contracted, and an order or a transpose that pays makes them one."""
+        """Return True for several contracted dimensions and an order or transpose that pays."""
         several = len(i.attributes.value("lhs_contracting_dims")) > 1
         return (
             several
@@ -47,7 +49,7 @@ class DotOperandTransposer(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The same dot of operands that are matrices in memory."""
+        """Return the same dot of operands that are matrices in memory."""
         plan = _plan(i)
         assert plan is not None
         order, scattered = plan
@@ -87,7 +89,7 @@ def _sides(i: HloInstruction) -> list[_Side]:
 
 
 def _plan(i: HloInstruction) -> tuple[list[int], list[bool]] | None:
-    """Return in which order to list contracted dimensions and which operands to transpose; None to leave the dot as it is."""
+    """Return the order of contracted dimensions and the operands to transpose, or None."""
     sides = _sides(i)
     shapes = [o.shape for o in i.operands]
     count = len(sides[0].contracted)

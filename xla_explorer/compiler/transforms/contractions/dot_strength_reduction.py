@@ -1,4 +1,7 @@
-"""Products with vectors become a multiplication and a sum. Source: xla/hlo/transforms/expanders/dot_strength_reduction.cc."""
+"""Products with vectors as a multiplication and a sum.
+
+Source: xla/hlo/transforms/expanders/dot_strength_reduction.cc.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ from xla_explorer.hlo.primitive_type import F32
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotStrengthReduction(OpExpanderPass):
-    """A dot in which one side has no free dimension: no library is faster there."""
+    """A dot in which one side has no free dimension becomes multiply and reduce.
+
+    No library is faster there.
+    """
 
     name: ClassVar[str] = "dot-strength-reduction"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """One side has only batch and contracted dimensions; one type throughout."""
+        """Return True if one side has no free dimension, and all have one type."""
         kinds = {i.shape.element_type, *[o.shape.element_type for o in i.operands]}
         used = len(i.attributes.value("lhs_batch_dims")) + len(
             i.attributes.value("lhs_contracting_dims")
@@ -34,7 +40,10 @@ class DotStrengthReduction(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """broadcast both to [batch, free, contracted], multiply, reduce; narrow floats are summed in f32."""
+        """Return broadcasts to [batch, free, contracted], multiply, reduce.
+
+        Narrow floats sum in f32.
+        """
         sides = list(zip(("lhs", "rhs"), values_of(b, i), strict=True))
         order = []
         for side, x in sides:

@@ -1,4 +1,7 @@
-"""A product with a vector becomes a product with a matrix of one row or column. Source: xla/service/gpu/transforms/gemv_rewriter.cc."""
+"""Products with a vector as products with a matrix of one row or column.
+
+Source: xla/service/gpu/transforms/gemv_rewriter.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +23,22 @@ from xla_explorer.hlo.shape import array_shape
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class GemvRewriter(OpExpanderPass):
-    """The vector gets a dimension of size 1, and a reshape takes it out of the result."""
+    """Reshape the vector of a product to a matrix of one row or column.
+
+    A reshape of the result removes the dimension.
+    """
 
     name: ClassVar[str] = "gemv-rewriter"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Exactly one side has no free dimension; one dimension is contracted."""
+        """Return True if one side has no free dimension and one dimension is contracted."""
         batch = len(i.attributes.value("lhs_batch_dims"))
         ranks = [o.shape.rank - batch for o in i.operands]
         return len(i.attributes.value("lhs_contracting_dims")) == 1 and sorted(ranks) == [1, 2]
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape, dot, reshape."""
+        """Return reshape, dot, reshape."""
         batch = len(i.attributes.value("lhs_batch_dims"))
         left, right = values_of(b, i)
         sizes = list(i.shape.dimensions)

@@ -1,4 +1,4 @@
-"""Products of small integers in the form that CPU instructions for groups of them compute. No pass of XLA's."""
+"""Products of small integers in the form of CPU dot-product instructions. No pass of XLA's."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
 
-SUM_BITS = 32  # of the sums that the instructions make
+SUM_BITS = 32  # of the sums that the instructions accumulate
 
 
 def narrow_source(i: HloInstruction) -> HloInstruction:
-    """What an operand was before it was widened, values unchanged."""
+    """Return the operand before a lossless widening, else the operand itself."""
     if i.opcode.name != "convert":
         return i
     before, after = i.operands[0].shape.element_type, i.shape.element_type
@@ -33,7 +33,7 @@ def narrow_source(i: HloInstruction) -> HloInstruction:
 
 
 def multiplied_in_groups(dot: HloInstruction, target: Target) -> bool:
-    """Whether the target has instructions for the dot of what its operands were before they were widened."""
+    """Return True if the target has dot-product instructions for the operands before widening."""
     t = dot.shape.element_type
     if t.is_float or t.is_complex or t.is_pred or t.bits > SUM_BITS:
         return False
@@ -44,16 +44,17 @@ def multiplied_in_groups(dot: HloInstruction, target: Target) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class GroupedIntegerProducts(OpExpanderPass):
-    """Dots of widened integers become dots of the narrow ones, with 32-bit sums, where the CPU has instructions for groups of such factors.
+    """Compute dots of widened integers on the narrow ones if the CPU has such instructions.
 
-    Sums modulo 2^32 are those modulo a smaller power of two as well, so a narrower result is converted from them.
+    The sums have 32 bits. Sums modulo 2^32 are also correct modulo a smaller power of two, so a
+    narrower result is converted from them.
     """
 
     name: ClassVar[str] = "grouped-integer-products"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Whether operands or result are not yet what the instructions work on."""
+        """Return True if operands or result do not have the instructions' types yet."""
         return i.shape.element_type.bits < SUM_BITS or any(
             narrow_source(o) is not o for o in i.operands
         )
@@ -62,7 +63,7 @@ class GroupedIntegerProducts(OpExpanderPass):
         return multiplied_in_groups(i, context.target) and super()._visit(computation, i, context)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The product of the narrow operands, converted where its type is not 32 bits wide."""
+        """Return the product of the narrow operands, converted unless its type has 32 bits."""
         t = i.shape.element_type
         given = own_attributes(i)
         given.pop("operand_precision", None)

@@ -1,4 +1,4 @@
-"""Products of small integers computed with floats, where every sum is exact. No pass of XLA's."""
+"""Products of small integers in floats, if every sum is exact. No pass of XLA's."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32
 
-EXACT = 1 << 24  # integers up to here are floats of 32 bits
-THIN = 4  # rows or columns of a product that is not worth copies of its operands
+EXACT = 1 << 24  # integers up to here are exact in f32
+THIN = 4  # rows or columns of a skinny product, which does not repay copies of its operands
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class IntegerProductsInFloats(OpExpanderPass):
-    """Dots and convolutions of 8-bit integers become f32 ones, for which there are kernels with fused multiply-adds. Dots only where
-    the CPU has no instructions for them (`grouped-integer-products`).
+    """Dots and convolutions of 8-bit integers become f32 ones, with fused multiply-adds.
 
-    Each product and each partial sum is an integer below 2^24 in magnitude, so that no order of summation rounds; operands that are
-    widened before the product count with the type they come from.
+    Dots only if the CPU has no dot-product instructions for them (`grouped-integer-products`). Each
+    product and each partial sum is an integer below 2^24 in magnitude, so that no order of
+    summation rounds. Operands that are widened before the product count with their narrow type.
     """
 
     name: ClassVar[str] = "integer-products-in-floats"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Integers throughout, and neither operand a single line."""
+        """Return True for integers throughout, and neither operand skinny."""
         types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
         if any(t.is_float or t.is_complex or t.is_pred for t in types):
             return False
@@ -51,11 +51,11 @@ class IntegerProductsInFloats(OpExpanderPass):
         return not in_groups and super()._visit(computation, i, context)
 
     def legality(self) -> tuple[Predicate, ...]:
-        """Sums are exact."""
+        """Return the check that sums are exact."""
         return (sums_are_exact,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """convert, product, convert."""
+        """Return conversions, the product, and a conversion."""
         operands = [b.convert(HloValue(b, narrow_source(o)), F32) for o in i.operands]
         given = own_attributes(i)
         given.pop("operand_precision", None)
@@ -64,7 +64,7 @@ class IntegerProductsInFloats(OpExpanderPass):
 
 
 def _depth(i: HloInstruction) -> int:
-    """How many products make one result."""
+    """Return the number of products in one sum."""
     lhs, rhs = i.operands
     if i.opcode.name == "dot":
         contracted: list[int] = [
@@ -84,7 +84,7 @@ def _largest_sum(i: HloInstruction) -> int:
 
 @measures(lambda i: at_most("largest sum", _largest_sum(i), EXACT))
 def sums_are_exact(i: HloInstruction) -> Reason | None:
-    """The largest sum of magnitudes must be an exact float."""
+    """Require that the largest sum of magnitudes is an exact float."""
     largest = _largest_sum(i)
     if largest > EXACT:
         return refuse(

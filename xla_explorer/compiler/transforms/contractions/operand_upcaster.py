@@ -1,4 +1,7 @@
-"""Dots and convolutions read operands of the type in which they compute. Source: xla/service/operand_upcaster.cc."""
+"""Operands of dots and convolutions in the type of the computation.
+
+Source: xla/service/operand_upcaster.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class OperandUpcaster(OpExpanderPass):
-    """Operands narrower than the result are converted to its type."""
+    """Convert operands narrower than the result to its type."""
 
     name: ClassVar[str] = "operand_upcaster"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """An operand has another type than the result, and neither is wider."""
+        """Return True if operand and result types differ, and no operand is wider."""
         kind = i.shape.element_type
         return any(o.shape.element_type is not kind for o in i.operands) and width(
             inferred_type(i)
         ) <= width(kind)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Converts in front."""
+        """Return the operation on converted operands."""
         kind = i.shape.element_type
         return b.emit(
             i.opcode.name,

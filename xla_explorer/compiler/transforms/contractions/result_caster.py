@@ -1,4 +1,7 @@
-"""Dots and convolutions whose results are narrower than their operands compute wide. Source: xla/service/result_caster.cc."""
+"""Wide computation of dots and convolutions with narrow results.
+
+Source: xla/service/result_caster.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ResultCaster(OpExpanderPass):
-    """Results narrower than the operands are computed wide and converted."""
+    """Compute results that are narrower than the operands wide, and convert them."""
 
     name: ClassVar[str] = "result_caster"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """The operands are wider than the result."""
+        """Return True if the operands are wider than the result."""
         return width(inferred_type(i)) > width(i.shape.element_type)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A convert behind."""
+        """Return the wide operation and a conversion."""
         wide = b.emit(
             i.opcode.name,
             values_of(b, i),

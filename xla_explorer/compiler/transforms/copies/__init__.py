@@ -1,4 +1,4 @@
-"""Copies: what the sharing of buffers demands."""
+"""Copies that the sharing of buffers requires."""
 
 from xla_explorer.compiler.transforms.copies.copy_insertion import CopyInsertion
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import FlattenCallGraph

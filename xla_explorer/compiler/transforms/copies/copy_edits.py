@@ -1,4 +1,4 @@
-"""Copies that were decided on, collected and then made together, schedules included."""
+"""Collected copies, inserted together, with the update of schedules."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class CopyEdits:
     def copy_root_leaf(
         self, computation: HloComputation, index: Index, temporary: int = -1
     ) -> None:
-        """Copy one leaf of the root, at the end; from a temporary copy when a number is given."""
+        """Copy one leaf of the root at the end, from temporary `temporary` unless it is -1."""
         self._root_steps.setdefault(computation, []).append((index, temporary, False))
 
     def copy_to_temporary(self, computation: HloComputation, number: int, index: Index) -> None:
-        """Copy what a leaf of the root reads to temporary `number`, at the end."""
+        """Copy the operand of a root leaf to temporary `number`, at the end."""
         self._root_steps.setdefault(computation, []).append((index, number, True))
 
     def apply(self) -> bool:
-        """Make the copies. Whether there were any."""
+        """Make the copies; return True if there were any."""
         before: dict[HloInstruction, list[HloInstruction]] = {}
         at_end: dict[HloComputation, list[HloInstruction]] = {}
         touched: dict[HloComputation, None] = {}
@@ -101,7 +101,7 @@ def _rebuild_root(
 def _without_dead_tuples(
     computation: HloComputation, order: list[HloInstruction]
 ) -> list[HloInstruction]:
-    """Drop tuples and elements that nothing reads any more."""
+    """Drop tuples and elements without users."""
     kept: list[HloInstruction] = []
     for i in reversed(order):
         if (

@@ -1,9 +1,11 @@
-"""The pass `copy-insertion`: makes every buffer sharing that the program's meaning demands possible, with few copies.
+"""The pass `copy-insertion`: the few copies that make every required buffer sharing possible.
 
-What a while carries must stay in one buffer, an update in place must own its buffer, a conditional's branches must leave
-their results in one place, the entry may not return its own parameter. Where the live ranges, known exactly from the
-schedule, do not allow that, a `copy` goes in; each with the reason. XLA copies first and removes what it can prove
-superfluous, then schedules (xla/service/copy_insertion.cc); here the schedule comes first, so nothing needs to be removed.
+The state of a while must stay in one buffer, and an in-place update must own its buffer. The
+branches of a conditional must leave their results in one place, and the entry must not return its
+own parameter. A `copy` is inserted with its reason if the live ranges, known exactly from the
+schedule, do not allow the sharing. XLA copies first, removes copies that it can prove superfluous,
+then schedules (xla/service/copy_insertion.cc). Here the schedule comes first, so nothing needs to
+be removed.
 """
 
 from __future__ import annotations
@@ -33,14 +35,21 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class CopyInsertion:
-    """Needs a flat call graph; schedules what has no schedule, and keeps schedules up to date."""
+    """Insert the copies that buffer sharing requires.
+
+    Needs a flat call graph; schedules computations without a schedule, and keeps schedules up to
+    date.
+    """
 
     name: ClassVar[str] = "copy-insertion"
     kinds: ClassVar[tuple[str, ...]] = ("share-buffer", "execution-order")
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Insert copies in the entry and in every computation that control flow runs. None where computations have several callers,
-        which flatten-call-graph left so: such a program gets no buffers."""
+        """Insert copies in the entry and in every computation that control flow runs.
+
+        No copies if flatten-call-graph left computations with several callers: such a program gets
+        no buffers.
+        """
         if shared_sequential_computations(module):
             return False
         changed = False
@@ -53,7 +62,7 @@ class _CopyInserter:
     def __init__(self, module: HloModule, context: PassContext) -> None:
         self.module, self.context = module, context
         self.flow = Dataflow(module)
-        # What the caller gives away may be overwritten without a copy.
+        # Donated parameters may be overwritten without a copy.
         self.aliases = wanted_aliases(module) if context.target.abilities.takes_arguments else ()
         give_away(self.flow, self.aliases)
         self.sets = BufferSets(self.flow)
@@ -78,11 +87,10 @@ class _CopyInserter:
         self._entry_root()
         return self.edits.apply()
 
-    # -- decisions ---------------------------------------------------------------------------------------------------
     def _share(
         self, source: Value, target: Value, subject: HloInstruction, against: Reason | None = None
     ) -> bool:
-        """Whether `source` can be in the buffer of `target`; if so they are joined."""
+        """Join `source` with the buffer of `target` if possible; return True if joined."""
         reason = against or self.sets.why_not_shared(source, target)
         may_be_shared = settled("buffer-may-be-shared", reason, lambda: _both(source, target))
         decision = self.context.decide(
@@ -99,7 +107,7 @@ class _CopyInserter:
         return True
 
     def _copy(self, source: Value, at: float, until: float, user: HloInstruction) -> Value:
-        """A value that a copy of `source` makes at a position, read by `user` at `until` in its place."""
+        """Return the value of a copy of `source` at a position, which `user` reads at `until`."""
         for number, use in enumerate(source.uses):
             if use[0] == until and use[1] is user:
                 del source.uses[number]
@@ -111,7 +119,6 @@ class _CopyInserter:
         self.sets.refresh(source)
         return copy
 
-    # -- in place ----------------------------------------------------------------------------------------------------
     def _in_place(self, i: HloInstruction, number: int, index: tuple[int, ...]) -> None:
         operand = i.operands[number]
         old, new = self.flow.value_of(operand), self.flow.value_of(i, index)
@@ -131,7 +138,6 @@ class _CopyInserter:
         self.sets.join(copy, new)
         self.edits.copy_operand(i, number)
 
-    # -- conditional -------------------------------------------------------------------------------------------------
     def _conditional(self, i: HloInstruction, phis: list[BranchPhi]) -> None:
         for branch in range(len(i.called)):
             wanted = []
@@ -146,7 +152,6 @@ class _CopyInserter:
                 self.sets.join(copy, phi.result)
                 self.edits.copy_root_leaf(i.called[branch], phi.index)
 
-    # -- while -------------------------------------------------------------------------------------------------------
     def _loop(self, i: HloInstruction, phis: list[LoopPhi]) -> None:
         states = {phi.state for phi in phis}
         carried: set[Value] = set()
@@ -186,7 +191,10 @@ class _CopyInserter:
             self.edits.copy_operand_leaf(i, phi.index)
 
     def _body_moves(self, i: HloInstruction, moves: list[tuple[LoopPhi, Value]]) -> None:
-        """Copies at the end of a body, ordered so that none overwrites what a later one reads; a cycle goes through one more copy."""
+        """Copy at the end of a body, so that no copy overwrites the source of a later one.
+
+        A cycle needs one more copy.
+        """
         if not moves:
             return
         body = i.called[1]
@@ -242,7 +250,6 @@ class _CopyInserter:
         self.flow.values.append(value)
         return value
 
-    # -- entry -------------------------------------------------------------------------------------------------------
     def _entry_root(self) -> None:
         entry = self.module.entry
         taken: set[int] = set()
@@ -288,12 +295,12 @@ class _CopyInserter:
 
 
 def _both(source: Value, target: Value) -> str:
-    """Bytes and live ranges of two values."""
+    """Return bytes and live ranges of two values."""
     sizes = equal("bytes", f"{source.shape.byte_size:,}", f"{target.shape.byte_size:,}")
     return f"{sizes}; %{source.name} lives {source.start:g} to {source.end:g}, %{target.name} {target.start:g} to {target.end:g}"
 
 
 def _home(home: BufferSet) -> str:
-    """What lives in a buffer, and whether it may be written."""
+    """Return the values in a buffer, and its kind: read-only or writable."""
     kind = "read-only" if home.read_only else "writable"
     return f"a {kind} buffer of {listed([value.name for value in home.values])}"

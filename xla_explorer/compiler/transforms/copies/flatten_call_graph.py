@@ -1,6 +1,7 @@
-"""The pass `flatten-call-graph`: every computation that control flow runs gets one caller, by cloning.
+"""The pass `flatten-call-graph`: one caller, by cloning, for computations that control flow runs.
 
-Buffers of a computation are fixed places, so two callers need two copies. Source: xla/service/flatten_call_graph.cc.
+Buffers of a computation are fixed places, so two callers need two clones. Source:
+xla/service/flatten_call_graph.cc.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def why_not_flat(module: HloModule) -> Reason | None:
-    """Why computations with several callers are left as they are; None when each caller can have its own."""
+    """Return why computations with several callers stay shared, or None."""
     size, limit = (
         expanded_sizes(module, lambda i: i.opcode.name in CONTROL_FLOW_NAMES)[module.entry],
         size_limit(module),
@@ -39,9 +40,10 @@ def why_not_flat(module: HloModule) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class FlattenCallGraph:
-    """Clones computations that several instructions call.
+    """Clone computations that several instructions call.
 
-    flatten_embedded: also those applied inside kernels (reducers, comparators), as XLA does; buffers do not ask for it.
+    flatten_embedded: clone computations inside kernels (reducers, comparators) too, as XLA does;
+    buffers do not require it.
     """
 
     name: ClassVar[str] = "flatten-call-graph"
@@ -49,7 +51,10 @@ class FlattenCallGraph:
     flatten_embedded: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Callers before callees, so that what a clone calls is seen, and cloned, in turn. Nothing, where that would be too much."""
+        """Clone for callers before callees, so that callees of clones are cloned in turn.
+
+        Nothing is cloned beyond the size limit.
+        """
         reason = why_not_flat(module)
         if reason is not None:
             caller = next(

@@ -1,8 +1,9 @@
-"""The pass `double-buffer-loop-unrolling`: a loop that would copy its state every iteration runs two iterations at once.
+"""The pass `double-buffer-loop-unrolling`: two iterations at once, to avoid a copy of the state.
 
-A stencil reads its neighbours, so it cannot overwrite its operand: its result goes elsewhere and is copied back. With two
-iterations in the body the first writes elsewhere and the second writes back, and no copy is left; a swap of two elements
-becomes no swap. Source: xla/service/gpu/transforms/double_buffer_loop_unrolling.cc (which does it for collectives).
+A stencil reads adjacent elements, so it cannot overwrite its operand: its result is stored
+elsewhere and copied back. With two iterations in the body, the first writes elsewhere and the
+second writes back, so no copy is left. A swap of two elements disappears. Source:
+xla/service/gpu/transforms/double_buffer_loop_unrolling.cc (for collectives).
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ def _facts(loop: HloInstruction) -> dict[str, Any]:
 @register_pass("loop-double-buffer-transformer")
 @dataclasses.dataclass(frozen=True)
 class LoopDoubleBuffer:
-    """Runs after fusion, before copy-insertion; wants trip counts from while-loop-trip-count-annotator.
+    """Unroll a loop by two if it would copy its state in each iteration.
 
-    min_bytes: size of the state from which saving its copy pays. max_instructions: of a body that may be doubled.
+    Runs after fusion, before copy-insertion; needs trip counts from
+    while-loop-trip-count-annotator. min_bytes: size of the state from which the saved copy pays.
+    max_instructions: of a body that may be doubled.
     """
 
     name: ClassVar[str] = "double-buffer-loop-unrolling"
@@ -42,7 +45,7 @@ class LoopDoubleBuffer:
     max_instructions: int = 400
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Unroll the innermost loops that want it."""
+        """Unroll the innermost loops that profit."""
         changed = False
         for computation in sequential_computations(module):
             for i in list(computation.instructions.values()):
@@ -71,7 +74,7 @@ class LoopDoubleBuffer:
         )
     )
     def body_is_simple(self, loop: HloInstruction) -> Reason | None:
-        """The body must be one tuple of elements to another, without control flow of its own."""
+        """Require a body from one tuple of elements to another, without control flow."""
         body = loop.called[1]
         parameter = body.parameters()[0]
         if (
@@ -105,7 +108,7 @@ class LoopDoubleBuffer:
         )
     )
     def trip_count_is_even(self, loop: HloInstruction) -> Reason | None:
-        """It must run an even, known number of times."""
+        """Require an even, known trip count."""
         count = known_trip_count(loop)
         if count is None:
             return refuse("trip-count-unknown", f"how often %{loop.name} runs is not known")
@@ -119,7 +122,7 @@ class LoopDoubleBuffer:
         )
     )
     def saves_a_copy(self, loop: HloInstruction) -> Reason | None:
-        """Its state must be copied every iteration."""
+        """Require a state that is copied in each iteration."""
         body = loop.called[1]
         parameter = body.parameters()[0]
         for number, made in enumerate(body.root.operands):

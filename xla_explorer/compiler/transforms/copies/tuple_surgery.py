@@ -1,4 +1,7 @@
-"""Replace single leaves of a tuple-shaped result: by new tuples and get-tuple-elements, sharing what does not change."""
+"""Replacement of single leaves of a tuple by new tuples and get-tuple-elements.
+
+Unchanged parts are shared.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ Index = tuple[int, ...]
 
 
 def leaf(i: HloInstruction, index: Index, made: list[HloInstruction]) -> HloInstruction:
-    """The instruction that gives one leaf of `i`; get-tuple-elements that had to be made are appended to `made`."""
+    """Return the instruction of one leaf of `i`; append new get-tuple-elements to `made`."""
     for number in index:
         if i.opcode is TUPLE:
             i = i.operands[number]
@@ -44,7 +47,10 @@ def with_leaves(
     made: list[HloInstruction],
     at: Index = (),
 ) -> HloInstruction:
-    """`i` with some leaves replaced (indices relative to the outermost tuple); what was made is appended to `made`."""
+    """Return `i` with some leaves replaced; append new instructions to `made`.
+
+    Indices are relative to the outermost tuple.
+    """
     if at in replaced:
         return replaced[at]
     if not any(index[: len(at)] == at for index in replaced):

@@ -1,4 +1,4 @@
-"""Passes that express one operation by simpler ones: each module here declares one."""
+"""Passes that express one operation by simpler ones; each module declares one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a called computation out where it is applied: on scalars by inlining a call, on arrays by lifting its operations."""
+"""Inlining of a called computation: on scalars by a call, on arrays by lifting its operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue) -> HloValue:
-    """The result of the computation on values of its parameter shapes, its instructions copied to where the builder writes."""
+    """Return the result of the computation on values of its parameter shapes, inlined."""
     call = b.emit("call", operands, {"to_apply": computation})
     holder = b.tuple(call)
     inline_call(call.instruction)
@@ -29,7 +29,7 @@ def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue
     )
 )
 def liftable(i: HloInstruction) -> Reason | None:
-    """Every operation of what `i` applies is elementwise, a constant or the tuple of results."""
+    """Require that `i` applies only elementwise operations, constants and a tuple of results."""
     for inner in i.called[-1].instructions.values():
         fits = (inner.opcode.elementwise and not inner.called) or inner.opcode.name in (
             "parameter",
@@ -47,7 +47,7 @@ def liftable(i: HloInstruction) -> Reason | None:
 def apply_lifted(
     b: HloBuilder, computation: HloComputation, operands: Sequence[HloValue]
 ) -> list[HloValue]:
-    """A computation on scalars applied to every element of arrays of one shape; its results, one by one."""
+    """Return the results of a scalar computation, applied to all elements of same-shape arrays."""
     dimensions = operands[0].shape.dimensions
     done: dict[HloInstruction, HloValue] = {}
     for i in computation.post_order():

@@ -1,8 +1,9 @@
-"""Batch normalisation becomes elementwise operations and reductions. Source: xla/service/batchnorm_expander.cc.
+"""Batch normalisation as elementwise operations and reductions.
 
-That of floats of 16 bits and fewer is computed in f32: the variance is a difference of nearly equal
-numbers, bf16 counts no further than to 256, and the sum of squares leaves the range of f16. XLA's
-backends come to the same for bf16: they keep the f32 between the expanded operations.
+Source: xla/service/batchnorm_expander.cc. Floats of 16 bits and fewer are computed in f32: the
+variance is a difference of nearly equal numbers, bf16 counts no further than to 256, and the sum of
+squares leaves the range of f16. XLA's backends get the same for bf16: they keep the f32 between the
+expanded operations.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from xla_explorer.hlo.primitive_type import F32, S32
 
 
 def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
-    """Elements in one reduced group, as a scalar of the operand's type; dynamic dimensions count what they hold."""
+    """Return the elements in one reduced group, as a scalar; dynamic dimensions count their size.
+
+    The scalar has the operand's type.
+    """
     if not any(x.shape.dynamic):
         return b.constant(math.prod([x.shape.dimensions[d] for d in over]), x.dtype)
     count = b.constant(1, S32)
@@ -34,9 +38,9 @@ def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class BatchNormExpander(OpExpanderPass):
-    """Training, inference and gradient, each by its formula.
+    """Expand batch normalisation: training, inference and gradient, each by its formula.
 
-    rewrite_training_op, rewrite_inference_op, rewrite_grad_op: which of them.
+    rewrite_training_op, rewrite_inference_op, rewrite_grad_op: the selected ones.
     """
 
     name: ClassVar[str] = "batchnorm_expander"
@@ -48,7 +52,7 @@ class BatchNormExpander(OpExpanderPass):
     rewrite_grad_op: bool = True
 
     def matches(self, i: HloInstruction) -> bool:
-        """Those asked for."""
+        """Return True for the selected opcodes."""
         return {
             "batch-norm-training": self.rewrite_training_op,
             "batch-norm-inference": self.rewrite_inference_op,
@@ -56,7 +60,7 @@ class BatchNormExpander(OpExpanderPass):
         }[i.opcode.name]
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """In f32 where the type is narrower."""
+        """Return the expansion, in f32 for narrower types."""
         operands = values_of(b, i)
         own = operands[0].dtype
         if own.bits > 16:
@@ -67,7 +71,7 @@ class BatchNormExpander(OpExpanderPass):
         return b.tuple(*[result[k].astype(own) for k in range(len(i.shape.tuple_shapes))])
 
     def _formula(self, b: HloBuilder, i: HloInstruction, operands: list[HloValue]) -> HloValue:
-        """By opcode."""
+        """Return the formula of the opcode."""
         feature = int(i.attributes["feature_index"])
         x, *others = operands
         dimensions = x.shape.dimensions
@@ -81,7 +85,7 @@ class BatchNormExpander(OpExpanderPass):
 
         epsilon = b.constant(
             float(np.float32(i.attributes["epsilon"])), x.dtype
-        )  # a float whatever the type is
+        )  # a float for any type
         if i.opcode.name == "batch-norm-inference":
             scale, offset, mean, variance = others
             factor = scale * (variance + per_feature(epsilon)).rsqrt()

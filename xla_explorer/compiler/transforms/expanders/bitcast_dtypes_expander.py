@@ -1,4 +1,7 @@
-"""bitcast-convert between types of different widths becomes shifts. Source: xla/hlo/transforms/expanders/bitcast_dtypes_expander.cc."""
+"""Shifts for bitcast-convert between types of different widths.
+
+Source: xla/hlo/transforms/expanders/bitcast_dtypes_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,22 @@ from xla_explorer.hlo.shape import Shape
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class BitcastDtypesExpander(OpExpanderPass):
-    """Narrower: each piece is shifted down and masked. Wider: the pieces are shifted up and joined by or."""
+    """Replace bitcast-convert between widths by shifts.
+
+    To narrower types, each piece is shifted down and masked. To wider types, the pieces are shifted
+    up and joined by or.
+    """
 
     name: ClassVar[str] = "bitcast_dtypes_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["bitcast-convert"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Widths differ, and both have an unsigned integer type."""
+        """Return True if widths differ, and both have an unsigned integer type."""
         widths = (i.operands[0].shape.element_type.bits, i.shape.element_type.bits)
         return widths[0] != widths[1] and all(f"u{w}" in PRIMITIVE_TYPES for w in widths)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Through unsigned integers of both widths."""
+        """Return the conversion through unsigned integers of both widths."""
         [x] = values_of(b, i)
         old, new = x.dtype.bits, i.shape.element_type.bits
         wide, narrow = PRIMITIVE_TYPES[f"u{max(old, new)}"], PRIMITIVE_TYPES[f"u{min(old, new)}"]
@@ -54,7 +61,7 @@ class BitcastDtypesExpander(OpExpanderPass):
 
     @staticmethod
     def _shifts(b: HloBuilder, shape: Shape, width: int) -> HloValue:
-        """Bits below each piece, along the last dimension."""
+        """Return the bits below each piece, along the last dimension."""
         return b.broadcast(b.constant(width, shape.element_type), shape.dimensions, ()) * b.iota(
             shape.base, shape.rank - 1
         )

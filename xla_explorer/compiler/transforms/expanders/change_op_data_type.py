@@ -1,6 +1,7 @@
-"""change-op-data-type: dots, convolutions and factorisations of 16-bit floats computed in f32, where the machine has no faster way.
+"""change-op-data-type: 16-bit dots, convolutions and factorisations computed in f32.
 
-Source: xla/hlo/transforms/simplifiers/change_op_data_type.cc, used so by the CPU compiler.
+Only if the machine has no faster way. Source:
+xla/hlo/transforms/simplifiers/change_op_data_type.cc, used so by the CPU compiler.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
     lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}"
 )
 def all_types_have_16_bits(i: HloInstruction) -> Reason | None:
-    """Operands and result must be one type of floats of 16 bits."""
+    """Require one type of 16-bit floats for operands and result."""
     types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
     if len(set(types)) > 1 or not all(t is not None and t.is_float and t.bits == 16 for t in types):
         return refuse(
@@ -36,16 +37,17 @@ def all_types_have_16_bits(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclass(frozen=True, slots=True)
 class ChangeOpDataType:
-    """f16 and bf16 operands become f32, the result is rounded back. Values: at least as exact as accumulation in f32.
+    """Convert f16 and bf16 operands to f32, and round the result back.
 
-    excess_precision: who widens the result to f32 gets it as it was before it was rounded.
+    Values are at least as exact as accumulation in f32. excess_precision: a reader that widens the
+    result to f32 reads it before the rounding.
     """
 
     name: ClassVar[str] = "change-op-data-type"
     excess_precision: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every such instruction outside fusions."""
+        """Visit every such instruction outside fusions."""
         changed = False
         fused = module.fusion_computations()
         for computation in list(module.computations.values()):
@@ -53,7 +55,7 @@ class ChangeOpDataType:
                 continue
             for i in list(
                 computation.post_order()
-            ):  # producers first: the operands of a product are rounded all the same
+            ):  # producers first: the operands of a product are still rounded
                 narrow = (
                     i.opcode.name in _WIDENED
                     and i.shape.is_array

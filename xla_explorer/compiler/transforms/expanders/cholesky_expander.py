@@ -1,4 +1,7 @@
-"""cholesky becomes a loop over columns. Source: xla/hlo/transforms/expanders/cholesky_expander.cc."""
+"""Cholesky factors by a loop over columns.
+
+Source: xla/hlo/transforms/expanders/cholesky_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -14,37 +17,37 @@ from xla_explorer.hlo.primitive_type import S32
 
 
 def conjugate(b: HloBuilder, x: HloValue) -> HloValue:
-    """The complex conjugate; x itself when it is real."""
+    """Return the complex conjugate; x itself if it is real."""
     return b.complex(x.real, -x.imag) if x.dtype.is_complex else x
 
 
 def swapped(b: HloBuilder, x: HloValue) -> HloValue:
-    """The last two dimensions exchanged."""
+    """Return x with the last two dimensions exchanged."""
     return b.transpose(x, dimensions=[*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
 def column_mask(b: HloBuilder, x: HloValue, j: HloValue, dimension: int) -> HloValue:
-    """Where the coordinate along the dimension is j."""
+    """Return True where the coordinate along the dimension is j."""
     return b.iota(x.shape.base.with_element_type(S32), dimension) == b.broadcast(
         j, x.shape.dimensions, ()
     )
 
 
 def zeros(b: HloBuilder, x: HloValue) -> HloValue:
-    """Zeros of the same shape."""
+    """Return zeros of the same shape."""
     return b.broadcast(b.constant(0, x.dtype), x.shape.dimensions, ())
 
 
 @register_pass("cholesky-expander")
 @dataclasses.dataclass(frozen=True)
 class CholeskyExpander(OpExpanderPass):
-    """Column j of the factor: (a_j - L conj(L_j)) / sqrt of its diagonal element, for one column after the other."""
+    """Compute the factor column by column: (a_j - L conj(L_j)) / sqrt of the diagonal element."""
 
     name: ClassVar[str] = "cholesky_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["cholesky"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop; for the upper factor of the transposed matrix."""
+        """Return a while loop; for the upper factor of the transposed matrix."""
         [a] = values_of(b, i)
         lower, rank, size = i.attributes.value("lower"), a.ndim, a.shape.dimensions[-1]
         if not size:

@@ -1,4 +1,7 @@
-"""Float comparisons in total order become integer comparisons. Source: xla/hlo/transforms/expanders/comparison_expander.cc."""
+"""Integer comparisons for float comparisons in total order.
+
+Source: xla/hlo/transforms/expanders/comparison_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 
 def ordered_bits(b: HloBuilder, x: HloValue) -> HloValue:
-    """Signed integers in the total order of the floats: sign and magnitude become two's complement."""
+    """Return signed integers in the floats' total order: sign and magnitude to two's complement."""
     width = x.dtype.bits
     bits = b.bitcast_convert(x, PRIMITIVE_TYPES[f"s{width}"])
     largest = b.constant((1 << (width - 1)) - 1, bits.dtype)
@@ -28,13 +31,16 @@ def ordered_bits(b: HloBuilder, x: HloValue) -> HloValue:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ComparisonExpander(OpExpanderPass):
-    """compare(a, b), type=TOTALORDER compares the bits as integers, those of negative numbers mirrored."""
+    """Replace compare(a, b), type=TOTALORDER by a comparison of the bits as integers.
+
+    The bits of negative numbers are mirrored.
+    """
 
     name: ClassVar[str] = "comparison-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["compare"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Total order of floats whose width has an integer type."""
+        """Return True for the total order of floats whose width has an integer type."""
         kind = i.operands[0].shape.element_type
         return (
             i.attributes.get("type") == "TOTALORDER"
@@ -43,6 +49,6 @@ class ComparisonExpander(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Both sides as integers."""
+        """Return the comparison of both sides as integers."""
         left, right = [ordered_bits(b, x) for x in values_of(b, i)]
         return b.compare(left, right, i.attributes["direction"])

@@ -1,6 +1,7 @@
-"""Custom calls whose meaning is an operation of HLO, or none, become that.
+"""Custom calls that equal an HLO operation, or the identity, as this operation.
 
-XLA has such targets for what its passes or other devices look for: where a value lives, what a sharding is, topk before HLO had it.
+XLA has such targets as markers for its passes or other devices: the memory of a value, a sharding,
+topk before HLO had it.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass("custom-call-expander")
 @dataclasses.dataclass(frozen=True)
 class CustomCallExpander(OpExpanderPass):
-    """Markers become their operand, TopK becomes topk."""
+    """Replace markers by their operand, and TopK by topk."""
 
     name: ClassVar[str] = "custom-call-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Those targets, with operands and results of the operation."""
+        """Return True for these targets, with operands and results of the operation."""
         target = custom_call_target(i)
         if (target not in MARKERS and target != "TopK") or signature_mismatch(i) is not None:
             return False
         return target in MARKERS or not i.operands[0].shape.element_type.is_complex
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operation."""
+        """Return the operation."""
         [x] = values_of(b, i)
         return (
             x

@@ -1,4 +1,7 @@
-"""Dynamic slices whose offsets are one vector take scalars. Source: xla/hlo/transforms/expanders/dynamic_index_splitter.cc."""
+"""Scalar offsets for dynamic slices whose offsets are one vector.
+
+Source: xla/hlo/transforms/expanders/dynamic_index_splitter.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +24,18 @@ _FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DynamicIndexSplitter(OpExpanderPass):
-    """dynamic-slice(x, s32[n]) becomes dynamic-slice(x, s32[], ...); so for dynamic-update-slice."""
+    """dynamic-slice(x, s32[n]) becomes dynamic-slice(x, s32[], ...); dynamic-update-slice too."""
 
     name: ClassVar[str] = "dynamic-index-splitter"
     opcodes: ClassVar[frozenset[str]] = frozenset(_FIRST_INDEX)
 
     def matches(self, i: HloInstruction) -> bool:
-        """One operand of rank 1 holds the offsets."""
+        """Return True if one operand of rank 1 holds the offsets."""
         first = _FIRST_INDEX[i.opcode.name]
         return len(i.operands) == first + 1 and i.operands[first].shape.rank == 1
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A slice and a reshape for each dimension."""
+        """Return the operation on a slice and a reshape for each dimension."""
         *arrays, offsets = values_of(b, i)
         if not i.shape.rank:
             return arrays[-1]

@@ -1,4 +1,4 @@
-"""Arrays of dynamic size become arrays of their bound, whose rest is masked where it would count.
+"""Arrays of dynamic size as arrays of their bound, with the rest masked if it matters.
 
 Source: xla/service/dynamic_padder.cc and dynamic_dimension_inference.cc.
 """
@@ -34,12 +34,12 @@ _SAME = frozenset(["copy", "convert", "bitcast-convert", "reduce-precision", "op
 
 
 def is_dynamic(shape: Shape) -> bool:
-    """Whether any dimension of any leaf is dynamic."""
+    """Return True if any dimension of any leaf is dynamic."""
     return any(any(leaf.dynamic) for _, leaf in shape.leaves() if leaf.is_array)
 
 
 def static(shape: Shape) -> Shape:
-    """The same with every dimension at its bound."""
+    """Return the shape with every dimension at its bound."""
     if shape.is_tuple:
         return tuple_shape([static(part) for part in shape.tuple_shapes])
     return (
@@ -50,7 +50,10 @@ def static(shape: Shape) -> Shape:
 
 
 def _pad_parameters(module: HloModule) -> bool:
-    """Bounded parameters of the entry become arrays of their bound and scalars, which come with them at each run. Whether there are any."""
+    """Turn bounded entry parameters into arrays of their bound and scalars; return True for any.
+
+    The scalars are passed with the arrays at each run.
+    """
     entry, found = module.entry, False
     for p in entry.parameters():
         shape = p.shape
@@ -92,7 +95,10 @@ def _pad_parameters(module: HloModule) -> bool:
 
 
 def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
-    """Sizes of an elementwise operation: those of its operands; of two that may differ the smaller, unless one is 1, which is repeated."""
+    """Return the sizes of an elementwise operation: those of its operands.
+
+    Of two sizes that may differ, the smaller; a size of 1 is broadcast.
+    """
     found: dict[int, HloInstruction] = {}
     for operand in i.operands:
         for d, size in sizes.get(operand, {}).items():
@@ -111,7 +117,7 @@ def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reas
 
 
 def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
-    """For each dynamic dimension of the result the scalar that holds its size."""
+    """Return the scalar with the size of each dynamic dimension of the result."""
     name = i.opcode.name
     first = sizes.get(i.operands[0], {}) if i.operands else {}
     if name == "set-dimension-size":
@@ -153,14 +159,14 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         and len(i.operands) == 3
         and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {}))
     ):
-        # Of dynamic updates, those beyond the size have no place; windows are whole.
+        # Dynamic updates beyond the size have no place; windows are whole.
         along = i.attributes["index_vector_dim"] in sizes.get(i.operands[1], {})
         return first if not along and _index_out_of_range(i) is not None else _unsupported(i)
     if name == "reshape" and not any(i.shape.dynamic):
-        # Said to be static: what the frontend knows of the size is that it is the bound.
+        # Declared static: the frontend asserts that the size is the bound.
         return {}
     if name == "reshape":
-        # Dimensions of size 1 come and go; the others keep their order.
+        # Dimensions of size 1 may be added or removed; the others keep their order.
         old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]
         new = [d for d, n in enumerate(i.shape.dimensions) if n != 1]
         if [i.operands[0].shape.dimensions[d] for d in old] == [
@@ -180,7 +186,10 @@ def _unsupported(i: HloInstruction) -> Reason:
 
 
 def _index_out_of_range(i: HloInstruction) -> int | None:
-    """A start index at which a scatter writes nothing, the largest one as in XLA where it is such; None when there is none."""
+    """Return a start index at which a scatter writes nothing, or None.
+
+    It is the largest one, as in XLA, if this is out of range.
+    """
     kind, mapped = i.operands[1].shape.element_type, i.attributes["scatter_dims_to_operand_dims"]
     if not mapped:
         return None
@@ -191,7 +200,7 @@ def _index_out_of_range(i: HloInstruction) -> int | None:
 
 
 def _gather_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
-    """Windows that take a dimension whole have its size, and there are as many as there are indices."""
+    """Return the sizes: of the operand for whole window dimensions, of the indices for batches."""
     a, (x, indices) = i.attributes, i.operands
     dropped = (*a.value("collapsed_slice_dims"), *a.value("operand_batching_dims"))
     offsets = list(a["offset_dims"])
@@ -231,7 +240,7 @@ def _dot_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]:
 def masked(
     x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[int], filler: HloValue
 ) -> HloInstruction:
-    """x with the filler beyond the sizes of the given dimensions."""
+    """Return x with the filler beyond the sizes of the given dimensions."""
     b = builder_at(x.parent)
     value = HloValue(b, x)
     for d in over:
@@ -246,7 +255,7 @@ def masked(
 def repeated(
     x: HloInstruction, sizes: dict[int, HloInstruction], wanted: dict[int, HloInstruction]
 ) -> HloInstruction:
-    """x with the first element everywhere along a dimension that has size 1 and should have another one."""
+    """Return x with the first element repeated along dimensions of size 1 that must be larger."""
     b = builder_at(x.parent)
     value = HloValue(b, x)
     for d, size in sizes.items():
@@ -262,15 +271,18 @@ def repeated(
 @register_pass("dynamic-padder")
 @dataclasses.dataclass(frozen=True)
 class DynamicPadder:
-    """Sizes are followed from set-dimension-size to where they count: reductions and dots read masked operands, get-dimension-size the
-    scalar; dynamic results of the entry get their size back at the end. Conditionals and loops hand sizes over as scalars.
+    """Replace dynamic arrays by arrays of their bound, with masks.
 
-    A module with a dynamic operation of another kind stays dynamic."""
+    Sizes are propagated from set-dimension-size to their uses: reductions and dots read masked
+    operands, get-dimension-size the scalar. Dynamic results of the entry get their size back at the
+    end. Conditionals and loops pass sizes as scalars. A module with a dynamic operation of another
+    kind stays dynamic.
+    """
 
     name: ClassVar[str] = "dynamic_padder"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every computation in which a size is given or asked for."""
+        """Visit every computation that sets or reads a size."""
         if not any(is_dynamic(i.shape) or i.opcode.name in _SIZES for i in module.instructions()):
             return False
         changed = make_boundaries_static(module)
@@ -302,12 +314,12 @@ class DynamicPadder:
         sizes: Sizes,
         context: PassContext,
     ) -> None:
-        # A size may be an integer of any type; what counts positions counts in s32.
+        # A size may be an integer of any type; positions are counted in s32.
         counts = {size: size for found in sizes.values() for size in found.values()}
         for size in [size for size in counts if size.shape.element_type is not S32]:
             element, wanted = size.shape.element_type, size
             assert element is not None
-            if element.bits >= 32:  # what s32 cannot hold is beyond every bound, or below 0
+            if element.bits >= 32:  # a value outside s32 is beyond every bound, or below 0
                 b = builder_at(computation)
                 limits = [b.constant(limit, element).instruction for limit in (0, (1 << 31) - 1)]
                 wanted = computation.add("clamp", size.shape, (limits[0], size, limits[1]))
@@ -324,7 +336,8 @@ class DynamicPadder:
         computation, name = i.parent, i.opcode.name
         b = builder_at(computation)
         if name == "reduce" and sizes[i.operands[0]]:
-            # What leaves a sum as it is; the initial value need not, but stands in where a reducer of several operations shows none.
+            # The filler is the identity of the sum. The initial value need not be, but is the
+            # fallback for a reducer of several operations without a known identity.
             identity = identity_element(simple_combiner(i.to_apply), i.shape.element_type)
             filler = (
                 HloValue(b, i.operands[1])
@@ -358,7 +371,8 @@ class DynamicPadder:
         if is_dynamic(i.shape) and not is_padded_parameter(i):
             computation.set_shape(i, static(i.shape))
         if name == "set-dimension-size":
-            # From here on the operand stands for the dynamic array; who reads it as a static one keeps it apart.
+            # From here on the operand represents the dynamic array; a reader of the static array
+            # keeps its own copy.
             source = i.operands[0]
             if len(source.users) > 1 or source.is_root:
                 source = b.emit("copy", (HloValue(b, source),), {}).instruction

@@ -1,4 +1,7 @@
-"""Operations on one element type happen in another. Source: xla/hlo/transforms/simplifiers/hlo_element_type_converter.cc."""
+"""Operations on one element type computed in another.
+
+Source: xla/hlo/transforms/simplifiers/hlo_element_type_converter.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 @register_pass("hlo-element-type-converter")
 @dataclasses.dataclass(frozen=True)
 class ElementTypeConverter:
-    """eliminate_type: which; replace_with_type: by which. Both by name."""
+    """Compute operations on `eliminate_type` in `replace_with_type`.
+
+    Both are names of types.
+    """
 
     name: ClassVar[str] = "element_type_converter"
     eliminate_type: str = "bf16"
     replace_with_type: str = "f32"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every computation that runs as such."""
+        """Visit every computation that control flow runs."""
         low, high = PRIMITIVE_TYPES[self.eliminate_type], PRIMITIVE_TYPES[self.replace_with_type]
         changed = False
         for computation in sequential_computations(module):

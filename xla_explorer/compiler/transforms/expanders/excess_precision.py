@@ -1,6 +1,7 @@
-"""Elementwise chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default (`xla_allow_excess_precision`).
+"""Elementwise bf16 chains in f32, rounded at their end.
 
-Source: xla/service/cpu/cpu_compiler.cc, which normalizes bf16 and then drops conversions there and back. Operands of dots and convolutions
+XLA:CPU does so by default (`xla_allow_excess_precision`). Source: xla/service/cpu/cpu_compiler.cc,
+which normalises bf16 and then drops conversions there and back. Operands of dots and convolutions
 are rounded there too, their results are not: see `change-op-data-type`.
 """
 
@@ -19,7 +20,7 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import BF16, F32
 
-# Nothing is computed, rounding is meant, or the number of bits is.
+# Nothing is computed, or the rounding or the number of bits is the purpose.
 _UNTOUCHED = frozenset(
     [
         "convert",
@@ -36,12 +37,12 @@ _UNTOUCHED = frozenset(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ExcessPrecision:
-    """What computes an element of bf16 does so in f32; conversions to bf16 and back between two of them go."""
+    """Compute elementwise bf16 in f32, and drop conversions to bf16 and back in between."""
 
     name: ClassVar[str] = "excess-precision"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every computation but those applied inside kernels."""
+        """Visit every computation but those applied inside kernels."""
         changed = False
         for computation in sequential_computations(module):
             for i in computation.post_order():

@@ -1,4 +1,4 @@
-"""Operations on types that the machine lacks happen in a wider type. Source: xla/service/float_normalization.cc."""
+"""Operations on unsupported types in a wider type. Source: xla/service/float_normalization.cc."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNTOUCHED = frozenset(
 
 
 def in_wide_type(i: HloInstruction, low: PrimitiveType, high: PrimitiveType) -> bool:
-    """Convert operands and result of one instruction. Returns whether it had any of the narrow type."""
+    """Convert operands and result of one instruction; return True if any had the narrow type."""
     computation = i.parent
     narrow = [k for k, o in enumerate(i.operands) if o.shape.element_type is low]
     leaves = [leaf.element_type is low for _, leaf in i.shape.leaves()]
@@ -71,7 +71,7 @@ def in_wide_type(i: HloInstruction, low: PrimitiveType, high: PrimitiveType) -> 
         wideners = [u for u in users if u.opcode.name == "convert" and u.shape is i.shape]
         for user in [u for u in users if u not in wideners]:
             computation.set_operands(user, [back if o is i else o for o in user.operands])
-        # Who widens the narrow result again reads the wide one: it has been rounded once less.
+        # A reader that widens the narrow result reads the wide one, which is rounded once less.
         for user in wideners:
             computation.replace(user, i)
             computation.remove(user)
@@ -94,7 +94,10 @@ def _widened(shape: Shape, low: PrimitiveType, high: PrimitiveType) -> Shape:
 def _applied_in_wide_type(
     applied: HloComputation, low: PrimitiveType, high: PrimitiveType
 ) -> HloComputation:
-    """A copy of a reducer (comparator ...) that takes and gives the wide type, computes in it, and rounds its result to the narrow one."""
+    """Return a copy of a reducer (comparator ...) on the wide type, or the reducer itself.
+
+    The copy computes in the wide type, and rounds its result to the narrow one.
+    """
     kinds = [p.shape.element_type for p in applied.parameters()] + [
         leaf.element_type for _, leaf in applied.root.shape.leaves()
     ]
@@ -125,14 +128,17 @@ def _applied_in_wide_type(
 
 
 class FloatNormalization:
-    """low and high: the type that is not supported, and the one used instead."""
+    """Compute operations on the unsupported type `low` in `high`."""
 
     name: ClassVar[str]
     low: ClassVar[PrimitiveType]
     high: ClassVar[PrimitiveType]
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every computation that runs as such; those applied inside kernels follow their callers."""
+        """Visit every computation that control flow runs.
+
+        Those applied inside kernels follow callers.
+        """
         changed = False
         for computation in sequential_computations(module):
             for i in [

@@ -1,6 +1,7 @@
-"""LAPACK and BLAS calls that are HLO operations become those: triangular systems always, Cholesky where no library can be called.
+"""HLO operations for LAPACK and BLAS calls.
 
-XLA has no such pass: its CPU backend runs the calls as they are.
+Triangular systems always, Cholesky if no library can be called. XLA has no such pass: its CPU
+backend runs the calls.
 """
 
 from __future__ import annotations
@@ -29,14 +30,17 @@ def _routine(i: HloInstruction) -> str:
 @register_pass("lapack-call-expander")
 @dataclasses.dataclass(frozen=True)
 class LapackCallExpander(OpExpanderPass):
-    """trsm becomes triangular-solve; with `factorizations`, potrf becomes cholesky, whose failure is NaN and here a status as well."""
+    """Replace trsm by triangular-solve and, with `factorizations`, potrf by cholesky.
+
+    A failure of cholesky is NaN; the expansion adds the status.
+    """
 
     factorizations: bool = False
     name: ClassVar[str] = "lapack-call-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Those calls, of matrices of one batch and element type."""
+        """Return True for these calls, on matrices of one batch and element type."""
         routine = _routine(i)
         shapes = [o.shape for o in i.operands]
         if routine == "trsm":
@@ -56,7 +60,7 @@ class LapackCallExpander(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operation."""
+        """Return the operation."""
         lower = letter(i, "uplo", "L") == "L"
         if _routine(i) == "trsm":
             a, right = values_of(b, i)

@@ -1,4 +1,4 @@
-"""logistic(x) becomes 1 / (1 + exp(-x)). Source: xla/hlo/transforms/expanders/logistic_expander.cc."""
+"""logistic(x) as 1 / (1 + exp(-x)). Source: xla/hlo/transforms/expanders/logistic_expander.cc."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 @rule(
     logistic(any_("x")),
-    exactness=Exactness.REAL,  # exp(-x) overflows where the result is below the normal numbers of f32 and f64
+    # exp(-x) overflows if the result is below the normal numbers of f32 and f64
+    exactness=Exactness.REAL,
     before=parameters("f32[4]", "x") + "ROOT r = f32[4] logistic(x)",
     after=parameters("f32[4]", "x")
     + filled("one", "f32[4]", 1)
@@ -31,7 +32,10 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 def expand_logistic(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """logistic(x) becomes 1 / (1 + exp(-x)), computed in f32 and rounded once for floats of 16 bits and fewer."""
+    """logistic(x) becomes 1 / (1 + exp(-x)).
+
+    Floats of 16 bits and fewer are computed in f32 and rounded once.
+    """
     own = instruction.shape
     wide = _computed_in(own.element_type)
     shape = own if wide is own.element_type else own.with_element_type(wide)
@@ -46,7 +50,10 @@ def expand_logistic(
 
 
 def _computed_in(element_type: PrimitiveType) -> PrimitiveType:
-    """f32 for floats of 16 bits and fewer: exp(-x) leaves the range of f16 where the result is 1e-5, and has few digits in bf16."""
+    """Return f32 for floats of 16 bits and fewer, else the type itself.
+
+    exp(-x) leaves the range of f16 at a result of 1e-5, and has few digits in bf16.
+    """
     return F32 if element_type.is_float and element_type.bits <= 16 else element_type
 
 
@@ -56,7 +63,7 @@ EXPANDING_RULES = RuleSet("logistic-expander", [expand_logistic])
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LogisticExpander:
-    """logistic becomes an expression of exp and divide."""
+    """Replace logistic by an expression of exp and divide."""
 
     name: ClassVar[str] = "logistic-expander"
 

@@ -1,4 +1,4 @@
-"""Optimisation barriers go, when what they kept apart has been optimised.
+"""Removal of optimisation barriers after the optimisations.
 
 Source: xla/hlo/transforms/expanders/optimization_barrier_expander.cc.
 """
@@ -24,5 +24,5 @@ class OptimizationBarrierExpander(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["opt-barrier"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operand."""
+        """Return the operand."""
         return values_of(b, i)[0]

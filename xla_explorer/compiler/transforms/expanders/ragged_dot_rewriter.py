@@ -1,7 +1,7 @@
-"""ragged-dot becomes one dot over all groups and a mask. Source: xla/service/ragged_dot_rewriter.cc.
+"""ragged-dot as one dot over all groups and a mask. Source: xla/service/ragged_dot_rewriter.cc.
 
-XLA masks the left side before the dot; here, where the groups cut a free dimension, the results are masked behind it, so that an
-infinity in the right side of one group does not turn the rows of the others into NaN.
+XLA masks the left side before the dot. Here, if the ragged dimension is free, the results are
+masked after it, so that an infinity in the right side of one group makes no NaN in rows of others.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Dims = tuple[int, ...]
 
 
 def zeros(b: HloBuilder, x: HloValue) -> HloValue:
-    """Zeros of the same shape."""
+    """Return zeros of the same shape."""
     return b.broadcast(b.constant(0, x.dtype), x.shape.dimensions, ())
 
 
 def ends_of_groups(b: HloBuilder, sizes: HloValue) -> HloValue:
-    """The sums of the sizes up to and including each, as s32."""
+    """Return the sums of the sizes up to and including each, as s32."""
     count = sizes.shape.dimensions[0]
     square = sizes.shape.base.with_element_type(S32).with_dimensions((count, count))
     spread = b.broadcast(sizes.astype(S32), (count, count), (1,))
@@ -34,7 +34,7 @@ def ends_of_groups(b: HloBuilder, sizes: HloValue) -> HloValue:
 
 
 def inside(b: HloBuilder, sizes: HloValue, dimensions: Dims, group: int, position: int) -> HloValue:
-    """Whether the coordinate `position` lies in the group that the coordinate `group` numbers."""
+    """Return True where coordinate `position` is in the group of coordinate `group`."""
     ends = ends_of_groups(b, sizes)
     starts = ends - sizes.astype(S32)
     place = b.iota(sizes.shape.base.with_element_type(S32).with_dimensions(dimensions), position)
@@ -45,13 +45,16 @@ def inside(b: HloBuilder, sizes: HloValue, dimensions: Dims, group: int, positio
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class RaggedDotRewriter(OpExpanderPass):
-    """One dot with a dimension of groups, masked; as many multiplications as there are groups times those of the ragged dot."""
+    """Replace a ragged-dot by one masked dot with a dimension of groups.
+
+    It multiplies as often as the ragged dot times the number of groups.
+    """
 
     name: ClassVar[str] = "ragged-dot-rewriter"
     opcodes: ClassVar[frozenset[str]] = frozenset(["ragged-dot"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | Reason:
-        """By where the ragged dimension of the left side is: free, contracted, or batch."""
+        """Return the dot for a free, contracted or batch ragged dimension of the left side."""
         lhs, rhs, sizes = values_of(b, i)
         if sizes.ndim != 1:
             return refuse(
@@ -87,7 +90,7 @@ class RaggedDotRewriter(OpExpanderPass):
 
 
 def _before_the_end(b: HloBuilder, sizes: HloValue, dimensions: Dims, position: int) -> HloValue:
-    """Whether the coordinate lies in any group."""
+    """Return True where the coordinate is in any group."""
     shape = sizes.shape.base.with_element_type(S32).with_dimensions(dimensions)
     return b.iota(shape, position) < b.broadcast(sizes.astype(S32).sum(0), dimensions, ())
 
@@ -100,7 +103,10 @@ def _contracted(
     batch: tuple[Dims, Dims],
     ragged: int,
 ) -> HloValue:
-    """Groups are a batch dimension in front; both sides are zero outside their group, for zero times infinity is not zero."""
+    """Return the dot with groups as a leading batch dimension.
+
+    Both sides are zero outside their group, because zero times infinity is NaN.
+    """
     lhs, rhs, sizes = operands
     count = sizes.shape.dimensions[0]
     sides = []
@@ -122,7 +128,7 @@ def _dot(
     contracting: tuple[Dims, Dims],
     batch: tuple[Dims, Dims],
 ) -> HloValue:
-    """A dot with the ragged dot's element type."""
+    """Return a dot with the ragged dot's element type."""
     attributes = {
         "lhs_contracting_dims": contracting[0],
         "rhs_contracting_dims": contracting[1],

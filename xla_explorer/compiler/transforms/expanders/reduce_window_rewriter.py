@@ -1,4 +1,4 @@
-"""Scans written as reduce-window take linear instead of quadratic work.
+"""Scans written as reduce-window, in linear instead of quadratic work.
 
 Source: xla/hlo/transforms/simplifiers/reduce_window_rewriter.cc.
 """
@@ -21,7 +21,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
-    """(dimension, whether from the end) when every result is the combination of all elements up to its place."""
+    """Return (dimension, from the end) if every result combines all elements up to its place."""
     found: tuple[int, bool] | None = None
     for d, w in enumerate(i.attributes["window"].dimensions):
         if w == WindowDimension(1):
@@ -36,7 +36,7 @@ def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
 
 @measures(lambda i: f"initial value %{i.operands[-1].name} of {i.called[0].root.opcode.name}")
 def starts_from_identity(i: HloInstruction) -> Reason | None:
-    """The initial value enters once for each block, so it must change nothing."""
+    """Require an initial value that is the identity: it enters once for each block."""
     root, init = i.called[0].root, i.operands[-1]
     name = root.opcode.name
     value = init.literal.scalar if init.opcode.name == "constant" else None
@@ -58,7 +58,7 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceWindowRewriter(OpExpanderPass):
-    """Scan each block of `base_length`, scan the totals of the blocks, and combine each block with the total before it.
+    """Scan each block of `base_length`, scan the blocks' totals, and combine both.
 
     base_length: elements that may be scanned directly.
     """
@@ -68,16 +68,16 @@ class ReduceWindowRewriter(OpExpanderPass):
     base_length: int = 16
 
     def matches(self, i: HloInstruction) -> bool:
-        """A long scan of one operand."""
+        """Return True for a long scan of one operand."""
         found = scanned_dimension(i) if len(i.operands) == 2 else None
         return found is not None and i.shape.dimensions[found[0]] > self.base_length
 
     def legality(self) -> tuple[Predicate, ...]:
-        """Neutral initial value, elementwise combiner."""
+        """Return the checks: initial value is the identity, combiner is elementwise."""
         return (starts_from_identity, liftable)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
-        """Blocks of blocks, until few remain."""
+        """Return the scan, by blocks of blocks until few remain."""
         x, init = values_of(b, i)
         found = scanned_dimension(i)
         return self.scan(b, x, init, i.called[0], *found) if found is not None else None
@@ -91,7 +91,7 @@ class ReduceWindowRewriter(OpExpanderPass):
         d: int,
         backward: bool,
     ) -> HloValue:
-        """The scan of x along dimension d."""
+        """Return the scan of x along dimension d."""
         sizes, base = x.shape.dimensions, self.base_length
         n, rank = sizes[d], x.ndim
 

@@ -1,6 +1,7 @@
-"""Random bits become the integer operations of Philox or ThreeFry.
+"""Random bits by the integer operations of Philox or ThreeFry.
 
-Source: xla/service/rng_bit_generator_expander.cc; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3".
+Source: xla/service/rng_bit_generator_expander.cc; Salmon et al., "Parallel random numbers: as easy
+as 1, 2, 3".
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
 def philox_rounds(counter: list[HloValue], key: list[HloValue]) -> list[HloValue]:
-    """Ten rounds on four counter words; words are u64 that hold 32 bits each, keys broadcast to their shape."""
+    """Return four counter words after ten rounds of Philox.
+
+    Words are u64 that hold 32 bits each, keys broadcast to their shape.
+    """
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -37,7 +41,7 @@ def philox_rounds(counter: list[HloValue], key: list[HloValue]) -> list[HloValue
 
 
 def threefry_rounds(counter: list[HloValue], key: list[HloValue]) -> tuple[HloValue, HloValue]:
-    """Twenty rounds on two u32 counter words."""
+    """Return two u32 counter words after twenty rounds of ThreeFry."""
     keys = [*key, key[0] ^ key[1] ^ 0x1BD11BDA]
     x, y = counter[0] + keys[0], counter[1] + keys[1]
     for group in range(5):
@@ -50,7 +54,7 @@ def threefry_rounds(counter: list[HloValue], key: list[HloValue]) -> tuple[HloVa
 
 
 def _scalars(b: HloBuilder, state: HloValue) -> list[HloValue]:
-    """The words of the state as u64 scalars."""
+    """Return the words of the state as u64 scalars."""
     if state.dtype.bits == 32:
         state = b.bitcast_convert(b.reshape(state, (state.size // 2, 2)), U64)
     return [b.reshape(b.slice(state, slice=[(k, k + 1, 1)]), ()) for k in range(state.size)]
@@ -66,7 +70,7 @@ def _state_of(b: HloBuilder, words: list[HloValue], like: HloValue) -> HloValue:
 
 
 def philox(b: HloBuilder, given: HloValue, count: int, width: int) -> tuple[HloValue, HloValue]:
-    """(new state, vector of `count` words of 32 or 64 bits)."""
+    """Return the new state, and a vector of `count` words of 32 or 64 bits."""
     words = _scalars(b, given)
     key, low, high = words[0], words[1], words[2] if len(words) > 2 else words[0]
     total = count * width // 32
@@ -90,7 +94,7 @@ def philox(b: HloBuilder, given: HloValue, count: int, width: int) -> tuple[HloV
 def threefry(
     b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width: int
 ) -> tuple[HloValue, HloValue]:
-    """(new state, words of 32 or 64 bits in the given dimensions)."""
+    """Return the new state, and words of 32 or 64 bits in the given dimensions."""
     key, start = _scalars(b, given)
     split, half = 0, dimensions
     if width == 32 and dimensions:
@@ -116,9 +120,9 @@ def threefry(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class RngBitGeneratorExpander(OpExpanderPass):
-    """The generator written out on arrays of counters.
+    """Expand the generator to operations on arrays of counters.
 
-    default_algorithm: what rng_default means, `rng_philox` or `rng_three_fry`.
+    default_algorithm: the meaning of rng_default, `rng_philox` or `rng_three_fry`.
     """
 
     name: ClassVar[str] = "rng-bit-generator-expander"
@@ -126,7 +130,7 @@ class RngBitGeneratorExpander(OpExpanderPass):
     default_algorithm: str = "rng_philox"
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """(new state, bits)."""
+        """Return the new state and the bits."""
         [given] = values_of(b, i)
         shape = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
         algorithm = i.attributes.get("algorithm", "rng_default")

@@ -1,4 +1,7 @@
-"""Stateful random numbers become random bits of a state and arithmetic. Source: xla/service/rng_expander.cc."""
+"""Stateful random numbers as random bits of a state and arithmetic.
+
+Source: xla/service/rng_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,16 @@ from xla_explorer.hlo.shape import array_shape, tuple_shape
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class RngExpander(OpExpanderPass):
-    """Uniform numbers from the upper bits, normal ones by the method of Box and Muller; the state is the machine's."""
+    """Expand rng: uniform numbers from the upper bits, normal ones by Box and Muller.
+
+    The state is the machine's.
+    """
 
     name: ClassVar[str] = "rng-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["rng"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """rng-get-and-update-state, rng-bit-generator, arithmetic."""
+        """Return rng-get-and-update-state, rng-bit-generator and arithmetic."""
         low, high = values_of(b, i)
         kind, dimensions = i.shape.element_type, i.shape.dimensions
         normal = i.attributes["distribution"] == "rng_normal"

@@ -1,4 +1,4 @@
-"""scan becomes a while loop over slices. Source: xla/hlo/transforms/expanders/scan_expander.cc."""
+"""Scans as while loops over slices. Source: xla/hlo/transforms/expanders/scan_expander.cc."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from xla_explorer.hlo.primitive_type import S64
 @register_pass("scan-expander")
 @dataclasses.dataclass(frozen=True)
 class ScanExpander(OpExpanderPass):
-    """The loop carries its counter, the carried values, the inputs and the outputs, one slice of which it reads and writes a step."""
+    """Replace a scan by a while loop that reads and writes one slice per iteration.
+
+    Its state is a counter, the carried values, the inputs and the outputs.
+    """
 
     name: ClassVar[str] = "scan_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["scan"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop and a tuple of what it leaves; of no step, what it began with."""
+        """Return a tuple of a while loop's results; without iterations, the initial values."""
         values = values_of(b, i)
         carries = int(i.attributes["num_carries"])
         inputs, starts = values[: len(values) - carries], values[len(values) - carries :]
@@ -73,5 +76,5 @@ class ScanExpander(OpExpanderPass):
 
 
 def _together(b: HloBuilder, i: HloInstruction, results: list[HloValue]) -> HloValue:
-    """A lone result stands without a tuple where the text has it so."""
+    """Return a tuple of the results, or a single result if the scan has no tuple."""
     return b.tuple(*results) if i.shape.is_tuple else results[0]

@@ -1,4 +1,7 @@
-"""Stable sorts compare the places of equal keys. Source: xla/hlo/transforms/expanders/stable_sort_expander.cc."""
+"""Stable sorts by comparing the places of equal keys.
+
+Source: xla/hlo/transforms/expanders/stable_sort_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,20 @@ from xla_explorer.hlo.primitive_type import S32
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class StableSortExpander(OpExpanderPass):
-    """An iota is sorted along and decides between keys of which neither comes first; an operand that is such an iota serves."""
+    """Make a sort stable by an additional iota operand that breaks ties.
+
+    An operand that is such an iota already is used.
+    """
 
     name: ClassVar[str] = "stable-sort-expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["sort"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Stable ones."""
+        """Return True for stable sorts."""
         return bool(i.attributes.value("is_stable"))
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """sort with one operand more, and a tuple of the others."""
+        """Return a sort with one more operand, and a tuple of the others."""
         operands = values_of(b, i)
         [along] = i.attributes["dimensions"]
         place = next(

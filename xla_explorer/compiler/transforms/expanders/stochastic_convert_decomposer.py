@@ -1,4 +1,4 @@
-"""stochastic-convert becomes floor, a comparison with the random bits and an increment.
+"""stochastic-convert as floor, a comparison with the random bits and an increment.
 
 Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc.
 """
@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @measures(lambda i: f"to {i.shape.element_type.name}")
 def to_signed_integer(i: HloInstruction) -> Reason | None:
-    """Only signed results are defined."""
+    """Require a signed result; only these are defined."""
     if i.shape.element_type.is_signed:
         return None
     return refuse(
@@ -32,17 +32,20 @@ def to_signed_integer(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class StochasticConvertDecomposer(OpExpanderPass):
-    """Rounds up when the random number is below the fraction, away from zero for negative operands; saturates."""
+    """Expand stochastic-convert: round up if the random number is below the fraction.
+
+    Negative operands round away from zero; the result saturates.
+    """
 
     name: ClassVar[str] = "stochastic_convert_decomposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["stochastic-convert"])
 
     def legality(self) -> tuple[Predicate, ...]:
-        """Signed integers only."""
+        """Return the check for signed integers."""
         return (to_signed_integer,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Of the magnitude first; the sign at the end."""
+        """Return the rounded magnitude with the operand's sign."""
         x, random = values_of(b, i)
         if not random.dtype.is_unsigned:
             raise XlaExplorerError(

@@ -1,4 +1,7 @@
-"""Elements narrower than a byte are stored packed. Source: xla/hlo/transforms/simplifiers/sub_byte_normalization.cc."""
+"""Packed storage of elements narrower than a byte.
+
+Source: xla/hlo/transforms/simplifiers/sub_byte_normalization.cc.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 
 
 def packed(shape: Shape) -> Shape:
-    """The shape with the width of its narrow elements in its layouts: s4[2] becomes s4[2]{0:E(4)}."""
+    """Return the shape with element widths in its layouts: s4[2] becomes s4[2]{0:E(4)}."""
     if shape.is_tuple:
         return tuple_shape([packed(part) for part in shape.tuple_shapes])
     if (
@@ -34,12 +37,12 @@ def packed(shape: Shape) -> Shape:
 @register_pass("sub-byte-normalization")
 @dataclasses.dataclass(frozen=True)
 class SubByteSizeSetter:
-    """Every shape of 2- and 4-bit elements says how many bits an element takes."""
+    """Add the number of bits per element to every shape of 2- and 4-bit elements."""
 
     name: ClassVar[str] = "sub-byte-size-setter"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every instruction."""
+        """Visit every instruction."""
         changed = False
         for i in list(module.instructions()):
             shape = packed(i.shape)

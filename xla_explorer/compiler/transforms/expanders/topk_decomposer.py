@@ -1,4 +1,7 @@
-"""topk (and the TopK custom call) becomes a stable sort and slices. Source: xla/service/topk_rewriter.cc."""
+"""topk (and the TopK custom call) as a stable sort and slices.
+
+Source: xla/service/topk_rewriter.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from xla_explorer.hlo.shape import array_shape
 
 
 def first_of_last_dimension(b: HloBuilder, x: HloValue, count: int) -> HloValue:
-    """The first `count` elements along the last dimension."""
+    """Return the first `count` elements along the last dimension."""
     limits = [*x.shape.dimensions[:-1], count]
     return b.slice(x, slice=[(0, n, 1) for n in limits])
 
 
 def with_places(b: HloBuilder, comparator: HloComputation) -> HloComputation:
-    """The comparator with parameters for the places, which it ignores, where it has none."""
+    """Return the comparator with parameters for places, added and ignored if absent."""
     if len(comparator.parameters()) == 4:
         return comparator
     copy = comparator.clone(f"{comparator.name}.clone")
@@ -35,13 +38,13 @@ def with_places(b: HloBuilder, comparator: HloComputation) -> HloComputation:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class TopkDecomposer(OpExpanderPass):
-    """The k largest (or smallest) along the last dimension and their places: sort both with an iota, keep the first k."""
+    """Sort the last dimension with an iota, and keep the first k values and places."""
 
     name: ClassVar[str] = "topk-decomposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["topk", "custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """topk, or a custom call of that name with values and places as its result."""
+        """Return True for topk, or a custom call TopK with values and places as its result."""
         if i.opcode.name == "topk":
             return True
         target = custom_call_target(i)
@@ -53,7 +56,7 @@ class TopkDecomposer(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """sort, two slices and a tuple."""
+        """Return a sort, two slices and a tuple."""
         [x] = values_of(b, i)
         along = x.ndim - 1
         count = i.shape.tuple_shapes[0].dimensions[-1]

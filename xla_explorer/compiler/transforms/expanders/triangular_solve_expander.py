@@ -1,4 +1,4 @@
-"""triangular-solve becomes a loop over rows. Source: xla/service/triangular_solve_expander.cc."""
+"""Triangular systems by a loop over rows. Source: xla/service/triangular_solve_expander.cc."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from xla_explorer.hlo.primitive_type import S32
 @register_pass("triangular-solve-expander")
 @dataclasses.dataclass(frozen=True)
 class TriangularSolveExpander(OpExpanderPass):
-    """Substitution: row i of x is (b_i - a_i x) / a_ii, in the order in which rows become known."""
+    """Solve by substitution: row i of x is (b_i - a_i x) / a_ii, each row after those it needs."""
 
     name: ClassVar[str] = "triangular_solve_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["triangular-solve"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop over the rows; other sides and transposes are brought to op(a) x = b first."""
+        """Return a while loop over the rows, after conversion to op(a) x = b."""
         a, given = values_of(b, i)
         rank, lower, unit = a.ndim, i.attributes.value("lower"), i.attributes.value("unit_diagonal")
         rows, columns = [b.iota(a.shape.base.with_element_type(S32), rank - k) for k in (2, 1)]
@@ -50,7 +50,8 @@ class TriangularSolveExpander(OpExpanderPass):
             b = step.builder
             at = step if lower else size - 1 - step
             of_a = b.select(column_mask(b, a, at, rank - 2), a, zeros(b, a)).sum(rank - 2)
-            # Not a_ii times the 0 that x_i still is: an infinite a_ii would make NaN of it, and a unit diagonal is not read at all.
+            # Not a_ii times the 0 that x_i still is: an infinite a_ii would make it NaN, and a unit
+            # diagonal must not be read.
             others = b.select(column_mask(b, of_a, at, rank - 2), zeros(b, of_a), of_a)
             spread = b.broadcast(others, x.shape.dimensions, tuple(range(rank - 1)))
             known = (spread * x).sum(rank - 2)

@@ -1,4 +1,4 @@
-"""Gathers and scatters: brought to one form, and to loops where a backend has no kernel for them."""
+"""Gathers and scatters: normal forms, and loops for backends without kernels for them."""
 
 from __future__ import annotations
 

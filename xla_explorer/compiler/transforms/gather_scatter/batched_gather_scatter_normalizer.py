@@ -1,4 +1,7 @@
-"""Batching dimensions of gathers and scatters become indices that count. Source: xla/service/batched_gather_scatter_normalizer.cc."""
+"""Batching dimensions of gathers and scatters as iota indices.
+
+Source: xla/service/batched_gather_scatter_normalizer.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from xla_explorer.hlo.shape import array_shape
 def with_counting_indices(
     b: HloBuilder, indices: HloValue, batching: tuple[int, ...], vector: int
 ) -> HloValue:
-    """The index vectors, with the coordinates along the batching dimensions in front. vector: dimension of the vectors."""
+    """Return the index vectors, with coordinates of the batching dimensions in front.
+
+    vector: dimension of the vectors.
+    """
     if indices.ndim == vector:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
     largest = max([0, *[indices.shape.dimensions[d] for d in batching]])
@@ -37,19 +43,19 @@ def with_counting_indices(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class BatchedGatherScatterNormalizer(OpExpanderPass):
-    """operand_batching_dims become collapsed (inserted) dimensions whose index is an iota."""
+    """Turn operand_batching_dims into collapsed (inserted) dimensions whose index is an iota."""
 
     name: ClassVar[str] = "batched_gather_scatter_normalizer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["gather", "scatter"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With batching dimensions."""
+        """Return True for batching dimensions."""
         return bool(
             i.attributes.get("operand_batching_dims") or i.attributes.get("input_batching_dims")
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The same operation with longer index vectors."""
+        """Return the same operation with longer index vectors."""
         operands, given = values_of(b, i), written_attributes(i)
         gather = i.opcode.name == "gather"
         batching = given.pop("operand_batching_dims" if gather else "input_batching_dims")

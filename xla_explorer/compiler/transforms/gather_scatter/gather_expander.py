@@ -1,4 +1,4 @@
-"""gather becomes a loop of dynamic slices. Source: xla/service/gather_expander.cc."""
+"""Gathers as loops of dynamic slices. Source: xla/service/gather_expander.cc."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from xla_explorer.hlo.primitive_type import S32
 @register_pass("gather-expander")
 @dataclasses.dataclass(frozen=True)
 class GatherExpander(OpExpanderPass):
-    """One dynamic-slice for each index vector, written into its place of the result.
+    """Replace a gather by a loop that writes one dynamic-slice per index vector into the result.
 
-    mode: `all`, or `simple` for gathers of one slice, which need no loop worth the name.
+    mode: `all`, or `simple` for gathers of one slice, which need no real loop.
     """
 
     name: ClassVar[str] = "gather_expander"
@@ -29,7 +29,7 @@ class GatherExpander(OpExpanderPass):
     mode: str = "all"
 
     def matches(self, i: HloInstruction) -> bool:
-        """By mode; batching dimensions are normalised before. Without elements there is no row to write."""
+        """Return True if the mode allows it, and there are elements but no batching dimensions."""
         vector = i.attributes["index_vector_dim"]
         count = math.prod([n for d, n in enumerate(i.operands[1].shape.dimensions) if d != vector])
         if not i.shape.element_count or gathers_nothing(i):
@@ -39,7 +39,7 @@ class GatherExpander(OpExpanderPass):
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop over the rows of the index matrix."""
+        """Return a while loop over the rows of the index matrix."""
         operand, indices = values_of(b, i)
         a, sizes = i.attributes, tuple(i.attributes["slice_sizes"])
         vector = a["index_vector_dim"]
@@ -68,7 +68,7 @@ class GatherExpander(OpExpanderPass):
 def index_vector(
     b: HloBuilder, matrix: HloValue, at: HloValue, mapped: tuple[int, ...], rank: int, width: int
 ) -> list[HloValue]:
-    """Row `at` of the index matrix as one offset for each dimension of the operand, zero where the vector names none."""
+    """Return row `at` of the index matrix as one offset per operand dimension, zero by default."""
     row = b.reshape(b.dynamic_slice(matrix, at, b.constant(0, S32), sizes=(1, width)), (width,))
     parts = [b.reshape(b.slice(row, slice=[(k, k + 1, 1)]), ()) for k in range(width)]
     return [

@@ -1,4 +1,7 @@
-"""Gathers in the one form that code generation knows. Source: xla/hlo/transforms/simplifiers/gather_simplifier.cc."""
+"""Gathers in the normal form of code generation.
+
+Source: xla/hlo/transforms/simplifiers/gather_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def flat_indices(b: HloBuilder, indices: HloValue, vector: int) -> HloValue:
-    """The index vectors as the rows of a matrix."""
+    """Return the index vectors as the rows of a matrix."""
     rank = indices.ndim
     if vector == rank:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
@@ -30,7 +33,7 @@ def flat_indices(b: HloBuilder, indices: HloValue, vector: int) -> HloValue:
 
 
 def is_simplified(i: HloInstruction) -> bool:
-    """One batch dimension first, then the whole slices."""
+    """Return True for one batch dimension first, then the whole slices."""
     a = i.attributes
     return (
         i.operands[1].shape.rank == 2
@@ -43,17 +46,20 @@ def is_simplified(i: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class GatherSimplifier(OpExpanderPass):
-    """Indices become a matrix, slices keep all dimensions; reshapes and a transpose make the result as it was."""
+    """Turn the indices of a gather into a matrix, and keep all dimensions of slices.
+
+    Reshapes and a transpose restore the result.
+    """
 
     name: ClassVar[str] = "gather_simplifier"
     opcodes: ClassVar[frozenset[str]] = frozenset(["gather"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Not in that form yet."""
+        """Return True for another form."""
         return not is_simplified(i) and not i.attributes.value("operand_batching_dims")
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """transpose and reshape of the indices, gather, reshapes, transpose."""
+        """Return transposed and reshaped indices, gather, reshapes, transpose."""
         operand, indices = values_of(b, i)
         a = i.attributes
         sizes = tuple(a["slice_sizes"])

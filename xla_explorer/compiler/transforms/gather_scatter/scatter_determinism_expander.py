@@ -1,4 +1,7 @@
-"""scatter whose sums depend on the order becomes a loop. Source: xla/service/scatter_determinism_expander.cc."""
+"""Scatters whose sums depend on the order, as loops.
+
+Source: xla/service/scatter_determinism_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ScatterDeterminismExpander(ScatterExpander):
-    """Scatters that may add several floats to one element run in order, so that the result does not depend on threads."""
+    """Run scatters that may add several floats to one element in order, whatever the threads."""
 
     name: ClassVar[str] = "scatter_determinism_expander"
 
     def matches(self, i: HloInstruction) -> bool:
-        """Neither unique indices nor a combiner whose order cannot matter."""
+        """Return True without unique indices, for a combiner whose order may matter."""
         root = i.called[0].root
         associative = root.opcode.name in (
             "minimum",
@@ -36,7 +39,7 @@ class ScatterDeterminismExpander(ScatterExpander):
         indices = i.operands[len(i.operands) // 2].shape.dimensions
         along = i.attributes["index_vector_dim"]
         if math.prod([n for d, n in enumerate(indices) if d != along]) <= 1:
-            return False  # one update meets no other
+            return False  # a single update has no collision
         return (
             super().matches(i)
             and not i.attributes.value("unique_indices")

@@ -1,4 +1,4 @@
-"""scatter becomes a loop of updates. Source: xla/service/scatter_expander.cc."""
+"""Scatters as loops of updates. Source: xla/service/scatter_expander.cc."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from xla_explorer.hlo.primitive_type import S32
 @register_pass("scatter-expander")
 @dataclasses.dataclass(frozen=True)
 class ScatterExpander(OpExpanderPass):
-    """For each index vector: read the window, combine it with the update, write it back; windows that do not fit are left alone.
+    """Replace a scatter by a loop: read the window, combine it with the update, write it back.
 
-    mode: `all`, or `simple` for scatters of one window.
+    Windows out of bounds are skipped. mode: `all`, or `simple` for scatters of one window.
     """
 
     name: ClassVar[str] = "scatter_expander"
@@ -31,17 +31,17 @@ class ScatterExpander(OpExpanderPass):
     mode: str = "all"
 
     def matches(self, i: HloInstruction) -> bool:
-        """By mode; batching dimensions are normalised before."""
+        """Return True if the mode allows it and no batching dimensions are left."""
         indices, vector = i.operands[len(i.operands) // 2].shape, i.attributes["index_vector_dim"]
         count = math.prod([n for d, n in enumerate(indices.dimensions) if d != vector])
         return not i.attributes.value("input_batching_dims") and (self.mode == "all" or count == 1)
 
     def legality(self) -> tuple[Predicate, ...]:
-        """The combiner is applied to whole windows."""
+        """Return the check that the combiner applies to whole windows."""
         return (liftable,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop over the rows of the index matrix."""
+        """Return a while loop over the rows of the index matrix."""
         values, a = values_of(b, i), i.attributes
         n = len(values) // 2
         operands, indices, updates = values[:n], values[n], values[n + 1 :]

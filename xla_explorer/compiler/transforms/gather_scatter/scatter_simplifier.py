@@ -1,4 +1,4 @@
-"""Scatters in the one form that code generation knows. Source: xla/service/scatter_simplifier.cc."""
+"""Scatters in the normal form of code generation. Source: xla/service/scatter_simplifier.cc."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def is_simplified(i: HloInstruction) -> bool:
-    """Index vectors are the rows of a matrix, updates whole windows with the batch dimension first."""
+    """Return True for a matrix of index vectors, and whole windows behind one batch dimension."""
     a = i.attributes
     count = len(i.operands) // 2
     return (
@@ -30,24 +30,24 @@ def is_simplified(i: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ScatterSimplifier(OpExpanderPass):
-    """Indices become a matrix, updates whole windows."""
+    """Turn the indices of a scatter into a matrix, and its updates into whole windows."""
 
     name: ClassVar[str] = "scatter_simplifier"
     opcodes: ClassVar[frozenset[str]] = frozenset(["scatter"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Not in that form yet."""
+        """Return True for another form."""
         return not is_simplified(i) and not i.attributes.value("input_batching_dims")
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """Transposes and reshapes of indices and updates, scatter."""
+        """Return the scatter of transposed and reshaped indices and updates."""
         values, a = values_of(b, i), i.attributes
         count = len(values) // 2
         operands, indices, updates = values[:count], values[count], values[count + 1 :]
         if count == 1 and operands[0].ndim == updates[0].ndim == 0:
             return apply_inline(
                 b, i.called[0], operands[0], updates[0]
-            )  # one number is combined with one other
+            )  # a single number is combined with another
         mapped, inserted = (
             tuple(a["scatter_dims_to_operand_dims"]),
             tuple(a.value("inserted_window_dims")),

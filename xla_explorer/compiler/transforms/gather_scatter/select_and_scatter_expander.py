@@ -1,4 +1,7 @@
-"""select-and-scatter becomes a reduce-window that finds the places, and a scatter. Source: xla/service/select_and_scatter_expander.cc."""
+"""select-and-scatter as a reduce-window that finds the places, and a scatter.
+
+Source: xla/service/select_and_scatter_expander.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ from xla_explorer.hlo.shape import Shape
 def selecting_reducer(
     b: HloBuilder, select: HloComputation, element: Shape, rank: int
 ) -> HloComputation:
-    """(value, places..., value, places...) -> those of the side that `select` takes; a place of -1 is padding and never wins."""
+    """Return a reducer of (value, places..., value, places...) to the side that `select` chooses.
+
+    A place of -1 is padding and is never chosen.
+    """
     inner = b.nested(f"{select.name}.reduce_window")
     sides = []
     for side in ("lhs", "rhs"):
@@ -43,18 +49,21 @@ def selecting_reducer(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class SelectAndScatterExpander(OpExpanderPass):
-    """The chosen place of every window comes out of a reduce-window over the operand and its coordinates; the sources are scattered
-    there into an array of initial values."""
+    """Replace select-and-scatter by a reduce-window and a scatter.
+
+    The reduce-window over the operand and its coordinates finds the selected place of every window.
+    The scatter adds the sources there to an array of initial values.
+    """
 
     name: ClassVar[str] = "select_and_scatter_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["select-and-scatter"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With at least one dimension."""
+        """Return True for at least one dimension."""
         return i.shape.rank > 0
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reduce-window, scatter."""
+        """Return the reduce-window and the scatter."""
         operand, source, init = values_of(b, i)
         select, scatter = i.called
         rank = i.shape.rank

@@ -1,4 +1,4 @@
-"""Asynchronous computations become part of what starts them, for a target where nothing goes on beside the program."""
+"""Inlining of asynchronous computations, for targets without streams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def chain_of(done: HloInstruction) -> list[HloInstruction]:
-    """The done, its updates, and last the start."""
+    """Return the done, its updates, and last the start."""
     chain = [done]
     while chain[-1].opcode.name in ("async-done", "async-update"):
         chain.append(chain[-1].operands[0])
@@ -37,7 +37,7 @@ def _work(start: HloInstruction) -> list[HloInstruction]:
     )
 )
 def one_chain(done: HloInstruction) -> Reason | None:
-    """Nothing but the next link reads what is under way."""
+    """Require that only the next link reads each link of the chain."""
     *_, start = chain = chain_of(done)
     if start.opcode.name != "async-start":
         return refuse(
@@ -64,10 +64,10 @@ def one_chain(done: HloInstruction) -> Reason | None:
     lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}"
 )
 def several_operations(done: HloInstruction) -> Reason | None:
-    """More than one operation that is not a collective's: one has a stream to run on."""
+    """Require several operations that are not collectives: a single one runs on its own stream."""
     *_, start = chain_of(done)
     if start.opcode.name != "async-start":
-        return None  # `one_chain` says what is wrong
+        return None  # `one_chain` has the reason
     work = _work(start)
     if len(work) > 1:
         return None
@@ -81,9 +81,10 @@ def several_operations(done: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AsyncInliner:
-    """async-start, its updates and its done become the instructions of the computation, which stand where the done stood.
+    """async-start, updates and done become the instructions of the computation, at the done.
 
-    only_several: leave computations of one operation alone, for a target with streams, where one operation runs beside the program.
+    only_several: skip computations of one operation, for a target with streams, where one operation
+    overlaps with the program.
     """
 
     name: ClassVar[str] = "async-inliner"
@@ -125,7 +126,8 @@ def _inline(done: HloInstruction) -> None:
     )
     before = dict.fromkeys([p for i in chain for p in i.control_predecessors if p not in chain])
     computation.set_control_predecessors(call, list(before))
-    # What had to follow the start, not the done, may have to come before the done: it follows what the start had to follow.
+    # An instruction after the start may have to come before the done. So it follows the start's
+    # predecessors.
     for after in control_users(computation, done):
         computation.set_control_predecessors(
             after, [call if p is done else p for p in after.control_predecessors]

@@ -23,7 +23,10 @@ CALL = opcode("call")
 
 
 def _metadata_at_call(i: HloInstruction, call: HloInstruction, prefix: str) -> str | None:
-    """The callee's metadata with the call's op_name before its own, as far as it does not start so already; else the call's."""
+    """Return the callee's metadata with the call's op_name in front, else the call's metadata.
+
+    A name that already begins with the call's stays as it is.
+    """
     if i.metadata is None:
         return call.metadata
     metadata = i.op_metadata
@@ -33,10 +36,11 @@ def _metadata_at_call(i: HloInstruction, call: HloInstruction, prefix: str) -> s
 
 
 def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
-    """Copy the callee's instructions to where the call stands and remove the call. Returns callee instruction -> copy.
+    """Copy the callee's instructions to the place of the call, and remove the call.
 
-    Works for a `call` and a `fusion`. Names are kept where they are free. Control predecessors of the call come before
-    every copied instruction that has no operands among the copies.
+    Returns a map from callee instruction to copy. Works for a `call` and a `fusion`. Names are kept
+    if they are free. Control predecessors of the call come before every copied instruction that has
+    no operands among the copies.
     """
     caller, callee = call.parent, call.called[0]
     keeps_origin = "origin" in call.attributes
@@ -85,7 +89,7 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 
 
 def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
-    """A composite call stands for one operation that a backend may know: these are kept."""
+    """Return the check that keeps composite calls of these names, which a backend may implement."""
 
     @measures(
         lambda call: (
@@ -104,7 +108,7 @@ def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
 
 
 def composite_name(call: HloInstruction) -> str:
-    """What the frontend calls the operation, empty when it does not say."""
+    """Return the frontend's name of the composite operation, or empty."""
     found = re.search(
         r'composite\.name="?([^",}]*)', call.attributes.get("frontend_attributes") or ""
     )
@@ -115,7 +119,7 @@ def composite_name(call: HloInstruction) -> str:
     lambda call: f"frontend attributes: {call.attributes.get('frontend_attributes') or 'none'}"
 )
 def wanted_inline(call: HloInstruction) -> Reason | None:
-    """No frontend attribute may forbid inlining."""
+    """Require that no frontend attribute forbids inlining."""
     text = call.attributes.get("frontend_attributes") or ""
     if 'inlineable="false"' in text:
         return refuse("not-inlineable", f"%{call.name} is marked inlineable=false")
@@ -123,11 +127,12 @@ def wanted_inline(call: HloInstruction) -> Reason | None:
 
 
 LEGALITY = (wanted_inline,)
-_SMALL = 256  # a callee that is inlined even where all of them together would be too much
+# instructions of a callee that is inlined even if inlining all callees exceeds the limit
+_SMALL = 256
 
 
 def small_enough(module: HloModule) -> Predicate:
-    """Inlining everything keeps the program at a bearable size, or else this callee is small."""
+    """Return the check that inlining everything stays in the size limit, or the callee is small."""
     sizes = expanded_sizes(module, lambda i: i.opcode is CALL)
     limit = size_limit(module)
     callees = {
@@ -155,9 +160,10 @@ def small_enough(module: HloModule) -> Predicate:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class CallInliner:
-    """Calls become the body of what they call.
+    """Replace calls by the bodies of their callees.
 
-    single_call_site: only computations that are called once. composites_to_preserve: names of composite calls that stay (`*`: all).
+    single_call_site: only computations that are called once. composites_to_preserve: names of
+    composite calls that stay (`*`: all).
     """
 
     name: ClassVar[str] = "call-inliner"
@@ -166,7 +172,7 @@ class CallInliner:
     composites_to_preserve: tuple[str, ...] = ()
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Inline, callees first, so that a chain of calls is flattened in one walk."""
+        """Inline, callees first, so that one walk flattens a chain of calls."""
         changed = False
         legality = (*LEGALITY, small_enough(module))
         profitability = (not_a_preserved_composite(self.composites_to_preserve),)
@@ -183,5 +189,5 @@ class CallInliner:
                     inline_call(call)
                     changed = True
         if changed:
-            DeadCodeElimination().run(module, context)  # what the callee did not read
+            DeadCodeElimination().run(module, context)  # parameters that the callee did not read
         return changed

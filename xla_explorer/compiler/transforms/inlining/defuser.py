@@ -1,4 +1,7 @@
-"""Fusions of the input that cannot be one kernel become what they fuse. Source of the name: xla/service/defuser.cc, which dissolves all."""
+"""Dissolving of input fusions that cannot be one kernel.
+
+Source of the name: xla/service/defuser.cc, which dissolves all.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _OFTEN = 8
 
 
 def reduces_per_element(fusion: HloInstruction) -> bool:
-    """Whether many elements of a result read one sum over many elements, which their kernel would compute anew for each."""
+    """Return True if many result elements read one large sum, which each would recompute."""
     body = fusion.called[0]
     results = max(
         [leaf.element_count for _, leaf in body.root.shape.leaves() if leaf.is_array], default=0
@@ -43,21 +46,24 @@ def reduces_per_element(fusion: HloInstruction) -> bool:
 
 _RUN_STEP_BY_STEP = frozenset(
     ["while", "conditional", "call", "async-start"]
-)  # what they call has kernels of its own
+)  # computations with kernels of their own inside
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class Defuser:
-    """Dissolves fusions inside fused computations and reducers, those that no kernel writer of the target takes (fused for another
-    device), and those that sum per element. Those that can be a kernel stay as the input has them.
+    """Dissolve input fusions that cannot be one efficient kernel.
+
+    These are fusions inside fused computations and reducers, those that no kernel emitter of the
+    target supports (fused for another device), and those that recompute a sum per element. Other
+    fusions of the input stay.
     """
 
     name: ClassVar[str] = "defuser"
     kinds: ClassVar[tuple[str, ...]] = ("inlining",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Dissolve, callees first, so that the question about a fusion sees what is left inside."""
+        """Dissolve, callees first, so that each decision sees the dissolved body."""
         changed = False
         inside = {
             c

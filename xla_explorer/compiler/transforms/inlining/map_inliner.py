@@ -1,4 +1,4 @@
-"""map of one operation becomes that operation. Source: xla/service/map_inliner.cc."""
+"""Maps of one operation as that operation. Source: xla/service/map_inliner.cc."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class MapInliner(OpExpanderPass):
-    """Where the mapped function is a single elementwise operation on its parameters, a constant, or a parameter."""
+    """Replace a map of one elementwise operation, a constant or a parameter by that operation."""
 
     name: ClassVar[str] = "map-inline"
     opcodes: ClassVar[frozenset[str]] = frozenset(["map"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Such a function."""
+        """Return True for such a function."""
         root = i.called[0].root
         simple = root.opcode.elementwise or root.opcode.name in ("constant", "parameter")
         return simple and all(o.opcode.name == "parameter" for o in root.operands)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operation on arrays."""
+        """Return the operation on arrays."""
         root, operands = i.called[0].root, values_of(b, i)
         if root.opcode.name == "parameter":
             return operands[root.parameter_number]

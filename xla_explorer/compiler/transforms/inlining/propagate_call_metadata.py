@@ -1,4 +1,7 @@
-"""What is called carries the name of the call before its own. Source: xla/hlo/transforms/propagate_call_metadata.cc."""
+"""The op_name of calls in front of the op_names in their callees.
+
+Source: xla/hlo/transforms/propagate_call_metadata.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class PropagateCallMetadata:
-    """op_name of a call (while, conditional) is put before the op_names in what it calls."""
+    """Prefix the op_names in a callee with the op_name of its call, while or conditional."""
 
     name: ClassVar[str] = "propagate-call-metadata"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Callers first; a computation with several callers stays as it is."""
+        """Rename, callers first; a computation with several callers stays unchanged."""
         sites: dict[HloComputation, list[HloInstruction]] = call_sites(module)
         changed = False
         for computation in reversed(module.post_order_computations()):
@@ -37,7 +40,7 @@ class PropagateCallMetadata:
 
 
 def prefix_names(computation: HloComputation, prefix: str) -> bool:
-    """Put the prefix before every op_name that does not start so. Returns whether any changed."""
+    """Put the prefix before every op_name without it; return True if any changed."""
     changed = False
     for i in computation.instructions.values():
         metadata = i.op_metadata

@@ -1,4 +1,4 @@
-"""Calls of equal computations call one. Source: xla/hlo/transforms/simplifiers/unflatten_call_graph.cc."""
+"""Merging of equal callees. Source: xla/hlo/transforms/simplifiers/unflatten_call_graph.cc."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class UnflattenCallGraph:
-    """The inverse of flatten-call-graph for `call`: computations that compute the same are merged."""
+    """Merge equal computations of calls: the inverse of flatten-call-graph for `call`."""
 
     name: ClassVar[str] = "unflatten-call-graph"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Callees first, so that callers of merged computations become equal too."""
+        """Merge, callees first, so that callers of merged computations become equal too."""
         changed = False
         first: dict[int, HloComputation] = {}
         for computation in module.post_order_computations():

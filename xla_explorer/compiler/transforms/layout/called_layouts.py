@@ -1,9 +1,11 @@
-"""The layouts that custom calls with `operand_layout_constraints` ask for, as XLA's layout assignment hands them on.
+"""Layouts that custom calls require by `operand_layout_constraints`, propagated as in XLA.
 
-Such a call (LAPACK's, of JAX) says in which order each operand and result lies. XLA propagates that before all else, the last call first
-and from its last operand to the first: who computes an operand gives it so, and asks the same of its own operands where it cannot change
-the order. What a loop carries lies as a call in its body asks; it is copied before the loop.
-Source: xla/service/layout_assignment.cc (`RunOnComputation`, `PropagateUseConstraintToDefs`, `PropagateBufferConstraintToOperands`).
+Such a call (LAPACK's, of JAX) fixes the layout of each operand and result. XLA propagates them
+before all else, from the last call and the last operand to the first. The producer of an operand
+gets the required layout, and requires it of its own operands if it cannot change the order. A
+loop's state has the layout that a call in its body requires; it is copied before the loop. Source:
+xla/service/layout_assignment.cc (`RunOnComputation`, `PropagateUseConstraintToDefs`,
+`PropagateBufferConstraintToOperands`).
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ _CUSTOM_CALL, _COPY, _BROADCAST, _WHILE = [
 _GIVEN: Final = frozenset([opcode(name) for name in (
     "parameter", "get-tuple-element", "tuple", "custom-call", "while", "conditional", "call", "dot", "convolution",
 )])  # fmt: skip
-"""Their layouts are given by what calls them or by what they call, or are row-major as their kernels write them."""
+"""Opcodes whose layouts follow from callers or callees, or are row-major as their kernels write."""
 _KEEPING: Final = frozenset([opcode(name) for name in (
     "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "map", "pad", "reduce-window", "reverse", "scatter",
     "select-and-scatter", "slice", "sort", "triangular-solve", "cholesky", "fft", "bitcast-convert", "reduce-precision",
     "set-dimension-size",
 )])  # fmt: skip
-"""Beside the elementwise ones, what has operands of its rank in the order of its result."""
+"""Opcodes, besides elementwise ones, whose operands of equal rank have the result's layout."""
 
 
 def operand_constraints(i: HloInstruction) -> tuple[Shape, ...] | None:
-    """The operands' shapes in the layouts that a custom call asks for; None where it asks for nothing."""
+    """Return the operands' shapes in the layouts that a custom call requires, or None."""
     text = i.attributes.get("operand_layout_constraints", "") if i.opcode is _CUSTOM_CALL else ""
     if not text:
         return None
@@ -43,7 +45,10 @@ def operand_constraints(i: HloInstruction) -> tuple[Shape, ...] | None:
 
 
 def copy_aliased_operands(module: HloModule) -> bool:
-    """Give each operand in which a constrained call leaves a result a copy of its own; whether there was one."""
+    """Copy each operand that a constrained call overwrites with a result.
+
+    Return True for any copy.
+    """
     changed = False
     for computation in sequential_computations(module):
         for call in _calls(computation):
@@ -64,15 +69,18 @@ def copy_aliased_operands(module: HloModule) -> bool:
 
 
 class AskedLayouts(NamedTuple):
-    """What constrained calls ask for. results: instruction -> the order of its result, minor to major. states: body or condition of a loop
-    -> its state, where a call in the body asks for an element of it."""
+    """The layouts that constrained calls require.
+
+    results: instruction -> the order of its result, minor to major. states: body or condition of a
+    loop -> its state, if a call in the body requires the layout of an element.
+    """
 
     results: dict[HloInstruction, tuple[int, ...]]
     states: dict[HloComputation, Shape]
 
 
 def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
-    """Of all that constrained calls reach."""
+    """Return the layouts of everything that constrained calls reach."""
     asked: dict[HloInstruction, tuple[int, ...]] = {}
     elements: dict[tuple[HloComputation, int], tuple[int, ...]] = {}
     for computation in sequential_computations(module):
@@ -102,7 +110,10 @@ def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
 def _states(
     module: HloModule, elements: Mapping[tuple[HloComputation, int], tuple[int, ...]]
 ) -> Iterator[tuple[HloComputation, Shape]]:
-    """The state of each loop of which a call in the body asks for an element: all of the loop has it so."""
+    """Yield the state of each loop whose body has a call that requires an element's layout.
+
+    The whole loop uses this layout.
+    """
     for loop in module.instructions():
         if loop.opcode is _WHILE and any(body is loop.called[-1] for body, _ in elements):
             body, state = loop.called[-1], loop.shape.base
@@ -115,7 +126,10 @@ def _states(
 
 
 def operand_order(i: HloInstruction, order: tuple[int, ...], number: int) -> tuple[int, ...] | None:
-    """In which order an instruction reads an operand whose result must lie in `order`; None where any order will do."""
+    """Return the order in which an instruction with result `order` reads an operand.
+
+    None for any.
+    """
     operand = i.operands[number].shape
     if not operand.is_array or operand.rank < 2:
         return None

@@ -1,8 +1,9 @@
-"""The pass `layout-assignment`: every array inside the program is row-major; what the caller wants otherwise is met at the entry.
+"""The pass `layout-assignment`: row-major arrays inside, the caller's layouts at the entry.
 
-An array whose layout is not row-major is, byte for byte, a row-major array with its dimensions permuted. So a parameter in
-another layout becomes a bitcast to that permuted array and a transpose back, and a result the reverse; a transpose that
-meets one of these vanishes. Source: xla/service/layout_assignment.h (which instead propagates layouts through the program).
+An array whose layout is not row-major is, byte for byte, a row-major array with its dimensions
+permuted. So a parameter in another layout becomes a bitcast to the permuted array and a transpose
+back, and a result the reverse. A transpose next to one of these cancels with it. Source:
+xla/service/layout_assignment.h (which instead propagates layouts through the program).
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ COPY = opcode("copy")
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LayoutAssignment:
-    """Gives internal instructions default layouts; honours the layouts of the entry's parameters and results.
+    """Assign default layouts inside, and keep the layouts of the entry's parameters and results.
 
-    policy: `row-major` as said; `xla` assigns what XLA:CPU would, with copies where it moves data. Our kernels read row-major arrays
-    only, so that is to be looked at, not compiled.
+    policy: `row-major` as above; `xla` assigns the layouts of XLA:CPU, with copies wherever it
+    moves data. Our kernels read row-major arrays only, so `xla` is for inspection, not for
+    compilation.
     """
 
     name: ClassVar[str] = "layout-assignment"
@@ -45,7 +47,7 @@ class LayoutAssignment:
     policy: typing.Literal["row-major", "xla"] = "row-major"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Normalise, then adapt the entry's border."""
+        """Normalise, then adapt the entry's parameters and results."""
         parameters, result = _wanted(module)
         if self.policy == "xla":
             return XlaLayouts(module, context, parameters, result).run()
@@ -67,7 +69,7 @@ class LayoutAssignment:
 
 
 def why_transposed(i: HloInstruction, wanted: Shape) -> Reason | None:
-    """None when the wanted layout has the same bytes as the row-major one, else that data must move."""
+    """Return None if the required layout has the bytes of the row-major one, else the reason."""
     if _moves_nothing(wanted):
         return None
     return refuse(
@@ -93,7 +95,10 @@ def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
 
 
 def _spell_out_bitcasts(computation: HloComputation) -> bool:
-    """A bitcast means what its layouts say; before they become row-major it is written as transposes around a row-major one."""
+    """Rewrite bitcasts between other layouts as transposes around a row-major bitcast.
+
+    A bitcast depends on its layouts, so this comes before they become row-major.
+    """
     changed = False
     for i in list(computation.instructions.values()):
         if i.opcode is not BITCAST or not i.shape.is_array:
@@ -155,7 +160,10 @@ def _with_shape(literal: Literal, shape: Shape) -> Literal:
 
 
 def _physical(shape: Shape) -> tuple[Shape, tuple[int, ...]]:
-    """(the row-major array with the same bytes, its dimensions as numbers of the logical ones, major to minor)."""
+    """Return the row-major array with the same bytes, and its dimensions in the logical array.
+
+    The dimensions are major to minor.
+    """
     order = tuple(reversed(shape.layout.minor_to_major))
     return array_shape(shape.element_type, [shape.dimensions[d] for d in order]), order
 
@@ -168,7 +176,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _moves_nothing(shape: Shape) -> bool:
-    """Whether the layout orders the dimensions of more than one element as the default does."""
+    """Return True if dimensions of several elements have the default order."""
     real = [d for d in reversed(shape.layout.minor_to_major) if shape.dimensions[d] != 1]
     return real == sorted(real) or shape.element_count == 0
 
@@ -176,7 +184,7 @@ def _moves_nothing(shape: Shape) -> bool:
 def _transpose(
     computation: HloComputation, i: HloInstruction, order: tuple[int, ...], like: HloInstruction
 ) -> HloInstruction:
-    """`i` with dimensions in the given order; transposes that cancel each other vanish."""
+    """Return `i` with dimensions in the given order; transposes that cancel are removed."""
     if i.opcode is TRANSPOSE:
         inner: tuple[int, ...] = i.attribute("dimensions")
         order, i = tuple([inner[d] for d in order]), i.operands[0]
@@ -223,7 +231,7 @@ def _adapt_parameter(
 def _inside(
     entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext
 ) -> HloInstruction:
-    """The row-major form of an instruction that has the caller's layout."""
+    """Return the row-major form of an instruction that has the caller's layout."""
     if wanted.is_tuple:
         parts = []
         for number, part in enumerate(wanted.tuple_shapes):
@@ -240,7 +248,7 @@ def _inside(
 
 @measures(lambda wanted, i: equal("layouts", wanted.layout, i.shape.base.layout))
 def layouts_agree(wanted: Shape, i: HloInstruction) -> Reason | None:
-    """The layout outside must have the bytes of the row-major one."""
+    """Require an outside layout with the bytes of the row-major one."""
     return why_transposed(i, wanted)
 
 
@@ -251,7 +259,7 @@ def _adapt_root(entry: HloComputation, wanted: Shape, context: PassContext) -> N
 def _outside(
     entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext
 ) -> HloInstruction:
-    """An instruction in the layout that the caller wants."""
+    """Return an instruction in the layout that the caller requires."""
     if i.shape is wanted:
         return i
     if wanted.is_tuple:

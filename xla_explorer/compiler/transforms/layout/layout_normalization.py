@@ -1,7 +1,7 @@
-"""The pass `layout_normalization`: operations on arrays in any layout become row-major ones on the same bytes, with bitcasts around them.
+"""The pass `layout_normalization`: row-major operations on the same bytes, between bitcasts.
 
-Source: xla/service/layout_normalization.cc. In a row-major array the order of dimensions is the order of bytes, so that later passes and
-kernels need not ask for layouts.
+Source: xla/service/layout_normalization.cc. In a row-major array the order of dimensions is the
+order of bytes, so that later passes and kernels need not read layouts.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ BITCAST = opcode("bitcast")
 
 
 def byte_order(shape: Shape) -> tuple[int, ...]:
-    """The dimensions, the slowest first."""
+    """Return the dimensions, the slowest first."""
     return tuple(reversed(shape.layout.minor_to_major)) if shape.rank else ()
 
 
 def normalized(shape: Shape) -> Shape:
-    """The row-major shape of the same bytes."""
+    """Return the row-major shape of the same bytes."""
     row_major = layout(tuple(reversed(range(shape.rank))), shape.layout.properties)
     return shape.with_dimensions([shape.dimensions[d] for d in byte_order(shape)]).with_layout(
         row_major
@@ -41,12 +41,12 @@ def normalized(shape: Shape) -> Shape:
 
 
 def is_row_major(shape: Shape) -> bool:
-    """The order of bytes is that of the dimensions."""
+    """Return True if the order of bytes is the order of dimensions."""
     return not shape.rank or byte_order(shape) == tuple(range(shape.rank))
 
 
 def may_be_normalized(i: HloInstruction) -> Reason | None:
-    """Plain arrays: untiled, of sizes known at compile time."""
+    """Require plain arrays: untiled, of static size."""
     for x in (i, *i.operands):
         if not x.shape.is_array or any(x.shape.dynamic) or "T(" in x.shape.layout.properties:
             return refuse("not-a-plain-array", f"%{x.name} is {x.shape}")
@@ -54,16 +54,16 @@ def may_be_normalized(i: HloInstruction) -> Reason | None:
 
 
 def places(shape: Shape) -> dict[int, int]:
-    """Where each dimension stands in the row-major shape."""
+    """Return the place of each dimension in the row-major shape."""
     return {d: number for number, d in enumerate(byte_order(shape))}
 
 
 def alike(i: HloInstruction, *operands: HloInstruction) -> bool:
-    """The operands have the order of dimensions of the result."""
+    """Return True if the operands have the result's order of dimensions."""
     return all(not o.shape.rank or byte_order(o.shape) == byte_order(i.shape) for o in operands)
 
 
-# The attributes that the operation has on row-major arrays; None when it cannot be one.
+# The attributes of the operation on row-major arrays; None if it has no such form.
 Change = Callable[[HloInstruction], Attributes | None]
 
 
@@ -84,7 +84,10 @@ def _along(name: str) -> Change:
 
 
 def _per_dimension(name: str) -> Change:
-    """An attribute with an entry for each dimension; start indices, if any, are reordered by the caller."""
+    """Return the change of an attribute with an entry per dimension.
+
+    The caller reorders start indices.
+    """
 
     def change(i: HloInstruction) -> Attributes | None:
         array = [o for o in i.operands if o.shape.rank == i.shape.rank]
@@ -108,7 +111,7 @@ def _broadcast(i: HloInstruction) -> Attributes | None:
 
 
 def _permutation(i: HloInstruction) -> tuple[int, ...]:
-    """Of a copy or transpose: which dimension of the row-major operand becomes which of the row-major result."""
+    """Return the permutation of a copy or transpose between row-major operand and result."""
     at = places(i.operands[0].shape)
     moved = i.attributes["dimensions"] if i.opcode.name == "transpose" else range(i.shape.rank)
     return tuple([at[moved[d]] for d in byte_order(i.shape)])
@@ -121,7 +124,7 @@ def _reduce_window(i: HloInstruction) -> Attributes | None:
 
 
 def _convolution(i: HloInstruction) -> Attributes | None:
-    """The letters of the dimensions move to where the bytes are."""
+    """Return the attributes with the letters of the dimensions in byte order."""
     sides = i.attributes["dim_labels"].text.replace("->", "_").split("_")
     moved = [
         "".join([letters[d] for d in byte_order(x.shape)])
@@ -150,13 +153,16 @@ _STARTS_FROM = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LayoutNormalization:
-    """After layout assignment: elementwise operations, moves and windows on arrays that are not row-major are done on row-major ones of the
-    same bytes. A copy to another layout becomes a transpose."""
+    """Replace operations on arrays that are not row-major by row-major ones on the same bytes.
+
+    Runs after layout assignment, on elementwise operations, moves and windows. A copy to another
+    layout becomes a transpose.
+    """
 
     name: ClassVar[str] = "layout_normalization"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is not a fusion body."""
+        """Normalise every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():

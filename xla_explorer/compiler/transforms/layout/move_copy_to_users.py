@@ -1,4 +1,4 @@
-"""The pass `move_copy_to_users`: a copy to another layout follows the operations on it, so that copies meet and cancel.
+"""The pass `move_copy_to_users`: layout copies move behind operations, so that copies cancel.
 
 Source: xla/hlo/transforms/simplifiers/move_copy_to_users.cc.
 """
@@ -17,12 +17,12 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
 
 COPY = opcode("copy")
-# How many of the first operands are the arrays that may come from a copy; the others are numbers.
+# Number of leading operands that are arrays and may come from a copy; the others are numbers.
 _ARRAYS = {"dynamic-slice": 1, "pad": 1, "reduce-window": 1, "reverse": 1, "slice": 1}
 
 
 def _copied_arrays(i: HloInstruction) -> tuple[HloInstruction, ...] | None:
-    """The operands that must all be copies from one layout for the operation to be done before the copy; None for other operations."""
+    """Return the operands that must all be copies from one layout; None for other operations."""
     name = i.opcode.name
     if name == "concatenate" or (
         i.opcode.elementwise and name != "copy" and 0 < len(i.operands) < 3
@@ -35,12 +35,15 @@ def _copied_arrays(i: HloInstruction) -> tuple[HloInstruction, ...] | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class MoveCopyToUsers:
-    """f(copy(x)) becomes copy(f(x)) for elementwise operations, moves and windows; a reduce reads what was copied."""
+    """f(copy(x)) becomes copy(f(x)) for elementwise operations, moves and windows.
+
+    A reduce reads the operand of the copy.
+    """
 
     name: ClassVar[str] = "move_copy_to_users"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is not a fusion body."""
+        """Visit every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():
@@ -72,7 +75,8 @@ class MoveCopyToUsers:
         sources = [o.operands[0] for o in arrays]
         layout = sources[0].shape.layout
         same_before = all(s.shape.layout is layout for s in sources)
-        # The whole layout: where the elements are packed otherwise than the result's, the source's layout is none for the result.
+        # The whole layout: if its elements are packed differently, the source's layout does not fit
+        # the result.
         same_after = (
             all(o.shape.layout is i.shape.layout for o in arrays)
             and layout.properties == i.shape.layout.properties

@@ -1,4 +1,4 @@
-"""The pass `reshape-decomposer`: a reshape that moves no byte becomes a bitcast, another one a copy and a bitcast.
+"""The pass `reshape-decomposer`: bitcasts for reshapes, with copies if bytes move.
 
 Source: xla/hlo/transforms/expanders/reshape_decomposer.cc.
 """
@@ -26,7 +26,7 @@ RESHAPE = opcode("reshape")
 
 
 def why_not_decomposed(i: HloInstruction) -> Reason | None:
-    """None when a reshape can be made of copies and a bitcast."""
+    """Return None if copies and a bitcast can replace a reshape, else the reason."""
     for side in (i, i.operands[0]):
         if True in side.shape.dynamic:
             return refuse(
@@ -42,7 +42,7 @@ def why_not_decomposed(i: HloInstruction) -> Reason | None:
 
 
 def why_not_bitcast(i: HloInstruction) -> Reason | None:
-    """None when a reshape keeps the order of its operand's bytes."""
+    """Return None if a reshape keeps the order of its operand's bytes, else the reason."""
     return why_not_decomposed(i) or no_byte_is_moved(i, i.operands[0])
 
 
@@ -51,7 +51,7 @@ bytes_keep_their_order = _shapes(named("bytes-keep-their-order", why_not_bitcast
 
 
 def aligned_layout(source: Shape, target: Shape) -> Layout | None:
-    """The layout of `target` in which a reshape from `source`, with its layout, moves no byte; None when there is none."""
+    """Return the layout of `target` in which a reshape from `source` moves no byte, or None."""
     groups = reshape_groups(source, target)
     place = {d: number for number, (before, _) in enumerate(groups) for d in before}
     order: list[int] = []
@@ -67,7 +67,7 @@ def aligned_layout(source: Shape, target: Shape) -> Layout | None:
 
 
 def decompose(i: HloInstruction, context: PassContext) -> bool:
-    """Copy the operand, or the result, or both, to a layout in which the reshape is a bitcast."""
+    """Copy operand, result or both to a layout in which the reshape is a bitcast."""
     computation, source, before = i.parent, i.operands[0], i.parent.module.next_instruction_id
 
     def copied(x: HloInstruction, shape: Shape) -> HloInstruction:
@@ -105,13 +105,17 @@ def decompose(i: HloInstruction, context: PassContext) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReshapeDecomposer:
-    """Runs after layout-assignment. A bitcast that changes nothing, and a bitcast of a bitcast, vanish."""
+    """Replace reshapes by bitcasts and copies, and remove redundant bitcasts.
+
+    Runs after layout-assignment. Redundant are a bitcast that changes nothing, and a bitcast of a
+    bitcast.
+    """
 
     name: ClassVar[str] = "reshape-decomposer"
     kinds: ClassVar[tuple[str, ...]] = ("reshape-is-bitcast",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation."""
+        """Visit every computation."""
         changed = False
         for computation in module.computations.values():
             for i in list(computation.post_order()):

@@ -1,11 +1,13 @@
-"""The layouts that XLA:CPU would assign: operands are read row-major, and what moves no bytes keeps the order of its operand's.
+"""The layouts that XLA:CPU would assign: row-major operands, and views in the operand's order.
 
-A transpose gets the layout in which it is its operand seen otherwise, a reshape that adds dimensions of one element the one in which those
-come first; who reads them row-major reads a copy. So data moves where XLA:CPU moves it, which `copy` shows. Source:
-xla/service/cpu/cpu_layout_assignment.cc, xla/service/layout_assignment.cc (`ChooseOutputLayoutFromOperandLayout`),
-`ShapeUtil::AlignLayouts`.
+A transpose gets the layout in which it is a bitcast. A reshape that adds dimensions of one element
+gets the layout in which they come first. A reader that requires row-major data reads a copy. So
+data moves wherever XLA:CPU moves it, which `copy` shows. Source:
+xla/service/cpu/cpu_layout_assignment.cc, xla/service/layout_assignment.cc
+(`ChooseOutputLayoutFromOperandLayout`), `ShapeUtil::AlignLayouts`.
 
-Custom calls with `operand_layout_constraints` (LAPACK's) ask before all others (`called_layouts.py`).
+Layouts of custom calls with `operand_layout_constraints` (LAPACK's) come first
+(`called_layouts.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 COPY, TRANSPOSE, RESHAPE, WHILE, CONDITIONAL, CALL = [
     opcode(name) for name in ("copy", "transpose", "reshape", "while", "conditional", "call")
 ]
-# They ask for a row-major operand before a reshape has chosen, by what XLA is seen to do (gathers and scatters sometimes: `_asked_first`).
+# They require a row-major operand before a reshape has chosen, as observed in XLA (gathers and
+# scatters sometimes: `_asked_first`).
 _ASK_FIRST = frozenset([TRANSPOSE, opcode("dot"), opcode("concatenate"), opcode("reduce-window")])
 _SCATTER, _GATHER = opcode("scatter"), opcode("gather")
 _FORWARD = frozenset(
@@ -46,7 +49,7 @@ _FORWARD = frozenset(
 
 
 class XlaLayouts:
-    """Assigns the layouts of one module. parameters, result: the shapes that the caller wants at the entry."""
+    """Assigns the layouts of one module. parameters, result: the caller's shapes at the entry."""
 
     def __init__(
         self, module: HloModule, context: PassContext, parameters: list[Shape], result: Shape
@@ -57,7 +60,7 @@ class XlaLayouts:
         self._asked, self._states = layouts_asked_by_calls(module)
 
     def run(self) -> bool:
-        """Callees before callers. Whether something changed."""
+        """Assign layouts, callees before callers; return True if anything changed."""
         for computation in sequential_computations(self.module):
             is_entry = computation is self.module.entry
             for i in list(computation.post_order()):
@@ -123,7 +126,7 @@ class XlaLayouts:
             if not _asked_first(i) and not _one_line(i.shape, i.operands[0].shape):
                 return _laid_out(i.shape, _ones_first(i.shape))
         if is_entry and i.is_root and i.opcode is not COPY and _same_order(i.shape, self.result):
-            return self.result  # packed elements, say: it writes them so itself
+            return self.result  # packed elements, for example: it writes this layout itself
         return i.shape.base
 
     def _state_of(self, loop: HloInstruction) -> Shape:
@@ -143,7 +146,7 @@ class XlaLayouts:
             computation.replace_operand(user, number, self._as_wanted(computation, operand, wanted))
 
     def _decide(self, i: HloInstruction, wanted: Shape) -> Reason | None:
-        """Record that data moves: the refusal is the reason why the reader cannot take it as it is."""
+        """Record that data moves: the refusal is the reason why the reader needs a copy."""
 
         @measures(lambda i: equal("layouts", _orders(i.shape), _orders(wanted)))
         def layouts_agree(i: HloInstruction) -> Reason | None:
@@ -160,7 +163,7 @@ class XlaLayouts:
     def _as_wanted(
         self, computation: HloComputation, i: HloInstruction, wanted: Shape
     ) -> HloInstruction:
-        """A value in another layout: a copy of what differs."""
+        """Return a value in another layout: a copy of the parts that differ."""
         if _same_order(i.shape, wanted):
             return i
         self.changed = True
@@ -201,7 +204,10 @@ def _laid_out(shape: Shape, minor_to_major: tuple[int, ...]) -> Shape:
 
 
 def _ones_first(shape: Shape) -> tuple[int, ...]:
-    """Minor to major: dimensions of several elements, then those of one, each from the last to the first."""
+    """Return dimensions of several elements, then those of one, each from the last to the first.
+
+    The order is minor to major.
+    """
     back = range(shape.rank - 1, -1, -1)
     return tuple(
         [d for d in back if shape.dimensions[d] != 1]
@@ -210,7 +216,7 @@ def _ones_first(shape: Shape) -> tuple[int, ...]:
 
 
 def _asked_first(reshape: HloInstruction) -> bool:
-    """Whether a reader has asked for a row-major result before the reshape could choose."""
+    """Return True if a reader requires a row-major result before the reshape can choose."""
     after, before = reshape.shape.dimensions, reshape.operands[0].shape.dimensions
     gains_ones = [size for size in after if size != 1] == [
         size for size in before if size != 1
@@ -225,12 +231,12 @@ def _asked_first(reshape: HloInstruction) -> bool:
 
 
 def _one_line(a: Shape, b: Shape) -> bool:
-    """Whether both have at most one dimension of several elements: then XLA chooses nothing."""
+    """Return True if both have one dimension of several elements: then XLA chooses nothing."""
     return all(sum([1 for size in shape.dimensions if size != 1]) == 1 for shape in (a, b))
 
 
 def _same_order(a: Shape, b: Shape) -> bool:
-    """Whether the dimensions of all arrays lie in the same order."""
+    """Return True if the dimensions of all arrays have the same order."""
     if a.is_tuple:
         return all(_same_order(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True))
     return not a.is_array or a.layout.minor_to_major == b.layout.minor_to_major

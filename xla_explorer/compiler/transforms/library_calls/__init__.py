@@ -1,6 +1,7 @@
-"""Which instructions a vendor's library computes on a GPU: products, Fourier transforms, factorisations, triangular systems.
+"""Library calls on a GPU: products, Fourier transforms, factorisations, triangular systems.
 
-A library call is data (`library_call.py`) that stands in the instruction's `backend_config`; what runs it lives with the backend.
+A library call is data (`library_call.py`) in the instruction's `backend_config`; its run time
+belongs to the backend.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""A convolution as one call of cuDNN, forward or a derivative, with what its operands must first become; or why it is none.
+"""Matching of a convolution with one call of cuDNN, forward or a derivative.
 
-cuDNN wants the filter contiguous with its output features major, the same padding on both sides and no reversal. What is otherwise becomes
-so by instructions around the call (`prepared`): transposes and reversals of the filter, zeros around the image, a transpose of a filter's
-derivative. Which derivative a convolution is, is seen from its window: a dilated image is the image's derivative, a window that is larger
-than the result the filter's.
+cuDNN requires a contiguous filter with major output features, the same padding on both sides and no
+reversal. Other convolutions get instructions around the call (`prepared`): transposes and reversals
+of the filter, zeros around the image, a transpose of a filter's derivative. The window determines
+the form. A dilated image is the image's derivative, a window larger than the result the filter's.
 
-Source: cuDNN documentation, "cudnnConvolutionForward()", "cudnnConvolutionBackwardData()", "cudnnConvolutionBackwardFilter()";
-xla/service/gpu/transforms/conv_rewriter.cc, conv_padding_legalization.cc.
+Source: cuDNN documentation, "cudnnConvolutionForward()", "cudnnConvolutionBackwardData()",
+"cudnnConvolutionBackwardFilter()"; xla/service/gpu/transforms/conv_rewriter.cc,
+conv_padding_legalization.cc.
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ _LARGEST = 2**31 - 1
 
 
 class ConvolutionMatch(NamedTuple):
-    """form: see `ConvolutionCall`. extra: zeros (low, high) to put around the image in each spatial dimension. reverse: whether the filter
-    is to be reversed. rules: the window afterwards."""
+    """A convolution's form for cuDNN.
+
+    form: see `ConvolutionCall`. extra: zeros (low, high) to add around the image in each spatial
+    dimension. reverse: the filter is to be reversed. rules: the window afterwards.
+    """
 
     form: str
     extra: tuple[tuple[int, int], ...]
@@ -43,13 +47,13 @@ class ConvolutionMatch(NamedTuple):
 
 
 def convolution_of(i: HloInstruction) -> ConvolutionCall | Reason:
-    """The call for a convolution, as it is once it is prepared."""
+    """Return the call for a convolution after its preparation, or a Reason."""
     found = match_convolution(i)
     return found if isinstance(found, Reason) else _call(i, found)
 
 
 def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
-    """Which form it has, and what it needs; or why cuDNN does not compute it."""
+    """Return the form of a convolution and its preparation, or why cuDNN does not compute it."""
     lhs, rhs = i.operands
     kind = i.shape.element_type
     if kind.name not in _TYPES or any(o.shape.element_type is not kind for o in i.operands):
@@ -111,7 +115,7 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
 
 
 def prepared_bytes(i: HloInstruction) -> list[int]:
-    """Sizes of the arrays that are written besides the result, one kernel each, to make the operands what a call wants."""
+    """Return the bytes of each array that a kernel writes to prepare the call's operands."""
     match = match_convolution(i)
     assert not isinstance(match, Reason)
     found = [i.operands[0].shape.byte_size] if any(map(any, match.extra)) else []
@@ -128,25 +132,26 @@ def prepared_bytes(i: HloInstruction) -> list[int]:
 
 
 def _texts(i: HloInstruction) -> tuple[str, str, str]:
-    """Labels of the image, the kernel and the result."""
+    """Return the labels of the image, the kernel and the result."""
     image, rest = i.attribute("dim_labels").text.split("_")
     kernel, result = rest.split("->")
     return image, kernel, result
 
 
 def _wanted(i: HloInstruction, match: ConvolutionMatch) -> str:
-    """The labels of the filter as cuDNN has it, or of its derivative."""
+    """Return cuDNN's labels of the filter or of its derivative."""
     spatial = "".join([str(d) for d in range(len(match.rules))])
     if match.form == "backward-filter":
         major, minor = "f", "b"
     else:
-        # The image's derivative has the output features of the correlation where HLO has input features.
+        # In the image's derivative, HLO's input features are the output features of the
+        # correlation.
         major, minor = ("o", "i") if match.form == "forward" else ("i", "o")
     return f"{major}{spatial}{minor}" if _features_last(i) else f"{major}{minor}{spatial}"
 
 
 def _is_filter_derivative(i: HloInstruction, rules: tuple[WindowDimension, ...]) -> bool:
-    """Whether the window covers more than the result has, so that what slides is rather the result of another convolution."""
+    """Return True if the window exceeds the result: it is the result of another convolution."""
     sizes = [i.shape.dimensions[d] for d in i.attribute("dim_labels").output_spatial]
     return any(rule.size > n for rule, n in zip(rules, sizes, strict=True)) and all(
         rule.size >= n for rule, n in zip(rules, sizes, strict=True)
@@ -159,7 +164,8 @@ def _filter_derivative(
     labels, image = i.attribute("dim_labels"), i.operands[0].shape.dimensions
     for rule, a, c in zip(rules, labels.input_spatial, labels.output_spatial, strict=True):
         taps, padding = i.shape.dimensions[c], rule.padding_low
-        # The other convolution, with stride and dilation exchanged, must have results exactly where this one has window elements.
+        # The other convolution, with stride and dilation exchanged, must have exactly as many
+        # results as this one has window elements.
         places = (
             image[a] + 2 * padding - ((taps - 1) * rule.stride + 1)
         ) // rule.window_dilation + 1
@@ -193,7 +199,7 @@ def _arranged(shape: Shape, order: tuple[int, ...]) -> tuple[tuple[int, ...], tu
 
 
 def _call(i: HloInstruction, match: ConvolutionMatch) -> ConvolutionCall:
-    """The call, as its operands are when they have been prepared."""
+    """Return the call on prepared operands."""
     labels, (lhs, rhs) = i.attribute("dim_labels"), i.operands
     dimensions = list(lhs.shape.dimensions)
     for d, (low, high) in zip(labels.input_spatial, match.extra, strict=True):
@@ -261,7 +267,7 @@ def _call(i: HloInstruction, match: ConvolutionMatch) -> ConvolutionCall:
 
 
 def _features_last(i: HloInstruction) -> bool:
-    """The order of the filter: the one that goes with the image's."""
+    """Return True if the filter's features are minor, as in the image."""
     labels, image = i.attribute("dim_labels"), i.operands[0].shape
     last = (
         labels.input_batch
@@ -272,9 +278,10 @@ def _features_last(i: HloInstruction) -> bool:
 
 
 def prepared(i: HloInstruction) -> HloInstruction:
-    """The instruction that the call is written to, after the operands have become what it wants; in the place of `i` (which may be it).
+    """Return the instruction for the call, on prepared operands, in place of `i` (it may be `i`).
 
-    Raises no error: `convolution_of` has been asked."""
+    Raises no error: `convolution_of` has succeeded.
+    """
     match = match_convolution(i)
     assert not isinstance(match, Reason)
     computation, (lhs, rhs) = i.parent, i.operands

@@ -1,7 +1,8 @@
-"""What follows a product and the library does for nothing: a bias, then ReLU or the approximate GELU.
+"""Epilogues that a library fuses into a product: a bias, then ReLU or the approximate GELU.
 
-Activations are recognised by what they compute: the instructions between are a polynomial in x and tanh(u), where u is one in x, so that
-any order of factors and terms is the same. Source: xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd, FuseReluActivation,
+Activations are recognised by their value: the instructions are a polynomial in x and tanh(u), where
+u is one in x, so that the order of factors and terms is free. Source:
+xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd, FuseReluActivation,
 FuseGeluActivation).
 """
 
@@ -23,8 +24,11 @@ Polynomial = dict[tuple[int, int], float]  # powers of x and of tanh(u) -> coeff
 
 
 class Epilogue(NamedTuple):
-    """name: as `MatmulCall.epilogue`. root: the instruction whose value the call writes. members: root first, users before producers,
-    the dot among them. bias: the vector, or None."""
+    """An epilogue of a product.
+
+    name: as `MatmulCall.epilogue`. root: the instruction whose value the call writes. members: root
+    first, users before producers, the dot among them. bias: the vector, or None.
+    """
 
     name: str
     root: HloInstruction
@@ -33,7 +37,7 @@ class Epilogue(NamedTuple):
 
 
 def epilogue_of(dot: HloInstruction) -> Epilogue:
-    """The longest epilogue that the library has, its name `none` where there is none."""
+    """Return the longest epilogue that the library supports, with the name `none` if empty."""
     members: list[HloInstruction] = [dot]
     bias, here = None, dot
     if dot.shape.element_type.name not in _SERVED or not fusible.has_default_layout(dot):
@@ -54,7 +58,7 @@ def epilogue_of(dot: HloInstruction) -> Epilogue:
 
 
 def _bias_of(i: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
-    """(add, broadcast of a vector along the minor dimension) when adding one is all that is done with a value."""
+    """Return (add, broadcast of a minor-dimension vector) of a value's only use, or None."""
     if i.is_root or len(i.users) != 1:
         return None
     add = next(iter(i.users))
@@ -77,10 +81,10 @@ def _bias_of(i: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
 
 
 def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None:
-    """(relu or gelu, its instructions with the last first) when nothing else is done with a value."""
+    """Return (relu or gelu, its instructions, last first) of a value's only use, or None."""
     inside: dict[HloInstruction, None] = {}
     while len(inside) < _LONGEST:
-        known = dict.fromkeys((x, *inside))  # in the order found, which decides between readers
+        known = dict.fromkeys((x, *inside))  # in discovery order, which decides between readers
         if any(i.is_root for i in known):
             return None
         readers = list(
@@ -92,7 +96,7 @@ def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None
         if not ready or ready[0].control_predecessors or not ready[0].opcode.elementwise:
             return None
         inside[ready[0]] = None
-        if len(readers) == 1:  # all goes through the one that was taken
+        if len(readers) == 1:  # everything passes through this reader
             end = ready[0]
             if (
                 end.opcode.name == "maximum"
@@ -106,7 +110,7 @@ def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None
 
 
 def _with_constants(inside: dict[HloInstruction, None]) -> list[HloInstruction]:
-    """Users first; broadcasts of constants and the constants after them."""
+    """Return the instructions, users first, then broadcasts of constants and the constants."""
     found = dict.fromkeys(reversed(inside))
     for i in list(found):
         for o in i.operands:
@@ -118,7 +122,7 @@ def _with_constants(inside: dict[HloInstruction, None]) -> list[HloInstruction]:
 
 
 def _constant(i: HloInstruction) -> float | None:
-    """The value of a constant of one element, broadcast or not."""
+    """Return the value of a constant of one element, broadcast or not, or None."""
     if i.opcode is fusible.BROADCAST:
         i = i.operands[0]
     if not fusible.is_small_constant(i) or i.shape.element_type.is_complex:
@@ -178,7 +182,7 @@ def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
 
 
 def _is(found: Polynomial | None, wanted: Polynomial) -> bool:
-    """Whether all coefficients agree as far as bf16 constants let them."""
+    """Return True if all coefficients agree within the rounding of bf16 constants."""
     if found is None:
         return False
     powers = set(found) | set(wanted)

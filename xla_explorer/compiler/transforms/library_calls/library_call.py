@@ -1,6 +1,7 @@
-"""Library calls as data: what is computed, of which types and sizes, with the strides of the arrays as they lie in memory.
+"""Library calls as data: computation, types, sizes, and strides of the arrays in memory.
 
-Sizes and strides are in elements. XLA has the same in `GemmBackendConfig` (xla/service/gpu/backend_configs.proto).
+Sizes and strides are in elements. XLA has the same in `GemmBackendConfig`
+(xla/service/gpu/backend_configs.proto).
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ _KEY = "library_call"
 
 
 class MatrixOperand(NamedTuple):
-    """A matrix in memory, column by column as BLAS reads it. rows, columns: as stored. leading: elements from a column to the next.
-    transposed: whether the product reads it transposed. stride: elements to the matrix of the next product, 0 for all the same."""
+    """A matrix in memory, column-major as in BLAS.
+
+    rows, columns: as stored. leading: elements from a column to the next. transposed: the product
+    reads it transposed. stride: elements to the matrix of the next product, 0 for one matrix.
+    """
 
     rows: int
     columns: int
@@ -26,12 +30,12 @@ class MatrixOperand(NamedTuple):
 
 
 class MatmulCall(NamedTuple):
-    """d = epilogue(op(left) op(right) + bias), `batch` times, columns first. So what HLO calls a x b, rows first, is called with the
-    operands exchanged: left is HLO's second operand.
+    """d = epilogue(op(left) op(right) + bias), `batch` times, column-major.
 
-    m, n, k: op(left) is m x k, op(right) k x n. types: of HLO names. compute: `f32`, `tf32` or `f64`. epilogue: `none`, `bias`, `relu`,
-    `relu_bias`, `gelu` or `gelu_bias`. operands: positions among the instruction's operands of left, right and, where there is one, the
-    bias, which is of d's type and has m elements.
+    HLO's a x b is row-major, so the operands are exchanged: left is HLO's second operand. m, n, k:
+    op(left) is m x k, op(right) k x n. types: HLO names. compute: `f32`, `tf32` or `f64`. epilogue:
+    `none`, `bias`, `relu`, `relu_bias`, `gelu` or `gelu_bias`. operands: positions of left, right
+    and, if any, the bias among the instruction's operands. The bias has d's type and m elements.
     """
 
     m: int
@@ -49,12 +53,16 @@ class MatmulCall(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Whose routine it is."""
+        """The library of the routine."""
         return "cublasLt"
 
 
 class FftCall(NamedTuple):
-    """direction: `FFT`, `IFFT`, `RFFT` or `IRFFT`. lengths: of the transformed (minor) dimensions. real_type: `f32` or `f64`."""
+    """A Fourier transform.
+
+    direction: `FFT`, `IFFT`, `RFFT` or `IRFFT`. lengths: of the transformed (minor) dimensions.
+    real_type: `f32` or `f64`.
+    """
 
     direction: str
     lengths: tuple[int, ...]
@@ -63,12 +71,15 @@ class FftCall(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Whose routine it is."""
+        """The library of the routine."""
         return "cufft"
 
 
 class CholeskyCall(NamedTuple):
-    """lower: which triangle is read and written, as HLO says it, rows first. n: rows. type: an HLO name."""
+    """A Cholesky factorisation.
+
+    lower: the triangle that is read and written, row-major as in HLO. n: rows. type: an HLO name.
+    """
 
     lower: bool
     n: int
@@ -77,12 +88,15 @@ class CholeskyCall(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Whose routine it is."""
+        """The library of the routine."""
         return "cusolver"
 
 
 class TriangularSolveCall(NamedTuple):
-    """As HLO says it, rows first; the unknowns are rows x columns. transpose: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`."""
+    """A triangular system, row-major as in HLO; the unknowns are rows x columns.
+
+    transpose: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`.
+    """
 
     left_side: bool
     lower: bool
@@ -95,7 +109,7 @@ class TriangularSolveCall(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Whose routine it is."""
+        """The library of the routine."""
         return "cublas"
 
     @property
@@ -105,13 +119,15 @@ class TriangularSolveCall(NamedTuple):
 
 
 class ConvolutionCall(NamedTuple):
-    """A cross-correlation or a derivative of one, in the terms of that correlation: result[n, k] = sum of image[n, c] and filter[k, c].
+    """A cross-correlation or its derivative: result[n, k] = sum of image[n, c] and filter[k, c].
 
-    form: `forward`, `backward-input` (the image's derivative from the result's) or `backward-filter`. image, result: (batch, features,
-    spatial extents ...), with strides in that order; filter: (output features, input features of a group, extents ...), contiguous, its
-    input features the major or (features_last) the minor dimension after the output features. padding (on both sides), stride, dilation:
-    of each spatial dimension. compute: `f32`, `tf32` or `f64`. Operands of the instruction: image and filter; the result's derivative and
-    filter; image and the result's derivative.
+    Fields describe the correlation. form: `forward`, `backward-input` (the image's derivative from
+    the result's) or `backward-filter`. image, result: (batch, features, spatial extents ...), with
+    strides in that order. filter: (output features, input features of a group, extents ...),
+    contiguous; its input features are the major or (features_last) the minor dimension after the
+    output features. padding (on both sides), stride, dilation: of each spatial dimension. compute:
+    `f32`, `tf32` or `f64`. Operands of the instruction: image and filter; the result's derivative
+    and filter; image and the result's derivative.
     """
 
     form: str
@@ -130,7 +146,7 @@ class ConvolutionCall(NamedTuple):
 
     @property
     def library(self) -> str:
-        """Whose routine it is."""
+        """The library of the routine."""
         return "cudnn"
 
 
@@ -150,12 +166,12 @@ PRODUCTS = {
 
 
 def call_name(call: LibraryCall) -> str:
-    """`cuBLASLt matmul`."""
+    """Return a name such as `cuBLASLt matmul`."""
     return f"{PRODUCTS[call.library]} {_NAMES[type(call)]}"
 
 
 def annotate(i: HloInstruction, call: LibraryCall) -> None:
-    """Write a call into `backend_config`, beside what is there."""
+    """Add a call to `backend_config`."""
     config = {**json_config(i), _KEY: {"kind": _NAMES[type(call)], **call._asdict()}}
     i.parent.set_attributes(
         i, i.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":")))
@@ -163,7 +179,7 @@ def annotate(i: HloInstruction, call: LibraryCall) -> None:
 
 
 def library_call_of(i: HloInstruction) -> LibraryCall | None:
-    """The call that stands in `backend_config`."""
+    """Return the call in `backend_config`, or None."""
     found = json_config(i).get(_KEY)
     if not isinstance(found, dict):
         return None

@@ -1,9 +1,10 @@
-"""Estimated device times of a library call and of our own kernels for the same, so that the choice can be seen and argued with.
+"""Estimated device times of a library call and of our kernels for the same work.
 
-time = launches + the larger of arithmetic and memory. Rates are multiplications with additions that one multiprocessor starts per clock,
-by the kind of arithmetic; they are numbers of the target's GPU. Where the target can say which of our kernels a product gets
-(`Abilities.products`), its arithmetic is that kernel's own estimate, by the plan that it is written from. The
-shares of the peak that kernels reach are assumptions, not measurements.
+time = launches + the larger of arithmetic and memory. Rates are multiply-adds that one
+multiprocessor starts per clock, by the kind of arithmetic; they are numbers of the target's GPU. If
+the target provides our kernel of a product (`Abilities.products`), its arithmetic is the estimate
+of the kernel's plan. The fractions of the peak that kernels reach are assumptions, not
+measurements.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from xla_explorer.compiler.transforms.library_calls.library_call import (
 from xla_explorer.hlo.instruction import HloInstruction
 
 _LAUNCH_US = 1.0
-_HOST_US = 1.0  # what a call of a library costs more than the launch of a kernel
+_HOST_US = 1.0  # cost of a library call beyond a kernel launch
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
 _TILE = 64
-_SPLITS = 8  # parts of the reduced dimension that a library spreads over idle multiprocessors
-_ONE_PASS = 4096  # points of a transform that shared memory holds
-_PANEL = 128  # columns that a factorisation does at a time
+_SPLITS = 8  # split-K parts that a library spreads over idle multiprocessors
+_ONE_PASS = 4096  # points of a transform that fits in shared memory
+_PANEL = 128  # columns per step of a blocked factorisation
 
 
 def _no_plan(dot: HloInstruction) -> OwnProduct | None:
@@ -38,8 +39,12 @@ def _no_plan(dot: HloInstruction) -> OwnProduct | None:
 
 
 class Rates(NamedTuple):
-    """library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory. library_share: of the peak that a library
-    reaches. own_product: our kernel for a dot, where the target knows it."""
+    """The rates of a GPU.
+
+    library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory.
+    library_share: fraction of the peak that a library reaches. own_product: returns our kernel for
+    a dot, if the target provides it.
+    """
 
     multiprocessors: int
     clock: float
@@ -51,7 +56,7 @@ class Rates(NamedTuple):
 
     @classmethod
     def of(cls, target: Target) -> Rates:
-        """Those of a compile's target; an H100's where it is not a GPU."""
+        """Return the rates of a target; an H100's if the target is not a GPU."""
         gpu, _ = gpu_numbers(target)
         return cls(
             gpu.multiprocessors,
@@ -64,7 +69,7 @@ class Rates(NamedTuple):
         )
 
     def arithmetic_us(self, work: float, rate: float, share: float, used: float = 1.0) -> float:
-        """Time of so many multiplications and additions on a part of the multiprocessors."""
+        """Return the time of multiply-adds on a fraction of the multiprocessors."""
         return work / (
             max(rate, 1e-3)
             * share
@@ -76,8 +81,11 @@ class Rates(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Microseconds on the device. For products also what they are made of: the time of both for memory alone, and of each for arithmetic
-    alone, ours by the plan of the emitter that is named (empty: by rates)."""
+    """Microseconds on the device, of the library and of our kernels.
+
+    For products also the parts: the time of both for memory alone, and of each for arithmetic
+    alone. Ours follows from the plan of the named emitter (empty: from rates).
+    """
 
     library_us: float
     own_us: float
@@ -87,7 +95,7 @@ class Costs(NamedTuple):
     own_emitter: str = ""
 
     def facts(self) -> dict[str, Any]:
-        """For the record of a decision."""
+        """Return the numbers of the decision."""
         parts = ("library_us", "own_us") if not self.library_arithmetic_us else self._fields[:-1]
         return {name: round(getattr(self, name), 2) for name in parts} | (
             {"own_emitter": self.own_emitter} if self.own_emitter else {}
@@ -95,7 +103,7 @@ class Costs(NamedTuple):
 
 
 def costs_of(call: LibraryCall, rates: Rates, dot: HloInstruction | None = None) -> Costs:
-    """Both ways of doing what a call does. dot: the product, for the estimate of our own kernel's plan."""
+    """Return the costs of a call and of our kernels. dot: the product, for our kernel's plan."""
     if isinstance(call, MatmulCall):
         return _matmul(call, rates, rates.own_product(dot) if dot is not None else None)
     if isinstance(call, FftCall):
@@ -106,7 +114,7 @@ def costs_of(call: LibraryCall, rates: Rates, dot: HloInstruction | None = None)
 
 
 def arithmetic_of(call: MatmulCall | ConvolutionCall) -> str:
-    """The kind of arithmetic, as rates are named."""
+    """Return the kind of arithmetic, a key of the rates."""
     if (call.operand_type if isinstance(call, MatmulCall) else call.type) in ("f16", "bf16"):
         return "f16"
     return call.compute
@@ -130,8 +138,9 @@ def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None
     own_kind = kind if rates.own.get(kind) else "f32"
     wasted, units = 1.0, rates.library[kind]
     if call.groups > 1 and columns < _TILE:
-        # cuDNN computes each group as a product of its own, in tiles that few features do not fill, and not by tensor cores: 93 us on an
-        # H200 for a depthwise one of 14 million products, 1 us of its lanes.
+        # cuDNN computes each group as its own product, in tiles that few features do not fill,
+        # without tensor cores: 93 us on an H200 for a depthwise one of 14 million products, 1 us of
+        # its lanes.
         wasted, units = _TILE / columns, rates.library["f64" if kind == "f64" else "f32"]
     library = rates.arithmetic_us(
         wasted * work, units, rates.library_share, tiles / rates.multiprocessors * splits
@@ -163,7 +172,7 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
     splits = min(_SPLITS, max(1, call.k // 512))
     kind = arithmetic_of(call)
     own_kind = kind if rates.own.get(kind) else "f32"
-    # Tiles that are not full waste arithmetic in both; a thin product is bound by memory in any case.
+    # Partial tiles waste arithmetic in both; a skinny product is memory-bound in any case.
     library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, used * splits)
     emitter, own = planned or (
         "",
@@ -177,7 +186,7 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
 
 
 def with_preparation(costs: Costs, written: Sequence[int], rates: Rates) -> Costs:
-    """The same, where the library's operands are written by kernels of their own first: bytes of each."""
+    """Return the costs with kernels that write the library's operands first: bytes of each."""
     extra = sum([_LAUNCH_US + 2 * size / rates.bytes_per_us for size in written])
     return costs._replace(library_us=costs.library_us + extra)
 
@@ -216,13 +225,14 @@ def _solver(call: CholeskyCall | TriangularSolveCall, rates: Rates) -> Costs:
     kind = "f64" if call.type in ("f64", "c128") else "f32"
     work = float(order) ** 2 * others * (4 if call.type.startswith("c") else 1)
     steps = -(-order // _PANEL)
-    # The library is called for one after the other; a step of it is a panel, which is latency, and a product, which fills the device.
+    # The library runs once per matrix. A step is a panel, bound by latency, and a product, which
+    # fills the device.
     panel_us = 5 * _LAUNCH_US
     used = others * order / (_TILE * _TILE * rates.multiprocessors)
     library = call.batch * (
         _HOST_US + steps * panel_us + rates.arithmetic_us(work, rates.library[kind], 0.5, used)
     )
-    # Ours: one block for each, so one multiprocessor; and a barrier for each column.
+    # Ours: one block, hence one multiprocessor, per matrix, and a barrier per column.
     waves = -(-call.batch // rates.multiprocessors)
     own = _LAUNCH_US + waves * (
         order * 0.5 + rates.arithmetic_us(work, rates.own[kind], 0.25, 1 / rates.multiprocessors)

@@ -1,9 +1,10 @@
-"""The pass `library-rewriter`: products, convolutions, transforms, factorisations and triangular systems become library calls where that is
-faster.
+"""The pass `library-rewriter`: operations become library calls if that is faster.
 
-The instruction stays what it is, so everything can still be evaluated and read; the call stands in its `backend_config`. A product takes
-the bias and the activation after it along, in a fusion of kind kCustom. XLA rewrites into custom calls instead
-(xla/service/gpu/transforms/gemm_rewriter.cc, gpusolver_rewriter.cc, triangular_solve_rewriter.cc).
+Operations are products, convolutions, transforms, factorisations and triangular systems. The
+instruction stays, so everything can still be evaluated and read; the call is in its
+`backend_config`. A product absorbs the bias and the activation after it, in a fusion of kind
+kCustom. XLA rewrites into custom calls instead (xla/service/gpu/transforms/gemm_rewriter.cc,
+gpusolver_rewriter.cc, triangular_solve_rewriter.cc).
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _CUSTOM = attributes_of({"kind": "kCustom"})
 _TF32_SHARE, _TF32_GAIN_US = (
     0.9,
     2.0,
-)  # accuracy is not given away for less: of the time in full precision, microseconds saved
+)  # the gain that justifies lower accuracy: fraction of the full-precision time, microseconds
 _LIBRARIES = {
     "dot": "cublasLt",
     "fft": "cufft",
@@ -68,7 +69,7 @@ _Tf32Call = TypeVar("_Tf32Call", MatmulCall, ConvolutionCall)
 
 
 class Choice:
-    """One instruction, the call that it could be, and what both ways cost."""
+    """One instruction, its possible call, and the costs of both ways."""
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class Choice:
             self.costs = with_preparation(self.costs, prepared_bytes(i), rates)
 
     def facts(self) -> dict[str, Any]:
-        """What both ways cost, and what the library would be called with."""
+        """Return the costs of both ways, and the arguments of the call."""
         facts = self.costs.facts() if self.costs is not None else {}
         if isinstance(self.call, MatmulCall):
             facts |= {
@@ -129,13 +130,13 @@ def _times(choice: Choice) -> str:
 
 @measures(_call)
 def library_has_the_routine(choice: Choice) -> Reason | None:
-    """The library must have a routine for this."""
+    """Require a routine of the library."""
     return choice.call if isinstance(choice.call, Reason) else None
 
 
 @measures(lambda choice: f"{choice.library}: {choice.why_not_there or 'installed'}")
 def library_is_there(choice: Choice) -> Reason | None:
-    """The library must be installed, beside a device."""
+    """Require an installed library and a device."""
     if not choice.why_not_there:
         return None
     text = f"{PRODUCTS[choice.library]}: {choice.why_not_there}"
@@ -144,7 +145,7 @@ def library_is_there(choice: Choice) -> Reason | None:
 
 @measures(_call)
 def library_has_an_algorithm(choice: Choice) -> Reason | None:
-    """Where there is a device, the library must have an algorithm for this very call on it."""
+    """Require an algorithm of the library for this call on the present device."""
     return (
         None
         if choice.serves is None or isinstance(choice.call, Reason)
@@ -154,7 +155,7 @@ def library_has_an_algorithm(choice: Choice) -> Reason | None:
 
 @measures(lambda choice: control_edges((choice.instruction,), choice.pinned))
 def call_is_free_to_move(choice: Choice) -> Reason | None:
-    """Nothing may fix its place in the order, where another instruction would stand for it."""
+    """Require no control dependencies if another instruction would replace it."""
     i = choice.instruction
     moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
     if moves and (i.control_predecessors or i in choice.pinned):
@@ -167,7 +168,7 @@ def call_is_free_to_move(choice: Choice) -> Reason | None:
 
 @measures(_times)
 def library_is_faster(choice: Choice) -> Reason | None:
-    """The estimate must speak for the library."""
+    """Require a lower estimate for the library."""
     if choice.costs is None or choice.costs.library_us < choice.costs.own_us:
         return None
     assert not isinstance(choice.call, Reason)
@@ -188,11 +189,12 @@ PROFITABILITY = (library_is_faster,)
 @register_pass("gemm-rewriter", "gpusolver-rewriter")
 @dataclasses.dataclass(frozen=True)
 class LibraryRewriter:
-    """tf32: whether f32 products may use tensor cores at 10 bits of mantissa where operand_precision is not `highest` (XLA's default on
-    GPUs), and do where that saves time; the target's abilities may forbid it. epilogues: whether products take a bias and an activation
-    along.
+    """Rewrite operations as library calls if that is faster.
 
-    Which libraries there are is an ability of the target.
+    tf32: f32 products may use tensor cores with 10 bits of mantissa unless operand_precision is
+    `highest` (XLA's default on GPUs), and do if that saves time; the target's abilities may forbid
+    it. epilogues: products absorb a bias and an activation. The available libraries are an ability
+    of the target.
     """
 
     name: ClassVar[str] = "library-rewriter"
@@ -201,7 +203,7 @@ class LibraryRewriter:
     epilogues: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every candidate of every computation that control flow runs."""
+        """Visit every candidate of every computation that control flow runs."""
         rates, abilities = Rates.of(context.target), context.target.abilities
         tf32 = self.tf32 and abilities.tf32
         changed = False
@@ -259,7 +261,10 @@ class LibraryRewriter:
 
 
 def why_no_library(i: HloInstruction, target: Target) -> Reason | None:
-    """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
+    """Return why an instruction that XLA gives to a library is no library call here, or None.
+
+    None for instructions that XLA writes kernels for.
+    """
     if i.opcode.name not in _MATCHERS:
         return None
     choice = Choice(i, Rates.of(target), target.abilities, target.abilities.tf32)

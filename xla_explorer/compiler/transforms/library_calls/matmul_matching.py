@@ -1,6 +1,7 @@
-"""A dot as one call of a matrix product over strided matrices, or why it is none.
+"""Matching of a dot with one call of a matrix product over strided matrices.
 
-Source: cuBLAS documentation, "cublasLtMatmul()"; xla/service/gpu/transforms/gemm_rewriter.cc, xla/service/gpu/matmul_utils.cc.
+Source: cuBLAS documentation, "cublasLtMatmul()"; xla/service/gpu/transforms/gemm_rewriter.cc,
+xla/service/gpu/matmul_utils.cc.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from xla_explorer.compiler.transforms.library_calls.library_call import MatmulCa
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-# Operand type -> results that cuBLASLt writes.
+# Operand type -> result types of cuBLASLt.
 _RESULTS = {
     "f16": ("f16", "f32"), "bf16": ("bf16", "f32"), "f32": ("f32",), "f64": ("f64",), "c64": ("c64",), "c128": ("c128",),
 }  # fmt: skip
@@ -25,7 +26,7 @@ class _Axis(NamedTuple):
 
 
 def matmul_of(dot: HloInstruction) -> MatmulCall | Reason:
-    """The call for a dot alone, computed in the type of its operands."""
+    """Return the call for a dot alone, computed in the type of its operands, or a Reason."""
     if dot.opcode.name != "dot":
         return refuse("no-dot", f"%{dot.name} is not a dot")
     a, b = dot.operands
@@ -67,7 +68,7 @@ def matmul_of(dot: HloInstruction) -> MatmulCall | Reason:
             f"%{dot.name}: its batch, kept or reduced dimensions do not lie as one in memory",
         )
     a_batch, a_kept, a_reduced, b_batch, b_kept, b_reduced, batch, rows, columns = found
-    # HLO's rows are BLAS' columns: the product is written as columns x rows = b' x a'.
+    # HLO's rows are BLAS's columns: the product is written as columns x rows = b' x a'.
     left = _operand(b_kept, b_reduced, b_batch.stride)
     right = _operand(a_reduced, a_kept, a_batch.stride)
     target = _operand(columns, rows, batch.stride)
@@ -90,7 +91,10 @@ def matmul_of(dot: HloInstruction) -> MatmulCall | Reason:
 
 
 def may_use_tf32(dot: HloInstruction) -> bool:
-    """Whether f32 operands may lose mantissa bits: operand_precision is not `highest`, as XLA has it on GPUs by default."""
+    """Return True if f32 operands may lose mantissa bits: operand_precision is not `highest`.
+
+    XLA has the same default on GPUs.
+    """
     if dot.operands[0].shape.element_type.name not in ("f32", "c64"):
         return False
     precision = dot.attributes.get("operand_precision")
@@ -98,7 +102,7 @@ def may_use_tf32(dot: HloInstruction) -> bool:
 
 
 def _joined(i: HloInstruction, dimensions: Sequence[int]) -> _Axis | None:
-    """Several dimensions, major first, as one; None where they do not follow one another in memory."""
+    """Return several dimensions, major first, as one; None if not contiguous in memory."""
     shape = i.shape
     strides = shape.strides
     size, stride = 1, 0
@@ -116,7 +120,10 @@ def _joined(i: HloInstruction, dimensions: Sequence[int]) -> _Axis | None:
 
 
 def _operand(first: _Axis, second: _Axis, batch: int) -> MatrixOperand | None:
-    """A matrix whose mathematical form is first x second, columns first. A dimension of one element lies as it likes."""
+    """Return a matrix whose mathematical form is first x second, column-major, or None.
+
+    The stride of a dimension of one element is free.
+    """
     if first.stride == 1 or first.size == 1:
         if second.size == 1 or second.stride >= first.size:
             return MatrixOperand(

@@ -1,8 +1,10 @@
-"""The pass `product-epilogue-fusion`: on a GPU, what follows a product is done to its tiles before they are stored.
+"""The pass `product-epilogue-fusion`: epilogues of GPU products run on tiles before the store.
 
-The kernels of products on a GPU do anything elementwise to an element while it is in a register, and read other operands by its index, so
-whole chains go in: bias, activation, residual, conversion. Only a result that is stored in any case is taken; what a loop would compute
-anyway gains nothing. A product that a library computes is left to it. Decisions are of the kind `dot-epilogue-fusion`, as on a CPU.
+The kernels of products on a GPU apply any elementwise operation to an element in a register, and
+read other operands at its index. So whole chains are fused: bias, activation, residual, conversion.
+Only a result that is stored in any case is fused; a value that each loop recomputes gains nothing.
+A product that a library computes is skipped. Decisions are of the kind `dot-epilogue-fusion`, as on
+a CPU.
 
 Source: xla/service/gpu/transforms/gemm_fusion.cc (FuseEpilogue), cublasLt's epilogues.
 """
@@ -42,8 +44,10 @@ _PRODUCTS = ("dot", "convolution")
 
 
 def why_no_tiles(dot: HloInstruction) -> Reason | None:
-    """None for a product that every GPU's tiles serve: a convolution, or one kept and one reduced dimension on each side, none of them
-    tiny."""
+    """Return None for a product that every GPU's tiles support, else the reason.
+
+    Supported: a convolution, or one kept and one reduced dimension on each side, none of them tiny.
+    """
     a, b = dot.operands
     kind, result = a.shape.element_type, dot.shape.element_type
     same = (
@@ -105,14 +109,18 @@ def _why_no_convolution(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ProductEpilogueFusion:
-    """max_operations: of one epilogue. Does nothing where the target's fact `product_epilogues` is not set."""
+    """Fuse elementwise epilogues into GPU products.
+
+    max_operations: of one epilogue. Does nothing unless the target has the ability
+    `product_epilogues`.
+    """
 
     name: ClassVar[str] = "product-epilogue-fusion"
     kinds: ClassVar[tuple[str, ...]] = ("dot-epilogue-fusion",)
     max_operations: int = 24
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every dot and convolution of every computation that control flow runs."""
+        """Visit every dot and convolution of every computation that control flow runs."""
         if not context.target.abilities.product_epilogues:
             return False
         changed = False
@@ -162,7 +170,7 @@ class ProductEpilogueFusion:
     lambda candidate: "; ".join([described(i) for i in (candidate.dot, *candidate.dot.operands)])
 )
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
-    """Every GPU's tiles must serve the product."""
+    """Require a product that every GPU's tiles support."""
     return why_no_tiles(candidate.dot)
 
 
@@ -171,7 +179,10 @@ PROFITABILITY = (result_is_stored_anyway,)
 
 
 def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
-    """The dot and elementwise operations after it, one after the other: the others' operands are in memory, or the chain's own."""
+    """Return the dot and the elementwise operations after it, in order.
+
+    Other operands are in memory, or in the chain.
+    """
     chain = [dot]
     while len(chain) <= most:
         here = chain[-1]
@@ -183,7 +194,8 @@ def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
         if following is None:
             break
         chain.append(following)
-    # What somebody outside reads must be the end: cut back to the last place that everything goes through.
+    # Only the end may have outside readers: cut back to the last instruction that everything passes
+    # through.
     while len(chain) > 1 and any(user not in chain for i in chain[:-1] for user in i.users):
         chain.pop()
     return chain
@@ -206,7 +218,7 @@ def _fits(i: HloInstruction, dot: HloInstruction, chain: list[HloInstruction]) -
 
 
 def _readable(o: HloInstruction) -> bool:
-    """Whether an operand can be read element by element where it lies, or is a constant."""
+    """Return True if an operand can be read by element from memory, or is a constant."""
     if o.opcode is fusible.BROADCAST:
         o = o.operands[0]
     return fusible.is_small_constant(o) or (
@@ -215,7 +227,7 @@ def _readable(o: HloInstruction) -> bool:
 
 
 def _members(inside: list[HloInstruction]) -> list[HloInstruction]:
-    """The chain, users first, with the broadcasts and constants that it reads."""
+    """Return the chain, users first, with the broadcasts and constants that it reads."""
     members = dict.fromkeys(reversed(inside))
     for i in inside[1:]:
         for o in i.operands:

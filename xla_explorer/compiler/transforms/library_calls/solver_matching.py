@@ -1,6 +1,7 @@
-"""Fourier transforms, Cholesky factors and triangular systems as library calls, or why they are none.
+"""Matching of Fourier transforms, Cholesky factors and triangular systems with library calls.
 
-Source: cuFFT, cuSOLVER and cuBLAS documentation; xla/service/gpu/transforms/gpusolver_rewriter.cc, triangular_solve_rewriter.cc.
+Source: cuFFT, cuSOLVER and cuBLAS documentation; xla/service/gpu/transforms/gpusolver_rewriter.cc,
+triangular_solve_rewriter.cc.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _REAL = {"f32": "f32", "c64": "f32", "f64": "f64", "c128": "f64"}
 
 
 def fft_of(i: HloInstruction) -> FftCall | Reason:
-    """The call for an `fft`."""
+    """Return the call for an `fft`, or a Reason."""
     refused = _common(i)
     if refused is not None:
         return refused
@@ -40,12 +41,12 @@ def fft_of(i: HloInstruction) -> FftCall | Reason:
 
 
 def cholesky_of(i: HloInstruction) -> CholeskyCall | Reason:
-    """The call for a `cholesky`."""
+    """Return the call for a `cholesky`, or a Reason."""
     refused = _common(i)
     if refused is not None:
         return refused
     shape = i.shape
-    if 4 * shape.element_count > _LARGEST:  # the kernel that ends it counts words
+    if 4 * shape.element_count > _LARGEST:  # the kernel after it indexes 32-bit words
         return refuse(
             "too-large-for-the-library", f"%{i.name} has more than {_LARGEST // 4} elements"
         )
@@ -58,7 +59,7 @@ def cholesky_of(i: HloInstruction) -> CholeskyCall | Reason:
 
 
 def triangular_solve_of(i: HloInstruction) -> TriangularSolveCall | Reason:
-    """The call for a `triangular-solve`."""
+    """Return the call for a `triangular-solve`, or a Reason."""
     refused = _common(i)
     if refused is not None:
         return refused

@@ -1,4 +1,4 @@
-"""Passes on loops and conditionals: each module here declares one, or helps those that do."""
+"""Passes on loops and conditionals; each module declares one, or helps others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Conditionals take and give tuples. Source: xla/service/conditional_canonicalizer.cc."""
+"""Tuples as operands and results of conditionals.
+
+Source: xla/service/conditional_canonicalizer.cc.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,12 @@ def _wrap_branch(branch: HloComputation, *, parameter: bool, result: bool) -> Hl
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConditionalCanonicalizer:
-    """A result that is not a tuple becomes the element of one; operands that are none are wrapped."""
+    """Wrap the operands and the result of a conditional in tuples."""
 
     name: ClassVar[str] = "conditional-canonicalizer"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every conditional."""
+        """Visit every conditional."""
         changed = False
         for computation in module.post_order_computations():
             for i in [i for i in computation.post_order() if i.opcode.name == "conditional"]:

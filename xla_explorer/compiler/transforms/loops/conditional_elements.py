@@ -1,4 +1,7 @@
-"""What conditionals give twice, and what they give or take that nothing reads. Source: xla/service/conditional_simplifier.cc."""
+"""Removal of repeated and unused elements of conditionals.
+
+Source: xla/service/conditional_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ Callers = Counter[HloComputation]
 
 
 def count_callers(module: HloModule) -> Callers:
-    """How often each computation is called."""
+    """Return the number of calls of each computation."""
     return Counter([called for i in module.instructions() for called in i.called])
 
 
 def may_be_narrowed(conditional: HloInstruction) -> bool:
-    """Its result is a tuple that everybody takes apart, without a sharding for each element."""
+    """Return True if the result is a tuple read only by elements, without a sharding."""
     return (
         conditional.shape.is_tuple
         and read_only_by_elements(conditional)
@@ -35,7 +38,7 @@ def may_be_narrowed(conditional: HloInstruction) -> bool:
 
 
 def _own_branch(conditional: HloInstruction, number: int, callers: Callers) -> HloComputation:
-    """The branch, as a copy if others call it too."""
+    """Return the branch, cloned if it has other callers."""
     branch = conditional.called[number]
     if callers[branch] == 1:
         return branch
@@ -50,7 +53,10 @@ def _own_branch(conditional: HloInstruction, number: int, callers: Callers) -> H
 
 
 def share_equal_results(conditional: HloInstruction) -> int:
-    """Elements that are the same in every branch are read at the first of them. Returns how many readers change."""
+    """Read elements that are equal in every branch at the first.
+
+    Return the number of changed reads.
+    """
     if not may_be_narrowed(conditional) or any(
         branch.root.opcode is not TUPLE for branch in conditional.called
     ):
@@ -73,7 +79,7 @@ def share_equal_results(conditional: HloInstruction) -> int:
 
 
 def drop_unused_results(conditional: HloInstruction, callers: Callers) -> int:
-    """Elements of the result that nothing reads are not given. Returns how many."""
+    """Drop elements of the result that nothing reads; return their number."""
     if not may_be_narrowed(conditional):
         return 0
     count, kept = (
@@ -105,7 +111,7 @@ def drop_unused_results(conditional: HloInstruction, callers: Callers) -> int:
 
 
 def drop_unused_operands(conditional: HloInstruction, callers: Callers) -> int:
-    """Elements of the operands that a branch does not read are not given to it. Returns how many."""
+    """Drop elements of a branch's operands that it does not read; return their number."""
     computation, dropped = conditional.parent, 0
     if conditional.attributes.sharding_text:
         return 0

@@ -1,4 +1,7 @@
-"""Conditionals whose branch is known at compile time. Source: xla/service/conditional_simplifier.cc."""
+"""Conditionals with a constant selector or with cheap branches.
+
+Source: xla/service/conditional_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ CONDITIONAL = opcode("conditional")
 
 
 def known_branch(conditional: HloInstruction) -> int | Reason:
-    """The branch that runs: the only one, or the one that a constant selector names (out of range: the last)."""
+    """Return the branch that runs: the only one, or the one of a constant selector.
+
+    An index out of range selects the last branch.
+    """
     branches = conditional.called
     if len(branches) == 1:
         return 0
@@ -49,7 +55,7 @@ def known_branch(conditional: HloInstruction) -> int | Reason:
 
 @measures(lambda i: control_edges((i,), control_targets(i.parent)))
 def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
-    """Control edges would be lost; a scheduling group is kept together."""
+    """Require no control edges, which would be lost, and no scheduling group."""
     if "_scheduling_group_id" in (conditional.attributes.get("frontend_attributes") or ""):
         return refuse("scheduling-group", f"%{conditional.name} belongs to a scheduling group")
     if conditional.control_predecessors or conditional in control_targets(conditional.parent):
@@ -61,13 +67,15 @@ _MOVES = frozenset(
     ["parameter", "tuple", "get-tuple-element", "constant", "broadcast", "bitcast", "reshape"]
 )
 _LIGHT = frozenset(["concatenate", "dynamic-slice", "pad", "reduce", "slice"])
-MOST_SELECTED_WORK = 1024  # elements computed in both branches; what a jump and a kernel's call cost, about a microsecond
+# elements computed in both branches; their time equals a jump and a kernel call, about a
+# microsecond
+MOST_SELECTED_WORK = 1024
 LARGEST_SELECTED_BYTES = 1 << 16
 
 
 @measures(lambda conditional: equal("branches", len(conditional.called), 2))
 def two_branches(conditional: HloInstruction) -> Reason | None:
-    """A select chooses between two."""
+    """Require two branches, for a select."""
     count = len(conditional.called)
     return (
         None
@@ -82,7 +90,7 @@ def two_branches(conditional: HloInstruction) -> Reason | None:
     )
 )
 def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
-    """Running both branches costs next to nothing: they move values, or compute few elements without expensive operations."""
+    """Require branches that only move values, or compute few elements with cheap operations."""
     work = 0
     for branch in conditional.called:
         for i in branch.instructions.values():
@@ -108,7 +116,7 @@ def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
 
 @measures(lambda conditional: _branch_opcodes(conditional))
 def branches_only_compute(conditional: HloInstruction) -> Reason | None:
-    """XLA's condition, whatever it costs: elementwise operations, reductions, and what moves values."""
+    """Require XLA's condition: elementwise operations, reductions and moves, at any cost."""
     for branch in conditional.called:
         for i in branch.instructions.values():
             if not (
@@ -126,7 +134,7 @@ def branches_only_compute(conditional: HloInstruction) -> Reason | None:
 
 @measures(lambda conditional: described(conditional.operands[0]))
 def selector_is_pred(conditional: HloInstruction) -> Reason | None:
-    """XLA's condition."""
+    """Require a pred selector, as XLA does."""
     kind = conditional.operands[0].shape.element_type
     return (
         None
@@ -141,7 +149,7 @@ def selector_is_pred(conditional: HloInstruction) -> Reason | None:
     )
 )
 def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
-    """XLA's condition: a branch that only hands on arrays is faster than a select."""
+    """Require work in each branch, as XLA does: a branch that only forwards beats a select."""
     if any(leaf.is_array for _, leaf in conditional.shape.leaves()):
         for branch in conditional.called:
             if all(
@@ -154,7 +162,7 @@ def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
 
 @measures(lambda conditional: f"side effects: {'some' if has_side_effect(conditional) else 'none'}")
 def without_side_effects(conditional: HloInstruction) -> Reason | None:
-    """Both branches run."""
+    """Require that both branches may run."""
     return (
         refuse("side-effect", f"a branch of %{conditional.name} has side effects")
         if has_side_effect(conditional)
@@ -164,7 +172,7 @@ def without_side_effects(conditional: HloInstruction) -> Reason | None:
 
 @measures(lambda conditional: at_most("bytes", conditional.shape.byte_size, LARGEST_SELECTED_BYTES))
 def result_is_small(conditional: HloInstruction) -> Reason | None:
-    """Arrays only, small enough that selecting between them is cheap."""
+    """Require arrays small enough for a cheap select."""
     for _, leaf in conditional.shape.leaves():
         if not leaf.is_array:
             return refuse("not-an-array", f"%{conditional.name} gives a {leaf}")
@@ -209,7 +217,7 @@ def replace_by_select(conditional: HloInstruction) -> None:
             called=(branch,),
             metadata=conditional.metadata,
         )
-        # A user keeps the call's result in reach while it is inlined.
+        # A user keeps the call's result reachable while it is inlined.
         holder = computation.add(TUPLE, tuple_shape([call.shape]), (call,))
         inline_call(call)
         results.append(holder.operands[0])
@@ -252,10 +260,12 @@ SELECTED_BY_XLA = (
 @register_pass("conditional-simplifier")
 @dataclasses.dataclass(frozen=True)
 class ConditionalSimplifier:
-    """A conditional with a constant selector, or with one branch, becomes that branch, inlined; one with two cheap branches becomes both of
-    them and a select. Elements of results and operands that nobody reads go, and those that are equal are read once.
+    """Replace conditionals by a branch or a select, and drop unused elements.
 
-    select_all: select between all that XLA does, also where running both branches costs more than it saves.
+    A conditional with a constant selector, or with one branch, becomes the branch, inlined. Two
+    cheap branches become both of them and a select. Unused elements of results and operands are
+    dropped, and equal elements are read once. select_all: select wherever XLA does, even if running
+    both branches costs more than it saves.
     """
 
     name: ClassVar[str] = "simplify-conditional"
@@ -274,7 +284,8 @@ class ConditionalSimplifier:
                 i for i in computation.instructions.values() if i.opcode is CONDITIONAL
             ]:
                 if conditional.id not in computation.instructions:
-                    continue  # only a conditional before it read it, and reads it no longer
+                    # its only reader was a conditional before it, which no longer reads it
+                    continue
                 callers = callers or count_callers(module)
                 changed |= self._narrow(conditional, callers, context)
                 if self._remove(conditional, context):
@@ -306,7 +317,7 @@ class ConditionalSimplifier:
         return bool(shared or dropped)
 
     def _remove(self, conditional: HloInstruction, context: PassContext) -> bool:
-        """Put the branch that runs, or both and a select, in its place. Returns whether it did."""
+        """Replace it by the branch that runs, or both and a select; return True if replaced."""
         branch = known_branch(conditional)
         if isinstance(branch, Reason):
             legality = (*TO_SELECT, *SELECTED_BY_XLA) if self.select_all else TO_SELECT

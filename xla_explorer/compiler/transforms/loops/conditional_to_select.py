@@ -1,4 +1,7 @@
-"""Conditionals inside mapped and reducing functions evaluate both sides. Source: xla/service/conditional_to_select.cc."""
+"""Selects for conditionals in mapped and reducing functions.
+
+Source: xla/service/conditional_to_select.cc.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,15 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConditionalToSelect:
-    """In computations that are applied inside kernels, where control flow cannot be, a conditional becomes a select."""
+    """Replace conditionals by selects in computations applied inside kernels.
+
+    Such computations cannot have control flow.
+    """
 
     name: ClassVar[str] = "conditional-to-select"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every conditional of such computations."""
+        """Visit every conditional of such computations."""
         sequential = set(sequential_computations(module))
         changed = False
         for computation in module.post_order_computations():

@@ -1,4 +1,4 @@
-"""Constants that a loop only carries along stand in its body. Source: xla/service/while_loop_constant_sinking.cc."""
+"""Sinking of constants into loop bodies. Source: xla/service/while_loop_constant_sinking.cc."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _constant(i: HloInstruction, broadcasts: bool) -> bool:
 
 
 def sinkable(loop: HloInstruction, *, scalars_only: bool, broadcasts: bool) -> list[int]:
-    """Elements of the state that start from a constant and never change."""
+    """Return the elements of the state that start from a constant and never change."""
     start = loop.operands[0]
     if start.opcode.name != "tuple" or loop.called[1].root.opcode.name != "tuple":
         return []
@@ -37,7 +37,7 @@ def sinkable(loop: HloInstruction, *, scalars_only: bool, broadcasts: bool) -> l
 
 
 def _read_constant(computation: HloComputation, index: int, value: HloInstruction) -> bool:
-    """Readers of an element read a copy of the constant instead, except where the body passes it on."""
+    """Replace reads of an element by a copy of the constant, except where the body forwards it."""
     changed = False
     made: HloInstruction | None = None
     for reader in [
@@ -70,7 +70,7 @@ def _read_constant(computation: HloComputation, index: int, value: HloInstructio
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class WhileLoopConstantSinking:
-    """What starts constant and is passed on unchanged is read in condition and body as a constant.
+    """Read invariant state that starts constant as a constant, in condition and body.
 
     sink_broadcast_of_constants: broadcasts of constants too. sink_only_scalar_constants: no arrays.
     """
@@ -80,7 +80,7 @@ class WhileLoopConstantSinking:
     sink_only_scalar_constants: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every loop, outer ones first, so that a constant may sink through several."""
+        """Visit every loop, outer ones first, so that a constant may sink through several."""
         changed = False
         for computation in reversed(module.post_order_computations()):
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:

@@ -1,4 +1,4 @@
-"""What is expensive and never changes moves out of loops although it takes memory.
+"""Hoisting of expensive loop-invariant instructions, at the cost of memory.
 
 Source: xla/service/while_loop_expensive_invariant_code_motion.cc.
 """
@@ -18,10 +18,9 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class WhileLoopExpensiveInvariantCodeMotion:
-    """Dots, convolutions, reductions and the like whose operands the loop does not change are computed before it, however large their
-    results.
+    """Move expensive loop-invariant instructions out of loops, whatever the size of their results.
 
-    opcodes: which.
+    Dots, convolutions, reductions and the like are expensive. opcodes: the selected ones.
     """
 
     name: ClassVar[str] = "while-loop-expensive-invariant-code-motion"
@@ -38,7 +37,7 @@ class WhileLoopExpensiveInvariantCodeMotion:
     )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Inner loops first."""
+        """Visit every loop, inner ones first."""
         changed = False
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:

@@ -1,4 +1,4 @@
-"""The induction variable of a while loop and its trip count, read from the graph.
+"""The induction variable of a while loop and its trip count, from the graph.
 
 Source: xla/service/while_loop_analysis.cc (GetLoopInductionVarTupleIdx, MatchTrivialLoopTripCount).
 """
@@ -16,8 +16,10 @@ _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "
 
 
 class InductionVariable(NamedTuple):
-    """Tuple element `element` starts at `first`, moves by `step`; the loop runs while it compares `direction` with
-    `limit`."""
+    """Tuple element `element`, which starts at `first` and moves by `step`.
+
+    The loop runs while it compares `direction` with `limit`.
+    """
 
     element: int
     first: int
@@ -28,7 +30,7 @@ class InductionVariable(NamedTuple):
 
 
 def element_index(i: HloInstruction) -> int | None:
-    """k when i is get-tuple-element(parameter, k)."""
+    """Return k for get-tuple-element(parameter, k), else None."""
     if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER:
         return int(i.attributes["index"])
     return None
@@ -41,19 +43,19 @@ def _through_copies(i: HloInstruction) -> HloInstruction:
 
 
 def initial_element(loop: HloInstruction, index: int) -> HloInstruction | None:
-    """The instruction that gives element `index` of the initial value, when that is a tuple."""
+    """Return the initial value of element `index` if the loop starts from a tuple, else None."""
     start = loop.operands[0]
     return _through_copies(start.operands[index]) if start.opcode is TUPLE else None
 
 
 def body_element(loop: HloInstruction, index: int) -> HloInstruction | None:
-    """The instruction that gives element `index` of the next state, when the body's root is a tuple."""
+    """Return the next value of element `index` if the body's root is a tuple, else None."""
     root = loop.called[1].root
     return _through_copies(root.operands[index]) if root.opcode is TUPLE else None
 
 
 def _constant_bound(loop: HloInstruction, i: HloInstruction) -> int | None:
-    """The value of a bound: a constant, or an element of the state that starts constant and never changes."""
+    """Return the value of a bound: a constant, or invariant state that starts constant."""
     i = _through_copies(i)
     value = as_integer(i)
     if value is not None:
@@ -67,7 +69,7 @@ def _constant_bound(loop: HloInstruction, i: HloInstruction) -> int | None:
 
 
 def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
-    """The induction variable of a `while`, or why there is none that this analysis understands."""
+    """Return the induction variable of a `while`, or why the analysis finds none."""
     condition = loop.called[0]
     root = condition.root
     if root.opcode.name == "constant":
@@ -121,9 +123,11 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
 
 
 def runs_at_most_once(loop: HloInstruction) -> bool:
-    """Whether the body sets what the condition compares to a constant that ends the loop, or the trip count is known to be small.
+    """Return True if the loop runs at most once.
 
-    Source: ComputeWhileLoopTripCountUpperBound in xla/service/while_loop_analysis.cc.
+    The trip count is known to be small, or the body sets the compared element to a constant that
+    ends the loop. Source: ComputeWhileLoopTripCountUpperBound in
+    xla/service/while_loop_analysis.cc.
     """
     found = find_induction(loop)
     if not isinstance(found, Reason):

@@ -1,7 +1,4 @@
-"""What a loop computes anew but never differently moves in front of it.
-
-Source: xla/service/while_loop_invariant_code_motion.cc.
-"""
+"""Loop-invariant code motion. Source: xla/service/while_loop_invariant_code_motion.cc."""
 
 from __future__ import annotations
 
@@ -33,12 +30,12 @@ from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.opcodes.spec import Trait
 from xla_explorer.hlo.shape import Shape, tuple_shape
 
-# Not worth carrying by themselves, only along with what is made of them.
+# Not hoisted by themselves, only together with their users.
 _NOT_WORTH_IT = frozenset(
     ["bitcast", "broadcast", "iota", "reverse", "slice", "transpose", "tuple"]
 )
 _NEVER = frozenset(["after-all", "add-dependency", "opt-barrier", "partition-id", "replica-id"])
-# Custom calls in whose neighbourhood nothing moves, and one that is nothing by itself.
+# Custom calls that block hoisting from their loop, and one that is never hoisted by itself.
 _STOPS = frozenset(
     [
         "SPMDFullToShardShape",
@@ -49,13 +46,13 @@ _STOPS = frozenset(
     ]
 )
 _SHARDING = "Sharding"
-# A number grows into the next one without anybody noticing.
+# A scalar may always grow: widening it costs nothing.
 _SMALL = 64
 
 
 @measures(described)
 def is_an_array(i: HloInstruction) -> Reason | None:
-    """Arrays, or tuples of arrays, of a size known at compile time."""
+    """Require arrays, or tuples of arrays, of static size."""
     if any(any(leaf.dynamic) or not leaf.is_array for leaf in _leaves(i.shape)):
         return refuse("not-an-array", f"%{i.name} is {i.shape}")
     return None
@@ -63,7 +60,7 @@ def is_an_array(i: HloInstruction) -> Reason | None:
 
 @measures(lambda i: f"{described(i)}, computations called {len(i.called)}")
 def is_known_to_end(i: HloInstruction) -> Reason | None:
-    """No loop in it may run for ever: the loop around it may be one that never runs."""
+    """Require that every loop inside terminates: the loop around it may never run."""
     found = find_induction(i) if i.opcode is WHILE else None
     if isinstance(found, Reason):
         return refuse(
@@ -87,9 +84,13 @@ def _bytes(shape: Shape) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class HoistingPolicy:
-    """What is worth carrying through a loop. constants, reshapes: these too, by themselves. ratio: nothing whose bytes are more than that
-    many times those of what it is made of; None: whatever size. through_cheap: what is not carried by itself may be of any size, and what
-    is made of it counts against what that was made of. opcodes: these alone, None: all but the cheap ones."""
+    """The values worth carrying through a loop.
+
+    constants, reshapes: these too, by themselves. ratio: the largest ratio of a value's bytes to
+    its operands' bytes; None for any size. through_cheap: a value that is not carried by itself may
+    have any size, and the size of its users is compared with its operands. opcodes: only these;
+    None for all but the cheap ones.
+    """
 
     constants: bool = False
     reshapes: bool = False
@@ -98,7 +99,7 @@ class HoistingPolicy:
     opcodes: frozenset[str] | None = None
 
     def is_worth_it(self, i: HloInstruction) -> bool:
-        """Whether the value is carried for itself."""
+        """Return True if the value is carried by itself."""
         name = i.opcode.name
         if self.opcodes is not None:
             return name in self.opcodes
@@ -110,7 +111,7 @@ class HoistingPolicy:
 
     @measures(lambda policy, i: described(i))
     def is_carried(self, i: HloInstruction) -> Reason | None:
-        """The value is worth an element of the loop's state for itself."""
+        """Require a value worth its own element of the loop's state."""
         if self.is_worth_it(i):
             return None
         return refuse(
@@ -119,7 +120,10 @@ class HoistingPolicy:
         )
 
     def bytes_made_of(self, i: HloInstruction) -> int:
-        """Bytes of the operands; with `through_cheap`, where an operand is not carried by itself, of its own operands."""
+        """Return the bytes of the operands.
+
+        With `through_cheap`, an operand that is not carried by itself counts with its own operands.
+        """
         count, seen, stack = 0, set(), list(i.operands)
         while stack:
             operand = stack.pop()
@@ -143,7 +147,7 @@ class HoistingPolicy:
         )
     )
     def does_not_grow(self, i: HloInstruction) -> Reason | None:
-        """The value is not much larger than what it is made of, which the loop holds anyway."""
+        """Require a value not much larger than its operands, which the loop holds anyway."""
         if (
             self.ratio is None
             or i.opcode.name == "constant"
@@ -164,7 +168,7 @@ class HoistingPolicy:
 def invariant_instructions(
     loop: HloInstruction, context: PassContext, policy: HoistingPolicy
 ) -> tuple[list[HloInstruction], list[HloInstruction]]:
-    """(all invariant instructions of the body in order, those of them that are worth carrying)."""
+    """Return all invariant instructions of the body in order, and those worth carrying."""
     body = loop.called[1]
     unchanged, targets = passed_on(body), control_targets(body)
     legality = (
@@ -203,7 +207,7 @@ def invariant_instructions(
 
 
 def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
-    """Nothing in the body, and no mark of the frontend, stands against it."""
+    """Require a body and frontend attributes that allow hoisting."""
     if "_xla_disable_loop_instr_hoisting" in (loop.attributes.get("frontend_attributes") or ""):
         return refuse("frontend-forbids", f"%{loop.name} says that nothing is to move out of it")
     for i in loop.called[1].instructions.values():
@@ -215,7 +219,10 @@ def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
 def hoist(
     loop: HloInstruction, context: PassContext, policy: HoistingPolicy
 ) -> HloInstruction | None:
-    """Compute what is invariant in front of the loop and carry it through. Returns the new loop, None when nothing moved."""
+    """Compute invariant values before the loop and carry them through it.
+
+    Returns the new loop, or None if nothing moved.
+    """
     for check in (may_be_reshaped, has_no_control_edges, may_be_hoisted_from):
         if (reason := check(loop)) is not None:
             context.refused("loop-hoisting", loop, reason)
@@ -279,11 +286,12 @@ def hoist(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class WhileLoopInvariantCodeMotion:
-    """Operations of a loop body that depend only on state that never changes are computed once, before the loop.
+    """Move loop-invariant instructions out of `while` bodies.
 
-    hoist_constants, hoist_reshapes: these for themselves, too. hoist_size_inflation_ratio: nothing whose bytes are more than that many
-    times those of its operands (up to 64 bytes always); None: whatever size. look_through_cheap: a broadcast and its kin, which are never
-    carried by themselves, may be of any size, and what is made of them counts against what they are made of.
+    hoist_constants, hoist_reshapes: hoist these by themselves, too. hoist_size_inflation_ratio: the
+    largest ratio of a value's bytes to its operands' bytes (up to 64 bytes always); None for any
+    size. look_through_cheap: broadcasts and similar values, which are never carried by themselves,
+    may have any size, and their users are compared with their operands.
     """
 
     name: ClassVar[str] = "while-loop-invariant-code-motion"

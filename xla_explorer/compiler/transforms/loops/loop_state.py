@@ -1,4 +1,4 @@
-"""The state of a while loop: its elements, what may be done to it, and a loop with another state in the place of one.
+"""The state of a while loop: its elements, checks of them, and replacement of the loop.
 
 Source: xla/service/while_util.cc, while_loop_simplifier.cc.
 """
@@ -19,7 +19,7 @@ WHILE = opcode("while")
 
 
 def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
-    """A get-tuple-element."""
+    """Add a get-tuple-element."""
     return computation.add(
         GET_TUPLE_ELEMENT,
         whole.shape.tuple_shapes[index],
@@ -29,12 +29,12 @@ def element(computation: HloComputation, whole: HloInstruction, index: int) -> H
 
 
 def parameter_of(computation: HloComputation) -> HloInstruction:
-    """The one parameter of a condition or body."""
+    """Return the one parameter of a condition or body."""
     return next(i for i in computation.instructions.values() if i.opcode is PARAMETER)
 
 
 def remove_replaced(loop: HloInstruction) -> None:
-    """Take out a loop whose place another one took, side effects or not, and what only it read."""
+    """Remove a replaced loop, side effects or not, and operands that become dead."""
     computation, operands = loop.parent, loop.operands
     if loop.id not in computation.instructions:
         return  # it died with its last reader
@@ -44,12 +44,12 @@ def remove_replaced(loop: HloInstruction) -> None:
 
 
 def read_only_by_elements(i: HloInstruction) -> bool:
-    """Whether every user takes one element, and the instruction is not the root."""
+    """Return True if every user reads one element, and the instruction is not the root."""
     return not i.is_root and all(user.opcode is GET_TUPLE_ELEMENT for user in i.users)
 
 
 def may_be_reshaped(loop: HloInstruction) -> Reason | None:
-    """The state of the loop is a tuple that everybody takes apart."""
+    """Require a tuple state that is read only by elements, without a sharding."""
     condition, body = loop.called
     if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
         return refuse(
@@ -64,7 +64,7 @@ def may_be_reshaped(loop: HloInstruction) -> Reason | None:
 
 
 def own_computations(loop: HloInstruction) -> None:
-    """Copies of condition and body when others call them too."""
+    """Clone condition and body if they have other callers."""
     if called_elsewhere(loop):
         loop.parent.set_called(loop, tuple([c.clone() for c in loop.called]))
 
@@ -78,7 +78,7 @@ def called_elsewhere(loop: HloInstruction) -> bool:
 
 
 def initial_parts(loop: HloInstruction) -> list[HloInstruction]:
-    """What each element of the state starts from."""
+    """Return the initial value of each element of the state."""
     start = loop.operands[0]
     return (
         list(start.operands)
@@ -88,7 +88,7 @@ def initial_parts(loop: HloInstruction) -> list[HloInstruction]:
 
 
 def readers_of(computation: HloComputation, index: int) -> list[HloInstruction]:
-    """The instructions of a condition or body that read element `index` of the state."""
+    """Return the instructions of a condition or body that read element `index` of the state."""
     return [
         u
         for u in parameter_of(computation).users
@@ -97,7 +97,7 @@ def readers_of(computation: HloComputation, index: int) -> list[HloInstruction]:
 
 
 def passed_on(body: HloComputation) -> set[int]:
-    """The elements that the body gives on as it got them."""
+    """Return the elements that the body passes on unchanged."""
     return {
         number
         for number, given in enumerate(body.root.operands)
@@ -108,8 +108,11 @@ def passed_on(body: HloComputation) -> set[int]:
 
 
 def wanted_by_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruction]:
-    """What the body computes for nobody but the condition: an element of the state from itself alone, that nothing else reads, nor anything
-    after the loop. A counter, mostly; where the count is known, it is not needed."""
+    """Return instructions of the body that only the condition needs.
+
+    They compute an element of the state from itself alone, and nothing else reads the element, in
+    the loop or after it. Such an element is mostly a counter, superfluous with a known trip count.
+    """
     body = loop.called[1]
     if (
         body.root.opcode is not TUPLE
@@ -150,10 +153,11 @@ def replace_loop(
     *,
     same_numbers: bool = False,
 ) -> HloInstruction:
-    """Put a loop with the same (changed) condition and body, and with another state, in the place of one. Returns it.
+    """Replace a loop by one with the (changed) condition and body and another state; return it.
 
-    parts: what the new state starts from. after(new loop, k): what element k of the old state was, after the loop. same_numbers: the
-    elements of the old state are the first of the new one, so that what the loop says of their numbers still holds.
+    parts: the new state's initial values. after(new loop, k): the value of element k of the old
+    state after the loop. same_numbers: the elements of the old state are the first of the new one,
+    so that attributes with element numbers stay valid.
     """
     computation = loop.parent
     shape: Shape = tuple_shape([p.shape for p in parts])

@@ -1,6 +1,7 @@
-"""Ways to carry less through a loop: equal elements once, tuples taken apart, elements that count along computed from one counter.
+"""Reductions of a loop's state: merged equal elements, flattened tuples, one counter.
 
-Source: xla/service/while_loop_simplifier.cc (TryRemoveRepeatedWhileTupleIndices, TryFlattenNestedTuples, TryMergeInductionVariables).
+Source: xla/service/while_loop_simplifier.cc (TryRemoveRepeatedWhileTupleIndices,
+TryFlattenNestedTuples, TryMergeInductionVariables).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 
 
 def first_of_equal_elements(loop: HloInstruction) -> dict[int, int]:
-    """For elements that hold the same value as an earlier one, from beginning to end: element -> that earlier one."""
+    """Return a map from elements to the earlier element that always has the same value."""
     start = loop.operands[0]
     if start.opcode is not TUPLE or any(
         i.opcode.name == "domain" for c in loop.called for i in c.instructions.values()
@@ -43,7 +44,6 @@ def first_of_equal_elements(loop: HloInstruction) -> dict[int, int]:
     return found
 
 
-# -- tuples within the state -----------------------------------------------------------------------------------------
 def _leaf_shapes(shape: Shape) -> list[Shape]:
     return (
         [leaf for part in shape.tuple_shapes for leaf in _leaf_shapes(part)]
@@ -53,7 +53,7 @@ def _leaf_shapes(shape: Shape) -> list[Shape]:
 
 
 def _leaves(computation: HloComputation, value: HloInstruction) -> list[HloInstruction]:
-    """The arrays of a tuple, in order."""
+    """Return the arrays of a tuple, in order."""
     if not value.shape.is_tuple:
         return [value]
     count = len(value.shape.tuple_shapes)
@@ -68,7 +68,7 @@ def _leaves(computation: HloComputation, value: HloInstruction) -> list[HloInstr
 def _nested(
     computation: HloComputation, shape: Shape, leaves: list[HloInstruction]
 ) -> HloInstruction:
-    """The tuple of that shape of the arrays, which are taken from the front of the list."""
+    """Return a tuple of the shape from the first arrays of the list, which are removed."""
     if not shape.is_tuple:
         return leaves.pop(0)
     return computation.add(
@@ -77,7 +77,7 @@ def _nested(
 
 
 def flatten_state(loop: HloInstruction) -> HloInstruction | Reason:
-    """Carry the arrays of tuples within the state instead of the tuples. Returns the new loop."""
+    """Carry the arrays of nested tuples instead of the tuples; return the new loop."""
     if not any(part.is_tuple for part in loop.shape.tuple_shapes or ()):
         return refuse("state-flat", f"no element of %{loop.name} is a tuple")
     reason = may_be_reshaped(loop)
@@ -117,12 +117,11 @@ def flatten_state(loop: HloInstruction) -> HloInstruction | Reason:
     )
 
 
-# -- elements that count ---------------------------------------------------------------------------------------------
 _COUNTED = ("s8", "u8", "s32", "u32", "s64", "u64")
 
 
 def _step(body: HloComputation, number: int) -> HloInstruction | None:
-    """The scalar constant that the body adds to element `number`, if that is all it does."""
+    """Return the scalar constant that the body adds to element `number`, or None."""
     given = body.root.operands[number]
     if given.opcode.name != "add" or not given.shape.is_scalar:
         return None
@@ -142,9 +141,10 @@ def _value(i: HloInstruction) -> int | None:
 
 
 def merge_induction_variables(loop: HloInstruction) -> HloInstruction | Reason:
-    """Compute elements that count from one that starts at zero and moves by one, which is added if there is none. Returns the new loop.
+    """Compute all induction variables from one that starts at zero and moves by one.
 
-    Arithmetic modulo the type: the sums are the same whatever overflows.
+    It is added if there is none. Returns the new loop. Arithmetic is modulo the type: the sums are
+    the same on overflow.
     """
     reason = may_be_reshaped(loop)
     if reason is not None:

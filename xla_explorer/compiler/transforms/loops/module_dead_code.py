@@ -1,4 +1,4 @@
-"""Dead code, with the elements of loop states that nothing needs. Source: xla/service/hlo_module_dce.cc."""
+"""Dead code elimination, including unused loop state. Source: xla/service/hlo_module_dce.cc."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class HloModuleDCE:
-    """What dce removes, and elements that loops carry for nothing."""
+    """Remove dead instructions, and elements of loop states that nothing needs."""
 
     name: ClassVar[str] = "hlo-module-dce"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Loops first, then what they leave."""
+        """Visit loops first, then instructions that became dead."""
         changed = False
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:

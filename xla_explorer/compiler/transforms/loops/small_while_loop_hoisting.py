@@ -1,4 +1,7 @@
-"""Small loops are called, so that one kernel runs the whole loop. Source: xla/service/cpu/small_while_loop_hoisting_pass.cc."""
+"""Calls for small loops, so that one kernel runs the whole loop.
+
+Source: xla/service/cpu/small_while_loop_hoisting_pass.cc.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def _step_bytes(loop: HloInstruction) -> float:
 
 
 def small(limit: int) -> Predicate:
-    """What one step of the loop reads and writes fits; slices count what they take, not what they take it from."""
+    """Return the check that an iteration reads and writes few bytes.
+
+    A slice counts the bytes of its result, not of its operand.
+    """
 
     @measures(lambda loop: at_most("bytes of a step", _step_bytes(loop), limit))
     def buffers_within_limit(loop: HloInstruction) -> Reason | None:
@@ -62,7 +68,7 @@ def small(limit: int) -> Predicate:
 
 @measures(lambda loop: f"instructions inside {sum([len(c.instructions) for c in loop.called])}")
 def compilable_in_place(loop: HloInstruction) -> Reason | None:
-    """Nothing inside that one kernel cannot do."""
+    """Require operations that one kernel supports."""
     stack, seen = list(loop.called), set(loop.called)
     while stack:
         for i in stack.pop().instructions.values():
@@ -79,16 +85,16 @@ def compilable_in_place(loop: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class SmallWhileLoopHoisting:
-    """while becomes call of a computation that holds the while, marked xla_cpu_small_call.
+    """Wrap a small while in a computation whose call is marked xla_cpu_small_call.
 
-    small_buffer_access_size: bytes that a step moves below which the loop is small.
+    small_buffer_access_size: bytes per iteration below which the loop is small.
     """
 
     name: ClassVar[str] = "small-while-loop-hoisting"
     small_buffer_access_size: int = 1024
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every loop that is not called so already."""
+        """Visit every loop that is not wrapped already."""
         changed = False
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:

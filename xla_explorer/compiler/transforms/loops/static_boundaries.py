@@ -1,7 +1,8 @@
-"""Conditionals and loops hand over arrays of their bound, with the sizes of dynamic dimensions beside them.
+"""Static operands and results of conditionals and loops, with sizes of dynamic dimensions.
 
-Each computation then has its dynamic values to itself: from set-dimension-size, which gives an array its size, to get-dimension-size.
-Source: xla/service/dynamic_dimension_inference.cc (HandleConditional, HandleWhile).
+Each computation then keeps its dynamic values inside: from set-dimension-size, which gives an array
+its size, to get-dimension-size. Source: xla/service/dynamic_dimension_inference.cc
+(HandleConditional, HandleWhile).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 
 def make_boundaries_static(module: HloModule) -> bool:
-    """Rewrite the conditionals and loops whose operands or results are dynamic; whether there were any."""
+    """Rewrite conditionals and loops with dynamic operands or results; return True for any."""
     changed = False
     for computation in list(module.computations.values()):
         for i in [i for i in computation.post_order() if i.opcode.name in ("conditional", "while")]:
@@ -39,7 +40,7 @@ def make_boundaries_static(module: HloModule) -> bool:
 
 
 def forward_tuple_elements(computation: HloComputation) -> None:
-    """Elements of a tuple that the computation itself puts together are what it was put together of."""
+    """Forward elements of tuples that the computation itself creates."""
     for i in list(computation.post_order()):
         if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "tuple":
             computation.replace(i, i.operands[0].operands[int(i.attributes["index"])])
@@ -72,7 +73,7 @@ def _resized(shape: Shape, d: int, is_dynamic: bool) -> Shape:
 
 
 def _static(shape: Shape) -> Shape:
-    """The tuple that travels instead: parts at their bound, then the sizes, part by part."""
+    """Return the static tuple: parts at their bound, then the sizes, part by part."""
     parts = _parts(shape)
     sizes = [array_shape(S32, ()) for part in parts for _ in _dynamic(part)]
     return tuple_shape(
@@ -81,7 +82,7 @@ def _static(shape: Shape) -> Shape:
 
 
 def _taken_apart(computation: HloComputation, value: HloInstruction) -> HloInstruction:
-    """The static tuple of a value."""
+    """Return the static tuple of a value."""
     parts = (
         [element(computation, value, k) for k in range(len(value.shape.tuple_shapes))]
         if value.shape.is_tuple
@@ -106,7 +107,7 @@ def _taken_apart(computation: HloComputation, value: HloInstruction) -> HloInstr
 def _put_together(
     computation: HloComputation, whole: HloInstruction, shape: Shape
 ) -> HloInstruction:
-    """A value of the shape from its static tuple."""
+    """Return a value of the shape from its static tuple."""
     parts = _parts(shape)
     made, number = [], len(parts)
     for k, part in enumerate(parts):
@@ -123,7 +124,7 @@ def _put_together(
 
 
 def _instead(i: HloInstruction, shape: Shape, make: Callable[[], HloInstruction]) -> None:
-    """The instruction gets another shape; who read it reads what is made of it."""
+    """Give the instruction another shape; its readers read `make()` instead."""
     computation, users, was_root = i.parent, list(i.users), i.is_root
     computation.set_shape(i, shape)
     made = make()
@@ -137,7 +138,7 @@ def _rewrite(i: HloInstruction) -> None:
     computation, before = i.parent, i.shape
     computation.set_called(
         i, tuple([called.clone() for called in i.called])
-    )  # others may call them, too
+    )  # they may have other callers
     is_loop = i.opcode.name == "while"
     for number, called in enumerate(i.called):
         [parameter] = called.parameters()
@@ -150,7 +151,7 @@ def _rewrite(i: HloInstruction) -> None:
             )
         if _is_dynamic(before) and not (
             is_loop and number == 0
-        ):  # of a loop's condition nothing travels
+        ):  # a loop's condition returns no state
             called.set_root(_taken_apart(called, called.root))
     operands = [_taken_apart(computation, o) if _is_dynamic(o.shape) else o for o in i.operands]
     computation.set_operands(i, operands)

@@ -1,4 +1,7 @@
-"""Writes known trip counts into `backend_config`. Source: xla/hlo/transforms/while_loop_trip_count_annotator.cc."""
+"""Known trip counts in `backend_config`.
+
+Source: xla/hlo/transforms/while_loop_trip_count_annotator.cc.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ WHILE = opcode("while")
 
 
 def _only_element(i: HloInstruction) -> int | None:
-    """k when element k of the state is all that the instruction depends on, constants aside."""
+    """Return k if the instruction depends only on state element k and constants, else None."""
     seen: set[HloInstruction] = set()
     found: set[int] = set()
     stack = [i]
@@ -46,7 +49,7 @@ def _only_element(i: HloInstruction) -> int | None:
 
 
 def counting_element(loop: HloInstruction) -> int | None:
-    """The element that alone decides how long the loop runs, and whose next value depends on itself alone.
+    """Return the element that alone decides the trip count, and depends on itself alone.
 
     Source: GetLoopInductionVarTupleIdx in xla/service/while_loop_analysis.cc.
     """
@@ -58,7 +61,7 @@ def counting_element(loop: HloInstruction) -> int | None:
 
 
 def read_final_value(loop: HloInstruction, found: InductionVariable) -> None:
-    """What reads the induction variable after the loop reads a constant."""
+    """Replace reads of the induction variable after the loop by a constant."""
     computation = loop.parent
     for user in [
         u
@@ -77,7 +80,7 @@ def read_final_value(loop: HloInstruction, found: InductionVariable) -> None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class WhileLoopTripCountAnnotator:
-    """Loops whose trip count can be read from the graph say it: `backend_config={"known_trip_count":{"n":"6"}}`."""
+    """Annotate known trip counts: `backend_config={"known_trip_count":{"n":"6"}}`."""
 
     name: ClassVar[str] = "while-loop-trip-count-annotator"
 

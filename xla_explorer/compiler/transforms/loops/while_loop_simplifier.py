@@ -1,4 +1,7 @@
-"""Loops that do not run, run once, or carry what nothing reads. Source: xla/service/while_loop_simplifier.cc."""
+"""Loops that never run, run once, or carry unused state.
+
+Source: xla/service/while_loop_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ from xla_explorer.hlo.shape import tuple_shape
 
 
 def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[int]:
-    """Indices of the state's elements that the given instructions depend on."""
+    """Return the indices of the state's elements that the given instructions depend on."""
     seen: set[HloInstruction] = set()
     found: set[int] = set()
     stack = list(start)
@@ -64,9 +67,9 @@ def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[in
 
 
 def invariant_elements(loop: HloInstruction) -> set[int]:
-    """Elements that the body passes on as they are, or sets to the constant that they start from.
+    """Return elements that the body passes on, or sets to the constant that they start from.
 
-    After the loop they are what they were before.
+    After the loop they have their initial value.
     """
     start = loop.operands[0]
     found = passed_on(loop.called[1])
@@ -82,9 +85,9 @@ def invariant_elements(loop: HloInstruction) -> set[int]:
 
 
 def live_elements(loop: HloInstruction) -> set[int]:
-    """Elements that the condition, a user of the loop, a side effect, or another live element depends on.
+    """Return elements that the condition, a user, a side effect or a live element depends on.
 
-    What users read of an element that never changes, they can read before the loop.
+    Users can read an invariant element before the loop.
     """
     condition, body = loop.called
     live = _sources(
@@ -108,8 +111,10 @@ def live_elements(loop: HloInstruction) -> set[int]:
 
 
 def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
-    """Elements that start from a scalar constant, never change, and are read in the condition or the body: element ->
-    constant."""
+    """Return elements that are read in the loop, start from a scalar constant and never change.
+
+    The result maps each element to its constant.
+    """
     start = loop.operands[0]
     if start.opcode is not TUPLE:
         return {}
@@ -132,7 +137,7 @@ def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
 
 
 def sink_constants(loop: HloInstruction) -> int:
-    """Let condition and body read constants of their own instead of elements that never change. Returns how many."""
+    """Replace reads of invariant constant elements in condition and body; return their number."""
     if may_be_reshaped(loop) is not None or not (found := constant_elements(loop)):
         return 0
     own_computations(loop)
@@ -171,7 +176,7 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
 
 
 def _remove_with_readers(computation: HloComputation, i: HloInstruction) -> None:
-    """An element that nothing live reads: what reads it and is only kept by control edges goes too."""
+    """Remove a dead element with its readers, which only control edges keep."""
     for user in list(i.users):
         _remove_with_readers(computation, user)
     if i.id in computation.instructions:
@@ -179,7 +184,7 @@ def _remove_with_readers(computation: HloComputation, i: HloInstruction) -> None
 
 
 def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
-    """Drop the elements of the state that nothing depends on. Returns the new loop."""
+    """Drop the elements of the state that nothing depends on; return the new loop."""
     reason = may_be_reshaped(loop)
     if reason is not None:
         return reason
@@ -192,7 +197,10 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
 
 
 def keep_elements(loop: HloInstruction, kept: list[int]) -> HloInstruction:
-    """Drop the other elements of the state, which must be read by themselves only. Returns the new loop."""
+    """Drop the other elements of the state, which only they themselves may read.
+
+    Return the new loop.
+    """
     for number, called in enumerate(loop.called):
         remove_dead_instructions(called)
         _narrow(called, kept, is_body=number == 1)
@@ -207,7 +215,7 @@ def keep_elements(loop: HloInstruction, kept: list[int]) -> HloInstruction:
 
 
 def merge_equal_elements(loop: HloInstruction) -> HloInstruction | Reason:
-    """Elements that start from the same value and that the body passes on become one."""
+    """Merge elements that start from the same value and that the body passes on."""
     reason = may_be_reshaped(loop)
     if reason is not None:
         return reason
@@ -223,14 +231,14 @@ def merge_equal_elements(loop: HloInstruction) -> HloInstruction | Reason:
 
 
 def remove_loop_that_never_runs(loop: HloInstruction) -> None:
-    """Its value is its initial value."""
+    """Replace the loop by its initial value."""
     computation = loop.parent
     computation.replace(loop, loop.operands[0])
     remove_if_dead(computation, loop, control_targets(computation))
 
 
 def inline_loop_that_runs_once(loop: HloInstruction) -> None:
-    """Its value is that of its body."""
+    """Replace the loop by its inlined body."""
     computation = loop.parent
     call = computation.add(
         CALL, loop.shape, loop.operands, called=(loop.called[1],), metadata=loop.metadata
@@ -242,13 +250,13 @@ def inline_loop_that_runs_once(loop: HloInstruction) -> None:
 
 @measures(lambda loop: control_edges((loop,), control_targets(loop.parent)))
 def has_no_control_edges(loop: HloInstruction) -> Reason | None:
-    """A loop with control edges stays, since the edges would be lost."""
+    """Require no control edges, which would be lost."""
     if loop.control_predecessors or loop in control_targets(loop.parent):
         return refuse("control-dependency", f"%{loop.name} has control edges")
     return None
 
 
-# What is done to the state, in XLA's order: the first that applies.
+# The changes of the state, in XLA's order; the first that applies is made.
 _STATE_CHANGES: tuple[tuple[str, Callable[[HloInstruction], HloInstruction | Reason]], ...] = (
     ("merge-equal-elements", merge_equal_elements),
     ("flatten-loop-state", flatten_state),
@@ -260,10 +268,12 @@ _NOTHING_TO_DO = ("all-live", "nothing-to-merge", "state-flat")
 @register_pass("while-loop-simplifier")
 @dataclasses.dataclass(frozen=True)
 class WhileLoopSimplifier:
-    """Loops that never run become their initial value, loops that run once their body; of the state, what nobody reads goes, as do second
-    copies, tuples within it, constants, and what counts along with another element.
+    """Remove loops that never run, inline loops that run once, and reduce the loop state.
 
-    One of these a loop and run: what is left is for the next run. merge_induction_variables: elements that count are computed from one.
+    Loops that never run become their initial value. Of the state, these elements are removed:
+    unread, repeated, nested in tuples, constant, and counting along with another element. Each run
+    makes one change per loop; the rest is left to the next run. merge_induction_variables: compute
+    all induction variables from one.
     """
 
     name: ClassVar[str] = "simplify-while-loops"
@@ -284,7 +294,7 @@ class WhileLoopSimplifier:
         return changed
 
     def simplify(self, loop: HloInstruction, context: PassContext) -> bool:
-        """One loop. Returns whether anything changed."""
+        """Simplify one loop; return True if anything changed."""
         before = len(loop.shape.tuple_shapes)
         for kind, change in _STATE_CHANGES:
             result = change(loop)

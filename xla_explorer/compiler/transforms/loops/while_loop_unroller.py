@@ -1,4 +1,4 @@
-"""Loops of few steps are written out. Source: xla/service/while_loop_unroller.cc."""
+"""Full unrolling of loops with few iterations. Source: xla/service/while_loop_unroller.cc."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _steps(loop: HloInstruction, limit: int) -> str:
 
 
 def few_steps(limit: int) -> Predicate:
-    """The trip count is known and small."""
+    """Return the check that the trip count is known and small."""
 
     @measures(lambda loop: _steps(loop, limit))
     def trip_count_within_limit(loop: HloInstruction) -> Reason | None:
@@ -48,7 +48,7 @@ def few_steps(limit: int) -> Predicate:
 
 
 def body_small(limit: int) -> Predicate:
-    """The body written out does not make the program large."""
+    """Return the check that the body is small enough to repeat."""
 
     @measures(lambda loop: at_most("instructions", len(loop.called[1].instructions), limit))
     def body_within_limit(loop: HloInstruction) -> Reason | None:
@@ -69,9 +69,9 @@ def body_small(limit: int) -> Predicate:
 @register_pass("while-loop-unroller")
 @dataclasses.dataclass(frozen=True)
 class WhileLoopUnroller:
-    """A loop of known trip count becomes its body, one copy a step.
+    """Unroll a loop of known trip count completely.
 
-    trip_count_limit: steps at most. instruction_limit: of the body.
+    trip_count_limit: largest number of iterations. instruction_limit: of the body.
     """
 
     name: ClassVar[str] = "while_loop_unroller"
@@ -79,7 +79,7 @@ class WhileLoopUnroller:
     instruction_limit: int = 800
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Inner loops first."""
+        """Visit every loop, inner ones first."""
         changed = False
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:

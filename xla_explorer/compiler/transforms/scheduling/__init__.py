@@ -1,4 +1,4 @@
-"""Scheduling: the order of execution of every computation, and the streams that run it."""
+"""Scheduling: the order of execution of every computation, and its streams."""
 
 from xla_explorer.compiler.transforms.scheduling.latency_hiding_scheduler import (
     LatencyHidingScheduler,

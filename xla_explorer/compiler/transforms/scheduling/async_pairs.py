@@ -1,4 +1,4 @@
-"""Pairs of start and done, and how long instructions take, for schedulers and streams."""
+"""Pairs of start and done, and durations of instructions, for schedulers and streams."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _NO_WORK = frozenset(
 
 
 class AsyncPair(NamedTuple):
-    """start: begins the work. done: waits for it. kind: `collective`, `copy`, `transfer` (host, other devices) or `computation`."""
+    """An asynchronous operation.
+
+    start: begins the work. done: waits for it. kind: `collective`, `copy`, `transfer` (host, other
+    devices) or `computation`.
+    """
 
     start: HloInstruction
     done: HloInstruction
@@ -36,7 +40,10 @@ class AsyncPair(NamedTuple):
 
 
 def async_pairs(computation: HloComputation) -> list[AsyncPair]:
-    """Every start with its done (through async-update), in post order of the dones. A start with several dones makes no pair."""
+    """Return every start with its done (through async-update), in post order of the dones.
+
+    A start with several dones makes no pair.
+    """
     found = []
     for done in computation.post_order():
         if not done.opcode.name.endswith("-done") or not done.operands:
@@ -66,7 +73,10 @@ def _kind(start: HloInstruction) -> str:
 
 
 class DurationModel:
-    """Nanoseconds of instructions and of asynchronous work, by the numbers of the target's GPU and of its fastest link."""
+    """Durations of instructions and asynchronous work in nanoseconds.
+
+    They follow from the target's GPU and its fastest link.
+    """
 
     __slots__ = ("interconnect", "latency", "launch", "memory", "operations")
 
@@ -79,7 +89,10 @@ class DurationModel:
         self.latency, self.interconnect = link.nanoseconds, link.bytes_per_nanosecond
 
     def instruction(self, i: HloInstruction) -> float:
-        """The time it keeps the device busy: nothing for a start, a done, and what only renames memory."""
+        """Return the time that it keeps the device busy.
+
+        Zero for a start, a done, and instructions that only rename memory.
+        """
         name = i.opcode.name
         if (
             name in _NO_WORK
@@ -90,7 +103,7 @@ class DurationModel:
         return self._work(i)
 
     def pair(self, pair: AsyncPair) -> float:
-        """Time from start to done when nothing else is in the way."""
+        """Return the time from start to done without contention."""
         size = sum([o.shape.byte_size for o in pair.start.operands])
         if pair.kind == "computation":
             return sum(

@@ -1,7 +1,8 @@
-"""An order of the instructions of a computation to which edges are added one by one, each only if it closes no cycle.
+"""Incremental topological order: edges are added one by one, each only if it closes no cycle.
 
-Whether an edge closes a cycle is asked of the instructions between its ends in the present order only; when it does not, these
-change places. Source: Pearce and Kelly, A dynamic topological sort algorithm for directed acyclic graphs, ACM JEA 11, 2006.
+The test for a cycle visits only the instructions between the ends of the edge in the present order;
+without a cycle they are reordered. Source: Pearce and Kelly, A dynamic topological sort algorithm
+for directed acyclic graphs, ACM JEA 11, 2006.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class GrowingOrder:
-    """Starts from the operands of a computation; `place` is the position of every instruction, respected by all edges so far."""
+    """An order that starts from the operands of a computation.
+
+    `place` is the position of every instruction, consistent with all edges so far.
+    """
 
     def __init__(self, computation: HloComputation) -> None:
         self.place = {i: number for number, i in enumerate(computation.post_order())}
@@ -21,7 +25,7 @@ class GrowingOrder:
         self._earlier: dict[HloInstruction, list[HloInstruction]] = {}
 
     def add(self, before: HloInstruction, after: HloInstruction) -> bool:
-        """Let `before` come before `after`; False, and nothing changed, when that would be a cycle."""
+        """Order `before` before `after`; return False, without a change, if that closes a cycle."""
         place = self.place
         low, high = place[after], place[before]
         if low == high:

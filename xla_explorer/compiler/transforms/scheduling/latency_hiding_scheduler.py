@@ -1,9 +1,10 @@
-"""The pass `latency-hiding-scheduler`: other work runs between a start and its done.
+"""The pass `latency-hiding-scheduler`: overlap other work with asynchronous operations.
 
-List scheduling from the end of the program backwards: a done is placed as late as its readers allow, which opens a window; work that does
-not need it fills the window; the start closes it when the estimated time has passed, and no earlier than that unless nothing else is left.
-Of several instructions the one at the end of the longest chain (latencies included) goes first. Runs before copy insertion, which keeps
-the order. Source: xla/service/latency_hiding_scheduler.cc.
+List scheduling from the end of the program backwards. A done is placed as late as its readers
+allow, which opens a window. Independent work fills the window. The start closes it after the
+estimated latency, and earlier only if no other work is left. Of several instructions the one at the
+end of the longest chain (latencies included) is first. Runs before copy insertion, which keeps the
+order. Source: xla/service/latency_hiding_scheduler.cc.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 class Window(NamedTuple):
-    """An asynchronous pair, its latency, and the work that the schedule puts between. Nanoseconds."""
+    """An asynchronous pair, its latency, and the work scheduled inside it, in nanoseconds."""
 
     pair: AsyncPair
     latency: float
@@ -42,7 +43,7 @@ class Window(NamedTuple):
     lambda window: f"work between {window.work / 1e3:.4g} us, latency {window.latency / 1e3:.4g} us"
 )
 def work_overlaps(window: Window) -> Reason | None:
-    """Some work must run between start and done."""
+    """Require some work between start and done."""
     if window.work > 0:
         return None
     start, done = window.pair.start, window.pair.done
@@ -55,10 +56,10 @@ def work_overlaps(window: Window) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LatencyHidingScheduler:
-    """Schedules the module when it has asynchronous work; otherwise `memory-scheduler` does.
+    """Schedule a module with asynchronous work; others are left to `memory-scheduler`.
 
-    max_in_flight: asynchronous operations of one kind at a time. memory_limit: bytes alive from which on keeping few alive goes before
-    hiding (0: none).
+    max_in_flight: asynchronous operations of one kind at a time. memory_limit: live bytes above
+    which memory takes priority over latency (0: none).
     """
 
     name: ClassVar[str] = "latency-hiding-scheduler"
@@ -67,7 +68,7 @@ class LatencyHidingScheduler:
     memory_limit: int = 0
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every computation that control flow runs."""
+        """Schedule every computation that control flow runs."""
         computations = sequential_computations(module)
         if not any(async_pairs(c) for c in computations):
             return False
@@ -126,7 +127,7 @@ class LatencyHidingScheduler:
 def work_between(
     order: list[HloInstruction], pairs: list[AsyncPair], durations: DurationModel
 ) -> dict[AsyncPair, float]:
-    """Nanoseconds of work that an order places between start and done of each pair."""
+    """Return the nanoseconds of work that an order places between start and done of each pair."""
     elapsed, at = {}, 0.0
     for i in order:
         elapsed[i] = at
@@ -161,7 +162,8 @@ class BackwardList:
         self.before: dict[HloInstruction, set[HloInstruction]] = {
             i: {*i.operands, *i.control_predecessors} for i in sequence
         }
-        # Readers of a buffer before what overwrites it saves copies; a control edge may want it otherwise.
+        # Ordering readers of a buffer before the instruction that overwrites it saves copies; a
+        # control edge may contradict.
         if not any(i.control_predecessors for i in sequence):
             for first, then in order_that_saves_copies(computation):
                 self.before[then].add(first)
@@ -172,7 +174,7 @@ class BackwardList:
         self.depth = self._depths(sequence)
 
     def _depths(self, sequence: list[HloInstruction]) -> Mapping[HloInstruction, float]:
-        """Time from the beginning to the end of each instruction when nothing but its operands holds it up."""
+        """Return the critical path to the end of each instruction, through operands alone."""
         depth: dict[HloInstruction, float] = {}
         for i in sequence:
             pair = self.of_done.get(i)
@@ -184,7 +186,7 @@ class BackwardList:
         return depth
 
     def order(self) -> list[HloInstruction]:
-        """The order of execution."""
+        """Return the order of execution."""
         reverse: list[HloInstruction] = []
         now = 0.0
         may_start_at: dict[HloInstruction, float] = {}
@@ -224,13 +226,11 @@ class BackwardList:
         alive: set[HloInstruction],
         pressed: bool,
     ) -> tuple[float, ...]:
-        """Smallest goes first (that is, stands last)."""
+        """Return the priority: the smallest is placed first, that is, runs last."""
         start, done = self.of_start.get(i), self.of_done.get(i)
         if start is not None and start in self.at_once:
             return (-1.0,)
-        early = max(
-            0.0, may_start_at.get(i, 0.0) - now
-        )  # a start that would not be waited for long enough
+        early = max(0.0, may_start_at.get(i, 0.0) - now)  # a start whose done would wait
         crowded = done is not None and in_flight.get(done.kind, 0) >= self.max_in_flight
         opens = done is not None and not crowded
         memory = float(self._growth(i, alive)) if pressed else 0.0
@@ -245,6 +245,9 @@ class BackwardList:
         )
 
     def _growth(self, i: HloInstruction, alive: set[HloInstruction]) -> int:
-        """Bytes that come alive (going backwards) when it is placed: its operands that nothing reads later, less its result."""
+        """Return the bytes that become live, going backwards, if it is placed.
+
+        They are its operands that no later instruction reads, less its result.
+        """
         grown = sum([o.shape.byte_size for o in set(i.operands) if o not in alive])
         return grown - (i.shape.byte_size if i in alive else 0)

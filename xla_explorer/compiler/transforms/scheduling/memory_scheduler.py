@@ -1,7 +1,7 @@
-"""The pass `memory-scheduler`: one order of execution per computation, of three the one that keeps fewer bytes alive.
+"""The pass `memory-scheduler`: per computation, the one of three orders with fewer live bytes.
 
-Updates in place wait for the other readers of the buffer, and the value that a loop carries on waits for the readers of the old one: both
-save a copy.
+In-place updates follow the other readers of the buffer, and the new state of a loop follows the
+readers of the old one: both save a copy.
 """
 
 from __future__ import annotations
@@ -30,20 +30,25 @@ from xla_explorer.hlo.module import HloModule
 
 _FROM_OPERANDS = "from the operands"
 _CLEARLY_LESS = 0.98
-"""Of the peak: what an order must save to be taken instead of that from the operands on, whose neighbours read what is still in a cache."""
+"""Ratio of peaks below which another order replaces the one from the operands on.
+
+In the order from the operands on, adjacent instructions read data that is still in a cache.
+"""
 
 
 @register_pass("hlo-memory-scheduler")
 @dataclasses.dataclass(frozen=True)
 class MemoryScheduler:
-    """Schedules the entry and every computation that control flow runs."""
+    """Schedule the entry and every computation that control flow runs."""
 
     name: ClassVar[str] = "memory-scheduler"
     kinds: ClassVar[tuple[str, ...]] = ("execution-order",)
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Make schedules that are absent, mend those that are out of date; an order that holds stays as it is
-        (copies stand where they must)."""
+        """Create absent schedules and repair outdated ones; a valid order stays.
+
+        Copies have fixed places in a valid order.
+        """
         changed = False
         for computation in sequential_computations(module):
             changed |= ensure_schedule(computation, context)
@@ -51,7 +56,7 @@ class MemoryScheduler:
 
 
 def ensure_schedule(computation: HloComputation, context: PassContext) -> bool:
-    """Give a computation a schedule that is valid now. Whether anything had to be done."""
+    """Give a computation a valid schedule; return True if it changed."""
     if computation.schedule is not None:
         return update_schedule(computation)
     computation.set_schedule(schedule_computation(computation, context))
@@ -59,8 +64,11 @@ def ensure_schedule(computation: HloComputation, context: PassContext) -> bool:
 
 
 def schedule_computation(computation: HloComputation, context: PassContext) -> list[HloInstruction]:
-    """A sequential order that respects operands and control predecessors, in which few bytes are alive at once, and readers of a buffer
-    stand before what overwrites it."""
+    """Return a sequential order with few live bytes.
+
+    It respects operands and control predecessors; readers of a buffer come before the instruction
+    that overwrites it.
+    """
     preferred = order_that_saves_copies(computation)
     forward = forward_order(computation, preferred)
     if len(forward) < len(computation.instructions):  # a preference contradicts a control edge
@@ -79,20 +87,20 @@ def schedule_computation(computation: HloComputation, context: PassContext) -> l
 
 
 class OrderChoice(NamedTuple):
-    """Orders of a computation by what they begin with, that from the operands on first, and the bytes that each keeps alive at most."""
+    """Orders of a computation by name, the one from the operands first, with their peak bytes."""
 
     orders: Mapping[str, list[HloInstruction]]
     peaks: Mapping[str, int]
 
     @property
     def other(self) -> str:
-        """Of the orders but that from the operands on, the one with the lowest peak."""
+        """The order with the lowest peak, except the one from the operands on."""
         return min(
             [name for name in self.orders if name != _FROM_OPERANDS], key=self.peaks.__getitem__
         )
 
     def facts(self) -> dict[str, Any]:
-        """The numbers of the decision."""
+        """Return the numbers of the decision."""
         return {
             "order": self.other,
             **{f"peak_bytes_{name.replace(' ', '_')}": peak for name, peak in self.peaks.items()},
@@ -105,7 +113,7 @@ class OrderChoice(NamedTuple):
     )
 )
 def order_saves_bytes(choice: OrderChoice) -> Reason | None:
-    """Another order must keep clearly fewer bytes alive than that from the operands on."""
+    """Require clearly fewer live bytes in another order than in the one from the operands on."""
     peak, forward = choice.peaks[choice.other], choice.peaks[_FROM_OPERANDS]
     if peak < _CLEARLY_LESS * forward:
         return None
@@ -124,7 +132,7 @@ PROFITABILITY = (order_saves_bytes,)
 def order_that_saves_copies(
     computation: HloComputation,
 ) -> list[tuple[HloInstruction, HloInstruction]]:
-    """(before, after) pairs that no operand asks for but that save copies; together with the operands they have no cycle."""
+    """Return (before, after) pairs that save copies, without a cycle, beyond those of operands."""
     wanted: list[tuple[HloInstruction, HloInstruction]] = []
     for i in computation.instructions.values():
         for number, _ in in_place_pairs(i):
@@ -164,7 +172,7 @@ def order_that_saves_copies(
 
 
 def _readers(i: HloInstruction) -> list[HloInstruction]:
-    """Instructions that read the array, through bitcasts."""
+    """Return the instructions that read the array, through bitcasts."""
     found: list[HloInstruction] = []
     for user in i.users:
         if user.opcode.name in ("bitcast", "reshape"):

@@ -1,10 +1,11 @@
-"""Orders of the instructions of a computation that keep few bytes alive, and how many bytes an order keeps alive at most.
+"""Orders of a computation's instructions with few live bytes, and the peak of an order.
 
-No greedy order is the best for all programs. From the operands on, the instruction is next that frees most: good where much is read and
-little is left. From the results back, that instruction is before whose operands weigh least: good where small pieces are cut out of large
-arrays, each for a reader of its own, since nothing is made before somebody wants it. As it is written: good where a loop's
-body finishes one result after the other.
-Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc, which tries several orders and keeps the one with the lowest peak.
+No greedy order is the best for all programs. Forwards from the operands, the next instruction frees
+most bytes: good if much is read and little is left. Backwards from the results, the previous
+instruction has the lightest operands. This is good if small pieces of large arrays have a reader
+each, because a value is computed just before its use. The written order is good if a loop's body
+finishes one result after the other. Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc,
+which tries several orders and keeps the one with the lowest peak.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ FREE = frozenset(
         "after-all",
     }
 )
-"""What takes no bytes of its own."""
+"""Opcodes without bytes of their own."""
 _GIVEN = ("parameter", "constant")
 
 
 def forward_order(computation: HloComputation, edges: Edges = ()) -> Order:
-    """From the operands on. Shorter than the computation where the edges contradict control predecessors."""
+    """Return the order from the operands on.
+
+    It is shorter than the computation if the edges contradict control predecessors.
+    """
     order = computation.post_order()
     place = {i: number for number, i in enumerate(order)}
     waits = {i: len(set(i.operands)) + len(i.control_predecessors) for i in order}
@@ -45,11 +49,11 @@ def forward_order(computation: HloComputation, edges: Edges = ()) -> Order:
         followers.setdefault(before, []).append(after)
     for _, after in edges:
         waits[after] += 1
-    readers = {i: len(i.users) for i in order}  # of what has been computed, who still reads it
+    readers = {i: len(i.users) for i in order}  # number of remaining readers of computed values
     root = computation.root
 
     def growth(i: HloInstruction) -> int:
-        """Bytes that running it adds to what is alive."""
+        """Return the bytes that running it adds to the live ones."""
         if i.opcode.name in FREE:
             return -(1 << 60)
         change = i.shape.byte_size
@@ -59,10 +63,10 @@ def forward_order(computation: HloComputation, edges: Edges = ()) -> Order:
         return change
 
     def lighter(i: HloInstruction) -> Iterator[HloInstruction]:
-        """It has read its operands: who is now the last reader of one frees it."""
+        """Yield instructions whose growth falls: each is now the last reader of an operand."""
         for operand in dict.fromkeys(
             i.operands
-        ):  # in one order, on which estimates of the same moment depend
+        ):  # in one order, which decides ties between estimates
             readers[operand] -= 1
             if readers[operand] == 1 and operand.opcode.name not in FREE:
                 yield from operand.users
@@ -71,7 +75,10 @@ def forward_order(computation: HloComputation, edges: Edges = ()) -> Order:
 
 
 def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
-    """From the results back; of what adds as much, the longest chain is last. The edges contradict nothing."""
+    """Return the order from the results back; among equal growth, the longest chain is last.
+
+    The edges must contradict nothing.
+    """
     order = computation.post_order()
     depth: dict[HloInstruction, int] = {}
     for i in order:
@@ -87,7 +94,7 @@ def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
     needed: set[HloInstruction] = {computation.root}
 
     def growth(i: HloInstruction) -> int:
-        """Bytes that are alive before it and not after it."""
+        """Return the bytes that are live before it and not after it."""
         if i.opcode.name in FREE:
             return -(1 << 60)
         change = -i.shape.byte_size
@@ -97,7 +104,7 @@ def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
         return change
 
     def lighter(i: HloInstruction) -> Iterator[HloInstruction]:
-        """Its operands are alive from here on back: other readers need them for nothing."""
+        """Yield other readers of its operands, which are live from here backwards anyway."""
         for operand in dict.fromkeys(i.operands):
             if operand not in needed:
                 needed.add(operand)
@@ -110,16 +117,17 @@ def backward_order(computation: HloComputation, edges: Edges = ()) -> Order:
 
 
 def written_order(computation: HloComputation, edges: Edges = ()) -> Order:
-    """What an instruction needs right before it, in the order of its operands; empty where an edge wants another one."""
+    """Return the post order, operands in their order; empty if an edge contradicts it."""
     order = computation.post_order()
     place = {i: number for number, i in enumerate(order)}
     return order if all(place[before] < place[after] for before, after in edges) else []
 
 
 def peak_bytes(order: Order) -> int:
-    """Bytes alive at most when instructions run in this order; arguments and constants, which are there anyway, do not count.
+    """Return the peak of live bytes in this order; arguments and constants do not count.
 
-    A view keeps alive what it looks at; an update in place takes over the buffer of its operand where nobody reads that later.
+    A view keeps its operand alive. An in-place update reuses the buffer of its operand if no later
+    instruction reads it.
     """
     place = {i: number for number, i in enumerate(order)}
     end = len(order)
@@ -158,17 +166,18 @@ def _greedy(
     lighter: Callable[[HloInstruction], Iterable[HloInstruction]],
     following: Callable[[HloInstruction], Iterable[HloInstruction]],
 ) -> Order:
-    """Of what waits for nothing, again and again that which grows least, the lowest rank among equals.
+    """Return a greedy order: the ready instruction with the least growth, then the lowest rank.
 
-    waits: for how many others each waits. lighter: who grows less once an instruction is taken. following: who waits for it.
+    waits: number of pending predecessors. lighter: instructions whose growth falls after one is
+    scheduled. following: its successors.
     """
     ready = [(growth(i), rank[i], i) for i, others in waits.items() if others == 0]
     heapq.heapify(ready)
-    taken: dict[HloInstruction, None] = {}  # in the order in which they are taken
+    taken: dict[HloInstruction, None] = {}  # in scheduling order
     while ready:
         _, _, i = heapq.heappop(ready)
         if i in taken:
-            continue  # an entry from before its estimate fell
+            continue  # outdated: the estimate has fallen since
         taken[i] = None
         for other in lighter(i):
             if other not in taken and waits[other] == 0:

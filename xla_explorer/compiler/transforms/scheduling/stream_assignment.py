@@ -1,9 +1,11 @@
-"""The pass `stream-assignment`: which stream of an asynchronous device runs what, and who waits for whom.
+"""The pass `stream-assignment`: the stream of each instruction, and the waits between streams.
 
-Everything runs in order on stream 0 but what stands between a start and its done: that goes to a stream of its own, which waits for stream
-0 when it starts, and for which stream 0 waits when it is done. Streams are used again as soon as the schedule is past the done. Written as
-`operation_queue_id` and `wait_on_operation_queues` into `backend_config`, where XLA has them. Sources:
-xla/service/gpu/execution_stream_assignment.cc, xla/service/gpu/transforms/stream_attribute_annotator.cc.
+Everything runs in order on stream 0, except the work between a start and its done. That work gets
+its own stream, which waits for stream 0 at the start, and for which stream 0 waits at the done.
+Streams are reused as soon as the schedule is past the done. Written as `operation_queue_id` and
+`wait_on_operation_queues` into `backend_config`, as in XLA. Sources:
+xla/service/gpu/execution_stream_assignment.cc,
+xla/service/gpu/transforms/stream_attribute_annotator.cc.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ _FREE = frozenset({"parameter", "constant", "get-tuple-element", "tuple", "bitca
 @register_pass("stream-attribute-annotator")
 @dataclasses.dataclass(frozen=True)
 class StreamAssignment:
-    """Numbers streams: 0 runs the program, then those of computations, of copies, of collectives, of transfers.
+    """Number streams: 0 for the program, then computations, copies, collectives, transfers.
 
-    computations, copies, collectives, transfers: how many streams there are for each kind.
+    computations, copies, collectives, transfers: number of streams of each kind.
     """
 
     name: ClassVar[str] = "stream-assignment"
@@ -60,12 +62,12 @@ class StreamAssignment:
 
 
 def stream_of(i: HloInstruction) -> int:
-    """The stream that runs an instruction: 0 where nothing is said."""
+    """Return the stream that runs an instruction, by default 0."""
     return int(json_config(i).get("operation_queue_id", 0))
 
 
 def waits_for(i: HloInstruction) -> tuple[int, ...]:
-    """The streams that its stream waits for before it runs."""
+    """Return the streams that its stream waits for before it runs."""
     return tuple([int(number) for number in json_config(i).get("wait_on_operation_queues", ())])
 
 
@@ -108,7 +110,11 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
 
 
 class StreamWindow(NamedTuple):
-    """An asynchronous pair. free: streams of its kind; busy: what occupies the others; between: what runs between start and done."""
+    """An asynchronous pair.
+
+    free: free streams of its kind; busy: pairs that occupy the others; between: instructions
+    between start and done.
+    """
 
     pair: AsyncPair
     free: tuple[int, ...]
@@ -116,7 +122,7 @@ class StreamWindow(NamedTuple):
     between: tuple[HloInstruction, ...]
 
     def facts(self) -> dict[str, Any]:
-        """The numbers of the decision."""
+        """Return the numbers of the decision."""
         return {
             "stream": self.free[0] if self.free else 0,
             "instructions_between": len(self.between),
@@ -129,7 +135,7 @@ class StreamWindow(NamedTuple):
     )
 )
 def has_a_schedule(window: StreamWindow) -> Reason | None:
-    """The computation must have an order of execution."""
+    """Require an order of execution in the computation."""
     computation = window.pair.start.parent
     return (
         refuse("no-schedule", f"%{computation.name} has no schedule")
@@ -142,7 +148,7 @@ def has_a_schedule(window: StreamWindow) -> Reason | None:
     lambda window: f"free streams {len(window.free)} of {len(window.free) + len(window.busy)}"
 )
 def stream_is_free(window: StreamWindow) -> Reason | None:
-    """A stream of its kind must be free."""
+    """Require a free stream of its kind."""
     if window.free:
         return None
     kind, busy = window.pair.kind, listed([i.name for i in window.busy])
@@ -160,7 +166,7 @@ def stream_is_free(window: StreamWindow) -> Reason | None:
     )
 )
 def work_lies_between(window: StreamWindow) -> Reason | None:
-    """Something that takes time must run between start and done."""
+    """Require an instruction that takes time between start and done."""
     if all(i.opcode.name in _FREE for i in window.between):
         return refuse(
             "nothing-in-between",
@@ -174,7 +180,7 @@ PROFITABILITY = (work_lies_between,)
 
 
 def _annotate(i: HloInstruction, stream: int, waits: tuple[int, ...]) -> bool:
-    """Say it in `backend_config`, beside what is there. Whether that was new."""
+    """Add the streams to `backend_config`; return True if that changed it."""
     config = {
         **json_config(i),
         "operation_queue_id": str(stream),

@@ -1,7 +1,8 @@
-"""Programs for several devices as one program that computes what each of them computes.
+"""Joining of a program for several devices into one program that computes every device's values.
 
-Whole arrays stay as they are; between the borders of a manual region (JAX's `shard_map`) a value stands for one value a device, and
-what all devices have alike is computed once. Collectives become slices, concatenations and combinations of the devices' values.
+Whole arrays stay unchanged. Inside a manual region (JAX's `shard_map`) each value becomes one value
+per device, and values equal on all devices are computed once. Collectives become slices,
+concatenations and combinations of the devices' values.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ from xla_explorer.hlo.shape import tuple_shape
 
 TUPLE = opcode("tuple")
 _NUMBERS = ("partition-id", "replica-id")
-Values = list[HloInstruction]  # one a device; the same one where devices agree
+Values = list[HloInstruction]  # one per device; the same object if devices agree
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DeviceJoining:
-    """Programs with manual regions compute the values of all devices, on one."""
+    """Compute the values of all devices of a program with manual regions, on one device."""
 
     name: ClassVar[str] = "device-joining"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Where the module has manual regions; one that cannot be joined stays as it is."""
+        """Join the devices of a module with manual regions; skip a module that cannot be joined."""
         count = device_count(module)
         if count < 2:
             return False
@@ -63,7 +64,8 @@ class DeviceJoining:
         root = joiner.walk(entry, entry, values, in_place=True)[0]
         if root is not entry.root:
             entry.set_root(root)
-        # Also those with effects, which dead code elimination keeps: each device's copy has them.
+        # Including those with effects, which dead code elimination keeps: each device's copy has
+        # them.
         for old in reversed([i for i, made in values.items() if i not in made]):
             entry.remove(old)
         module.attributes.pop("num_partitions", None)
@@ -73,7 +75,7 @@ class DeviceJoining:
 
     @staticmethod
     def _obstacle(module: HloModule) -> Reason | None:
-        """What the pass has no joined form of."""
+        """Return why the module has no joined form, or None."""
         for i in module.instructions():
             if _is_exchange(i) and i.opcode.name not in JOINED:
                 return refuse(
@@ -100,7 +102,7 @@ def _is_exchange(i: HloInstruction) -> bool:
 
 
 class _Dependence:
-    """Whether computations ask which device runs them, or exchange values."""
+    """Records of computations that depend on the device number or exchange values."""
 
     def __init__(self) -> None:
         self._known: dict[HloComputation, bool] = {}
@@ -129,7 +131,7 @@ def _agree(values: Iterable[HloInstruction]) -> bool:
 
 
 def _elements(value: HloInstruction) -> Values:
-    """The elements of a tuple; an array is its own only one."""
+    """Return the elements of a tuple, or the array itself."""
     if not value.shape.is_tuple:
         return [value]
     if value.opcode is TUPLE:
@@ -154,7 +156,6 @@ class _Joiner:
         self.module, self.count = module, count
         self.dependence = _Dependence()
 
-    # -- one computation -----------------------------------------------------------------------------------------------
     def walk(
         self,
         source: HloComputation,
@@ -162,9 +163,10 @@ class _Joiner:
         values: dict[HloInstruction, Values],
         in_place: bool = False,
     ) -> Values:
-        """Write what a computation computes on every device into another one (or into itself). Returns the root's values.
+        """Write the source's computation for every device into `target`; return the root's values.
 
-        values: of the parameters; in place, what stays the same for all devices is left where it is.
+        values: of the parameters. in_place: source and target are the same, and instructions equal
+        on all devices stay in place.
         """
         for i in list(source.post_order()):
             if i not in values:
@@ -212,7 +214,10 @@ class _Joiner:
     def _copies(
         self, i: HloInstruction, operands: list[Values], target: HloComputation, in_place: bool
     ) -> Values:
-        """The instruction for each different combination of operands; one with effects, inside a region, for each device."""
+        """Return the instruction for each distinct combination of operands.
+
+        An instruction with effects, inside a region, is repeated for each device.
+        """
         apart = (not in_place or is_region(i)) and has_side_effect(i)
         if in_place and not apart and all(map(_agree, operands)):
             for k, (old, new) in enumerate(zip(i.operands, operands, strict=True)):
@@ -239,7 +244,6 @@ class _Joiner:
             found.append(made[key])
         return found
 
-    # -- borders of regions --------------------------------------------------------------------------------------------
     def _border(self, i: HloInstruction, operands: list[Values], target: HloComputation) -> Values:
         found = border(i)
         assert found is not None
@@ -285,12 +289,11 @@ class _Joiner:
         return self._rows(i, results, target)
 
     def _rows(self, i: HloInstruction, results: list[Values], target: HloComputation) -> Values:
-        """Of each result its values on the devices -> of each device the instruction's value."""
+        """Return the instruction's value per device, from each result's values per device."""
         return rows_of_devices(i.shape.is_tuple, results, target, self.count)
 
-    # -- control flow --------------------------------------------------------------------------------------------------
     def _while(self, i: HloInstruction, states: Values, target: HloComputation) -> Values:
-        """One loop whose state is that of all devices; an element that stays the same for all is carried once."""
+        """Return one loop over the states of all devices; equal elements are carried once."""
         initial = [_elements(state) for state in (states if not _agree(states) else states[:1])]
         initial = initial if len(initial) == self.count else initial * self.count
         shared = [_agree(column) for column in zip(*initial, strict=True)]
@@ -308,7 +311,7 @@ class _Joiner:
             old, new = self._turn(i.called[1], body, state_shape, shared, is_tuple)
             after = [_elements(value) for value in (new if not _agree(new) else new[:1])]
             after = after if len(after) == self.count else after * self.count
-            if not _agree(holds):  # a device that has left the loop keeps what it has
+            if not _agree(holds):  # a device that has left the loop keeps its state
                 before = [_elements(value) for value in old]
                 inside = self.walk(i.called[0], body, {i.called[0].parameters()[0]: old})
                 after = [
@@ -351,7 +354,7 @@ class _Joiner:
         shared: Sequence[bool],
         is_tuple: bool,
     ) -> tuple[Values, Values]:
-        """(the states, what the computation makes of them) of all devices, in a new computation."""
+        """Return (the states, the computed values) of all devices, in a new computation."""
         parameter = target.add_parameter(0, shape)  # type: ignore[arg-type]
         states = self._states(parameter, shared, is_tuple, target)
         return states, self.walk(source, target, {source.parameters()[0]: states})
@@ -359,7 +362,7 @@ class _Joiner:
     def _states(
         self, joined: HloInstruction, shared: Sequence[bool], is_tuple: bool, target: HloComputation
     ) -> Values:
-        """The devices' states of the joined one."""
+        """Return the devices' states from the joined state."""
         parts = iter(_elements(joined))
         columns = [
             [next(parts)] * self.count if same else [next(parts) for _ in range(self.count)]
@@ -371,7 +374,7 @@ class _Joiner:
     def _chosen(
         target: HloComputation, predicate: HloInstruction, a: HloInstruction, b: HloInstruction
     ) -> HloInstruction:
-        """`select` of arrays; tokens have no choice."""
+        """Return a `select` of arrays; tokens need none."""
         if a is b or not a.shape.is_array:
             return a
         b_ = builder_at(target)
@@ -380,7 +383,10 @@ class _Joiner:
     def _conditional(
         self, i: HloInstruction, operands: list[Values], target: HloComputation
     ) -> Values:
-        """Where all devices take the same branch, one conditional; else every branch is computed, and each device takes its own."""
+        """Return one conditional if all devices take the same branch.
+
+        Else every branch is computed, and each device selects its own.
+        """
         choice, given = operands[0], operands[1:]
         if _agree(choice):
             branches, handed = [], []
@@ -433,7 +439,7 @@ class _Joiner:
 def rows_of_devices(
     is_tuple: bool, columns: list[Values], target: HloComputation, count: int
 ) -> Values:
-    """Of each element its values on the devices -> of each device one value, a tuple where `is_tuple`."""
+    """Return one value per device, a tuple if `is_tuple`, from each element's values per device."""
     made: dict[tuple[int, ...], HloInstruction] = {}
     found = []
     for device in range(count):

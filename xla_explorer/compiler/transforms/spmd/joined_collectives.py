@@ -1,4 +1,4 @@
-"""Collectives of devices that are joined in one program: what each device gets, written with the values that the others bring."""
+"""Collectives of joined devices: each device's result, computed from the other devices' values."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from xla_explorer.hlo.evaluator.devices.world import World
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import tuple_shape
 
-Values = list[HloInstruction]  # one a device
+Values = list[HloInstruction]  # one per device
 Part = tuple[tuple[slice, ...], HloInstruction]
 
 
 class NotJoinedError(Exception):
-    """An instruction that has no form on joined devices."""
+    """An instruction without a form on joined devices."""
 
 
 def put_together(
     target: HloComputation, parts: Sequence[Part], dimension: int = 0
 ) -> HloInstruction:
-    """Parts of an array as a whole; of equal ones the first is taken."""
+    """Return an array assembled from its parts; of equal parts, the first."""
     if dimension == len(parts[0][0]):
         return parts[0][1]
     rows: dict[int, list[Part]] = {}
@@ -47,7 +47,7 @@ def _concatenated(target: HloComputation, values: Values, dimension: int) -> Hlo
 def combined(
     target: HloComputation, values: Sequence[HloInstruction], by: str | HloComputation
 ) -> HloInstruction:
-    """Values combined in order, by an elementwise opcode or by a computation of two scalars."""
+    """Combine values in order, by an elementwise opcode or by a computation of two scalars."""
     result, *rest = values
     for value in rest:
         if isinstance(by, str):
@@ -67,7 +67,7 @@ def _block(
 
 
 def zeros_like(target: HloComputation, value: HloInstruction) -> HloInstruction:
-    """Zeros of a value's shape."""
+    """Return zeros of a value's shape."""
     b = builder_at(target)
     return b.broadcast_to(
         b.constant(0, value.shape.element_type), value.shape.dimensions
@@ -75,7 +75,7 @@ def zeros_like(target: HloComputation, value: HloInstruction) -> HloInstruction:
 
 
 class _Exchange:
-    """One collective: its instruction, where it is written, and the values of each operand."""
+    """One collective: its instruction, its target computation, and the values of each operand."""
 
     def __init__(
         self, i: HloInstruction, operands: list[Values], target: HloComputation, count: int
@@ -90,17 +90,17 @@ class _Exchange:
         self._made: dict[object, HloInstruction] = {}
 
     def once(self, key: object, make: Callable[[], HloInstruction]) -> HloInstruction:
-        """What devices of a group have alike is written once."""
+        """Write a value that devices of a group share once."""
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
 
     def brought(self, device: int, k: int) -> Values:
-        """Operand k of every member of a device's group, in rank order."""
+        """Return operand k of every member of a device's group, in rank order."""
         return [self.operands[k][member] for member in self.groups[device]]
 
     def reduced(self, device: int, k: int) -> HloInstruction:
-        """Operand k combined over the group."""
+        """Return operand k combined over the group."""
         return self.once(
             (self.groups[device], k),
             lambda: combined(self.target, self.brought(device, k), self.i.called[0]),
@@ -131,7 +131,7 @@ def _reduce_scatter(e: _Exchange, device: int, k: int) -> HloInstruction:
 
 def _all_to_all(e: _Exchange, device: int, k: int) -> HloInstruction:
     group = e.groups[device]
-    if not e.i.attributes.get("dimensions"):  # result k is what member k brought for this device
+    if not e.i.attributes.get("dimensions"):  # result k is member k's contribution to this device
         return e.operands[group.index(device)][group[k]]
     along, rank = e.i.attributes["dimensions"][0], group.index(device)
     return _concatenated(
@@ -164,7 +164,10 @@ JOINED: Final = frozenset(_RULES)
 def joined_collective(
     i: HloInstruction, operands: list[Values], target: HloComputation, count: int
 ) -> Values:
-    """What each device gets. NotJoinedError for an exchange without a rule."""
+    """Return the result of each device.
+
+    NotJoinedError for an exchange without a rule.
+    """
     rule = _RULES.get(i.opcode.name)
     if rule is None or i.attributes.get("slice_sizes"):
         raise NotJoinedError(i)
