@@ -43,7 +43,8 @@ from xla_explorer.foundation.reason import Reason, place_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-# What has no kernel; and products with several kept or reduced dimensions become those of matrices, which tiles and libraries take.
+# Opcodes without a kernel, and products with several kept or reduced dimensions, which become
+# matrix products for tiles and libraries.
 _EXPANDED = (
     "batchnorm_expander",
     "scan-expander",
@@ -54,10 +55,13 @@ _EXPANDED = (
 
 
 def gpu_pipeline() -> PassPipeline:
-    """The shared pipeline, fused by estimated time; small kernels share launches; latencies hidden, streams assigned."""
+    """Return the shared pipeline with fusion by estimated time and GPU passes.
+
+    It adds horizontal fusion, latency hiding and stream assignment.
+    """
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
-    # Libraries first: a product takes its bias and activation along before a loop does. Then rows: what is left to the queue is what no
-    # block can keep in its registers.
+    # Libraries first, so that a product fuses its bias and activation before a loop does. Then
+    # rows: priority fusion gets only what a block cannot keep in registers.
     fusing = PassPipeline(
         "gpu-fusion",
         tuple(
@@ -78,7 +82,8 @@ def gpu_pipeline() -> PassPipeline:
             make_pass("async-inliner", only_several=True),
             make_pass("dynamic-padder"),
             make_pass("defuser"),
-            # Few trips of a small body, written out, are fused: the rounds of a random number generator become one kernel.
+            # Short loops with a small body are unrolled and fused: the rounds of a random number
+            # generator become one kernel.
             make_pass("while_loop_unroller", trip_count_limit=8, instruction_limit=80),
         ),
         before_layouts=tuple([make_pass(expander) for expander in _EXPANDED]),
@@ -86,35 +91,44 @@ def gpu_pipeline() -> PassPipeline:
         after_fusion=horizontal,
         merges_reductions=True,
         asynchronous=True,
-        smallest_copy=1,  # a copy is a launch, however small
+        smallest_copy=1,  # every copy is a launch
     )
 
 
 class GpuCompiler:
-    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`:
+    """The compiler of NVIDIA GPUs (see `backends.interfaces.Compiler`).
 
-    architecture: `sm_80`, `sm_90` ...; default: the device's. device: `auto` (default: an NVIDIA device, else the emulator), `cuda` or
-    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it. graphs: whether a device replays the
-    program as a CUDA graph from the second call on, with its memory kept in between (default: yes). libraries: `auto` (default: NVIDIA's
-    libraries where they are installed and a device runs the program), `never`, or `always` (what would be called; on the emulator the
-    evaluator stands in for them). tf32: whether f32 products and convolutions of default precision may use it in a library (default: as
-    XLA, yes).
-    math: how exact f32 division and functions are, `xla` (default: as XLA's GPU code), `precise` or `fast`; `device_math.TABLE` has the
-    bounds in ulps. schedules: directives of kernels as a text, a line each.
+    Keys of `CompileOptions.backend_options`:
+
+    architecture: `sm_80`, `sm_90` ...; default: the device's.
+    device: `auto` (default: an NVIDIA device, else the emulator), `cuda` or `emulator`.
+    synchronous: wait after every kernel, so that an error names its kernel.
+    graphs: a device replays the program as a CUDA graph from the second call on, and keeps its
+    memory in between (default: yes).
+    libraries: `auto` (default: NVIDIA's libraries if they are installed and a device runs the
+    program), `never`, or `always` (on the emulator the evaluator replaces them).
+    tf32: f32 products and convolutions of default precision may use it in a library (default: yes,
+    as in XLA).
+    math: accuracy of f32 division and functions, `xla` (default: as XLA's GPU code), `precise` or
+    `fast`; `device_math.TABLE` has the bounds in ulps.
+    schedules: directives of kernels as text, a line each.
     """
 
     name = "gpu"
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data."""
+        """Return the HLO pipeline, as data."""
         return gpu_pipeline()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """None when there is a PTX kernel (or nothing to do) for the (optimised) instruction."""
+        """Return None if the (optimised) instruction needs no more than a PTX kernel."""
         return gpu_placement(instruction).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
+        """Optimise a copy of the module.
+
+        `none` runs only the passes required by code generation.
+        """
         pipeline = requested_pipeline(options.passes, gpu_pipeline())
         return optimize(
             module,
@@ -126,9 +140,10 @@ class GpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at or the program first runs.
+        """Assign buffers and write kernels with launch dimensions.
 
-        A module with dynamic dimensions runs on the evaluator as a whole.
+        LLVM runs when a stage is read or the program first runs. A module with dynamic dimensions
+        runs on the evaluator as a whole.
         """
         dynamic = why_no_native_code(trace.module)
         if dynamic is not None:
@@ -181,7 +196,7 @@ _LAUNCH, _MATH, _CONSTANTS = (
 
 
 def record_launches(program: GpuProgram, journal: Journal | None) -> None:
-    """The choice of each kernel's emitter and launch dimensions as decisions of kind `launch`, and what was refused before."""
+    """Record emitters, launch dimensions and refusals as decisions of kind `launch`."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for i, made in program.emitted:
@@ -241,7 +256,7 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
 
 
 def record_directives(program: GpuProgram, journal: Journal | None) -> None:
-    """What became of directives that the user forces and forbids."""
+    """Record the result of the user's forced and forbidden directives."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for d in program.directives:
@@ -260,7 +275,7 @@ def record_directives(program: GpuProgram, journal: Journal | None) -> None:
 
 
 def record_math(program: GpuProgram, journal: Journal | None) -> None:
-    """What each kernel's functions and divisions of f32 became, with their bounds, as decisions of kind `math`."""
+    """Record f32 functions and divisions of kernels, with bounds, as decisions of kind `math`."""
     if journal is None or journal.level < Level.DECISIONS or not program.dialect.math:
         return
     for i, made in program.emitted:
@@ -279,7 +294,10 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
 
 
 def record_constants(program: GpuProgram, journal: Journal | None) -> None:
-    """Where constants that kernels read were put, as decisions of kind `constant-memory` about (constant, its reader)."""
+    """Record the placement of constants as decisions of kind `constant-memory`.
+
+    The subjects are the constant and its reader.
+    """
     if journal is None or journal.level < Level.DECISIONS:
         return
     for i, placed in program.constants:
@@ -320,7 +338,10 @@ def _device(options: CompileOptions) -> tuple[DeviceExecutor, Reason | None]:
 
 
 def _architecture(options: CompileOptions) -> GpuArchitecture:
-    """The one asked for, else the device's; with the device's own facts where it is one of that architecture."""
+    """Return the requested or the device's architecture.
+
+    It has the device's own numbers if the device is of that architecture.
+    """
     given, device = options.backend_options.get("architecture"), _device(options)[0].facts
     architecture = gpu_architecture(given if given is not None else device.architecture)
     if device.emulated or device.architecture.rstrip("a") != architecture.name.rstrip("a"):
@@ -334,7 +355,7 @@ def _architecture(options: CompileOptions) -> GpuArchitecture:
 
 
 def _target(options: CompileOptions) -> Target:
-    """The GPU, and what the options let programs on it do."""
+    """Return the target with the abilities of the options."""
     choice = options.backend_options.get("libraries", "auto")
     if choice not in ("auto", "never", "always"):
         raise XlaExplorerError(f"libraries must be auto, never or always, got {choice!r}")
@@ -363,7 +384,10 @@ def gpu_target(
     tf32: bool = True,
     serves: ServesCalls | None = None,
 ) -> Target:
-    """What passes and code generation ask about a GPU. libraries, serves: see `Abilities`."""
+    """Return the target of a GPU for passes and code generation.
+
+    libraries, serves: see `Abilities`.
+    """
     own = OwnProducts(architecture)
     abilities = replace(
         NVPTX.abilities,

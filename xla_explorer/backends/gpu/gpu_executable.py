@@ -1,4 +1,4 @@
-"""An executable for a GPU: thunks in order on a device's memory, loops decided on the host, or by the device in a graph."""
+"""An executable for a GPU: thunks in order, with control flow on the host or in a CUDA graph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ _ON_THE_HOST = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 class EmulationResult(NamedTuple):
-    """values: result leaves. findings: faults of all kernels. rows: a row per PTX line that ran, by `emulator.counters.COLUMNS`."""
+    """Result of an emulation.
+
+    values: result leaves. findings: faults of all kernels. rows: a row per executed PTX line, by
+    `emulator.counters.COLUMNS`.
+    """
 
     values: list[Array]
     findings: list[Finding]
@@ -40,11 +44,12 @@ class EmulationResult(NamedTuple):
 
 
 class GpuExecutable:
-    """See `backends.interfaces.Executable`. PTX is made, and loaded, when it first runs. Calls are serialised.
+    """A GPU program (see `backends.interfaces.Executable`), whose PTX is made at its first run.
 
-    why_emulated: why the emulator stands in for a device; None when it does not, or was asked for. graphs: from the second `execute` on,
-    keep the program's memory and replay it as a CUDA graph, when it runs on a device, the host computes nothing in it, and the arguments
-    come from the host; `release` gives that memory back.
+    Calls are serialised. why_emulated: reason for the emulator instead of a device; None on a
+    device, or if the emulator was requested. graphs: from the second `execute` on, keep the
+    program's memory and replay it as a CUDA graph. This requires a device, no host computation, and
+    arguments from the host; `release` frees that memory.
     """
 
     def __init__(
@@ -82,17 +87,16 @@ class GpuExecutable:
 
     @property
     def device(self) -> str:
-        """The device's name."""
+        """Name of the device."""
         return self.executor.facts.name
 
     @property
     def ptx(self) -> PtxProgram:
-        """What is loaded."""
+        """The loaded PTX program."""
         return PtxProgram(self._ptx.text, self._architecture, self._ptx.origins)
 
-    # -- running -------------------------------------------------------------------------------------------------------
     def execute(self, arrays: list[Any]) -> list[Array]:
-        """Parameter leaves in (host arrays, or arrays on the device), result leaves out on the host."""
+        """Run on parameter leaves (host or device arrays) and return result leaves on the host."""
         with self._lock:
             if self._replayable and all(isinstance(value, _ON_THE_HOST) for value in arrays):
                 if self._ran_before:
@@ -103,7 +107,7 @@ class GpuExecutable:
                 return run.results()
 
     def _replayed(self, arrays: list[Any]) -> list[Array]:
-        """`execute` as a graph on memory that is kept for the next call."""
+        """Run as a graph, on memory that is kept for the next call."""
         if self._replay is None:
             run = self.start(arrays)
             try:
@@ -112,11 +116,11 @@ class GpuExecutable:
                 run.close()
                 raise
             closing = weakref.finalize(self, run.close)
-            closing.atexit = False  # the driver may be gone by then, and the memory with it
+            closing.atexit = False  # the driver, and the memory with it, may be gone by then
             self._replay = run, launch, closing
         run, launch, _ = self._replay
         try:
-            # The first time, too: recording ran it, and it may write its arguments.
+            # The first time too: recording ran it, and it may write its arguments.
             run.memory.refill([reader.prepare(value) for reader, value in self._paired(arrays)])
             launch()
             return run.results()
@@ -125,7 +129,7 @@ class GpuExecutable:
             raise
 
     def release(self) -> None:
-        """Give back the device memory that is kept between calls, and the graph. The next call works as ever."""
+        """Free the device memory kept between calls, and the graph; later calls still work."""
         with self._lock:
             self._release()
 
@@ -135,14 +139,20 @@ class GpuExecutable:
             closing()
 
     def execute_on_device(self, arrays: list[Any]) -> list[DeviceArray]:
-        """Like `execute`, with results that stay on the device; other libraries read them without a copy."""
+        """Run like `execute`, with results that stay on the device.
+
+        Other libraries read them without a copy.
+        """
         with self._lock, self.start(arrays) as run:
             run.run()
             self.executor.synchronize()
             return run.memory.results_on_device()
 
     def place(self, arrays: list[Any]) -> list[Any]:
-        """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts of this program alone, they stay on the host."""
+        """Copy arrays to the device (see `ArgumentPlacer`).
+
+        They stay on the host for the emulator, and for layouts specific to this program.
+        """
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
         return [
@@ -165,8 +175,11 @@ class GpuExecutable:
         probe: Probe | None = None,
         ptx: PtxProgram | None = None,
     ) -> GpuRun:
-        """A run with its arguments on the device, to be run any number of times (`run.launcher()` is a CUDA graph where it can be one).
-        Close it, or use `with`. ptx: instead of the program's own."""
+        """Return a run with its arguments on the device, which must be closed (or used by `with`).
+
+        It can run any number of times; `run.launcher()` is a CUDA graph if possible. ptx: instead
+        of the program's own.
+        """
         if executor is None:
             executor = self.executor
             if self.why_emulated is not None:
@@ -190,7 +203,7 @@ class GpuExecutable:
     def _prepared(
         self, arrays: Sequence[Any], executor: DeviceExecutor, run: GpuRun
     ) -> list[Array | int]:
-        """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
+        """Return each leaf as a host array in the parameter's layout, or as its device address."""
         return [self._one(reader, value, executor, run) for reader, value in self._paired(arrays)]
 
     def _paired(self, arrays: Sequence[Any]) -> list[tuple[LeafReader, Any]]:
@@ -211,9 +224,8 @@ class GpuExecutable:
                 return found[0]
         return reader.prepare(value)
 
-    # -- looking -------------------------------------------------------------------------------------------------------
     def edited(self, text: str) -> PtxProgram:
-        """The program with another PTX text; lines that are not changed keep the HLO instruction that they are of."""
+        """Return the program with another PTX text; unchanged lines keep their HLO instruction."""
         matcher = difflib.SequenceMatcher(
             None, self.ptx.text.splitlines(), text.splitlines(), autojunk=False
         )
@@ -225,7 +237,10 @@ class GpuExecutable:
     def emulate(
         self, arrays: list[Any], options: LaunchOptions | None = None, text: str | None = None
     ) -> EmulationResult:
-        """Run on an emulator of its own that counts and collects faults, whatever device there is. text: PTX instead of the program's."""
+        """Run on a separate emulator that counts and collects faults, on any device.
+
+        text: PTX instead of the program's.
+        """
         findings: list[Finding] = []
         executor = EmulatedExecutor(options or LaunchOptions(counters=True), findings)
         ptx = self.ptx if text is None else self.edited(text)
@@ -245,10 +260,11 @@ class GpuExecutable:
         blocks: int = 1,
         text: str | None = None,
     ) -> WarpStepper:
-        """The first launch of a kernel, to be stepped warp by warp; what comes before it has run. Of its grid only some blocks are there.
-        text: PTX instead of the program's.
+        """Return a stepper of the first launch of a kernel, after the preceding work has run.
 
-        XlaExplorerError for a kernel that is not in the program, or not launched with these arguments, and for blocks that do not exist.
+        Only the given blocks of the grid are emulated. text: PTX instead of the program's.
+        XlaExplorerError for a kernel that is not in the program, or not launched with these
+        arguments, and for blocks that do not exist.
         """
         launches = {k.name: k.launch for k in self.program.kernels}
         if kernel not in launches:
@@ -264,7 +280,7 @@ class GpuExecutable:
                 "choose among these",
             )
         try:
-            # Not closed: the stepper goes on in its memory.
+            # Not closed: the stepper uses its memory.
             executor = EmulatedExecutor(findings=[], stop_before=kernel)
             self.start(arrays, executor, ptx=None if text is None else self.edited(text)).run()
         except LaunchReached as at:
@@ -277,9 +293,11 @@ class GpuExecutable:
         )
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
-        """Device times by events: the whole program (as a graph where the host computes nothing), then each step.
+        """Measure device times by events.
 
-        On the emulator: the emulator's own times. Arguments are on the device before; copies to and from the host do not count.
+        The whole program (as a graph if possible), then each step.
+        On the emulator: the emulator's own times. Arguments are on the device before; copies to and
+        from the host do not count.
         """
         with self._lock:
             with self.start(arrays) as run:

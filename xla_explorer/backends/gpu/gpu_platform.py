@@ -1,4 +1,4 @@
-"""NVIDIA GPUs as a platform: modules run on a device when CUDA's driver answers, else on the built-in PTX emulator."""
+"""NVIDIA GPUs as a platform: a device if CUDA's driver is available, else the PTX emulator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class GpuPlatform:
-    """See `backends.interfaces.Platform`."""
+    """The platform of NVIDIA GPUs (see `backends.interfaces.Platform`)."""
 
     name = "gpu"
     description = "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM; on a device, or on an emulator where there is none."
@@ -30,21 +30,21 @@ class GpuPlatform:
     )
 
     def compiler(self) -> GpuCompiler:
-        """The compiler (loads LLVM)."""
+        """Return the compiler (loads LLVM)."""
         from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 
         return GpuCompiler()
 
     def stream_executor(self) -> StreamExecutor:
-        """The first device, or the emulator."""
+        """Return the first device, or the emulator."""
         from xla_explorer.backends.gpu.runtime.devices import device_executor
 
         return device_executor()[0]
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Literals to device buffers and back."""
+        """Return the converter between literals and device buffers."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Always there: the emulator needs nothing."""
+        """Return None: the emulator is always available."""
         return None

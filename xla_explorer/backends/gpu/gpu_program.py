@@ -1,4 +1,4 @@
-"""What runs on a GPU, in order: a thunk per instruction, control flow with the thunks it runs inside.
+"""A GPU program: a thunk per instruction in order, control flow with nested thunks.
 
 Source: xla/service/gpu/thunk_emitter.cc, xla/backends/gpu/runtime/thunk.h.
 """
@@ -57,10 +57,14 @@ from xla_explorer.hlo.module import HloModule
 
 
 class GpuProgram(NamedTuple):
-    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module. scratch_bytes:
-    memory of each stream for what one kernel of an operation leaves for the next. emitted: what wrote each instruction's kernels, and why
-    not something else. dialect: how LLVM has its kernels. constants: for each instruction, where the constants that it reads were put.
-    directives: what became of those that the user forces and forbids."""
+    """A GPU program.
+
+    thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins:
+    the LLVM IR module. scratch_bytes: memory of each stream between the kernels of an operation.
+    emitted: emitter and refusals of each instruction's kernels. dialect: of the kernels in LLVM.
+    constants: placement of each instruction's constants. directives: results of the user's forced
+    and forbidden directives.
+    """
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
@@ -78,7 +82,7 @@ class GpuProgram(NamedTuple):
         return "\n".join(self.lines) + "\n"
 
     def walk(self) -> Iterator[Thunk]:
-        """Every thunk, those inside bodies included, in program order."""
+        """Yield every thunk, those inside bodies included, in program order."""
         stack = list(reversed(self.thunks))
         while stack:
             thunk = stack.pop()
@@ -88,7 +92,7 @@ class GpuProgram(NamedTuple):
 
     @property
     def steps(self) -> list[ProgramStep]:
-        """Kernels, copies and what the evaluator does, as rows; control flow itself makes none."""
+        """Rows for kernels, copies and evaluated instructions; control flow has no row."""
         rows: list[ProgramStep] = []
         for thunk in self.walk():
             if thunk.kind in NO_STEP:
@@ -117,7 +121,7 @@ class GpuProgram(NamedTuple):
 
     @property
     def can_be_graph(self) -> bool:
-        """Whether the host computes nothing in between, so that a CUDA graph can hold the whole."""
+        """True if a CUDA graph can hold the whole program, without host computation."""
         return all(thunk.is_recorded for thunk in self.thunks)
 
     @property
@@ -127,8 +131,10 @@ class GpuProgram(NamedTuple):
 
 
 def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) -> Reason | None:
-    """Why a library call is not made where XLA would make one, with what both ways are estimated to take where they were weighed; None
-    where XLA would write a kernel too. why: what the choice of libraries says of it."""
+    """Return the reason against a library call that XLA would make, with both estimates.
+
+    None if XLA would write a kernel too. why: the refusal of `library-rewriter`.
+    """
     name = i.opcode.name
     if why is None:
         return None
@@ -149,7 +155,7 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
 
 
 def _trips(loop: HloInstruction) -> int | None:
-    """How often the body of a loop runs, where that is known and its condition does nothing but say so."""
+    """Return the known trip count of a loop whose condition has no side effects."""
     noticed = any(has_side_effect(i) for i in loop.called[0].instructions.values())
     return None if noticed else known_trip_count(loop)
 
@@ -163,9 +169,11 @@ def _keeps_layout(copy: HloInstruction) -> bool:
 
 
 class GpuProgramWriter:
-    """Walks the schedule of a module with assigned buffers and writes kernels and thunks; for NVIDIA's GPUs unless target and dialect say
-    otherwise. schedules: directives of kernels, by the user. control: what the user forces and forbids.
-    why_no_library: what the choice of libraries says of an instruction that has no call."""
+    """Writer of kernels and thunks from a module's schedule with assigned buffers.
+
+    The default target is NVIDIA's GPUs. schedules: directives of kernels, by the user. control: the
+    user's overrides. why_no_library: returns the refusal of a library call for an instruction.
+    """
 
     def __init__(
         self,
@@ -191,7 +199,7 @@ class GpuProgramWriter:
         self._bank = ConstantBank()
 
     def write(self) -> GpuProgram:
-        """The program."""
+        """Return the program."""
         thunks = self._computation(self.module.entry)
         check_all_met(self.schedules, [i.name for i, _ in self.emitted])
         lines, origins = self.kernels.write()
@@ -274,7 +282,7 @@ class GpuProgramWriter:
         return [Thunk("call", i, None, (), branches, handed_over)]
 
     def _in_one_block(self, loop: Thunk) -> Thunk:
-        """The loop with the kernel that it is as a whole, where it can be one (NVIDIA's GPUs)."""
+        """Return the loop with a persistent single-block kernel, if possible (NVIDIA's GPUs)."""
         if not isinstance(self.kernels.architecture, GpuArchitecture):
             return loop
         i = loop.instruction
@@ -295,7 +303,10 @@ class GpuProgramWriter:
         return loop._replace(kernel=kernel, arguments=found.places)
 
     def _is_native(self, start: HloInstruction) -> bool:
-        """Whether the device runs what a start starts; else the evaluator does, there and then."""
+        """Return whether the device runs an asynchronous start.
+
+        Else the evaluator does, synchronously.
+        """
         if start.opcode.name == "copy-start":
             return True
         if start.opcode.name != "async-start" or any(
@@ -310,7 +321,7 @@ class GpuProgramWriter:
         )
 
     def _start(self, i: HloInstruction, sequence: Sequence[HloInstruction]) -> list[Thunk]:
-        """The work on its stream, after the main stream has made what it reads."""
+        """Return the work on its stream, after the main stream has computed its operands."""
         places, thunks = operand_places(i, sequence, self.assignment)
         stream, waits = stream_of(i), waits_for(i)
         results = result_places(i, self.assignment)
@@ -339,7 +350,11 @@ class GpuProgramWriter:
         given: list[BufferSlice] | None = None,
         target: list[BufferSlice] | None = None,
     ) -> list[Thunk]:
-        """given, target: where the distinct operands and the results of asynchronous work are, which the assignment does not know."""
+        """Return the thunks of an operation.
+
+        given, target: slices of the distinct operands and the results of asynchronous work, unknown
+        to the assignment.
+        """
         call = library_call_of(i) if given is None else None
         if call is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
@@ -398,7 +413,10 @@ class GpuProgramWriter:
     def _with_directives(
         self, i: HloInstruction, slots: tuple[int, ...], made: EmittedKernels, overrides: Overrides
     ) -> EmittedKernels:
-        """The kernel with directives that the user forces or forbids, where one nest makes it."""
+        """Return the kernel with the user's forced and forbidden directives.
+
+        Only a kernel from a single nest can have them.
+        """
         nest = made.nest
         if (
             i not in self.scheduled
@@ -416,7 +434,10 @@ class GpuProgramWriter:
         )
 
     def _overrides(self, i: HloInstruction) -> Overrides:
-        """What the user wants of a kernel: `launch` names an emitter behind it or forbids all, `math` a function and its level."""
+        """Return the user's overrides of a kernel.
+
+        `launch` names an emitter or forbids all; `math` names a function and its level.
+        """
         forced, forbidden = [
             self.control.values_of(word, "launch", i) for word in ("force", "forbid")
         ]
@@ -436,7 +457,10 @@ class GpuProgramWriter:
     def _with_constants(
         self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]
     ) -> EmittedKernels:
-        """The kernels with constants in the constant bank where that is better (NVIDIA's GPUs). places: of their parameters."""
+        """Return the kernels with constants in the constant bank if profitable (NVIDIA's GPUs).
+
+        places: of their parameters.
+        """
         found = {
             n: p.allocation.instruction
             for n, p in enumerate(places)

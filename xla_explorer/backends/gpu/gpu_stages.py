@@ -1,4 +1,8 @@
-"""The GPU backend's stages: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, ptx, launches; sass with NVIDIA's tools."""
+"""Stages of the GPU backend.
+
+Hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, ptx, launches, sass.
+The last one needs NVIDIA's tools.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ def gpu_stages(
     program: GpuProgram,
     architecture: GpuArchitecture,
 ) -> dict[str, Stage]:
-    """The stages by name; each is made when somebody looks at it."""
+    """Return the stages by name, each produced when it is read."""
     target = architecture.target
 
     def with_lines() -> str:
@@ -75,7 +79,7 @@ def gpu_stages(
 def stages_before_assembly(
     trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram
 ) -> list[Stage]:
-    """hlo, hlo-optimized, buffers, llvm-ir: the same for every kind of GPU."""
+    """Return hlo, hlo-optimized, buffers, llvm-ir, which are common to all GPUs."""
     stages = []
     if trace.initial is not None:
         stages.append(hlo_stage("hlo", HloModule.from_snapshot(trace.initial)))
@@ -97,7 +101,10 @@ def stages_before_assembly(
 
 
 def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[int | None]]:
-    """The PTX of all kernels, and the instruction id of each line. Many kernels are compiled in groups, on all cores."""
+    """Return the PTX of all kernels, and the instruction id of each line.
+
+    Many kernels are compiled in groups, on all cores.
+    """
 
     def emitted(kernels: Sequence[GpuKernel]) -> tuple[str, list[int | None]]:
         lines, origins = write_kernels(kernels, program.dialect)
@@ -115,7 +122,7 @@ def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[in
 
 
 def _joined(parts: list[tuple[str, list[int | None]]]) -> tuple[str, list[int | None]]:
-    """PTX modules as one: one header, and each variable that several declare (shared memory, constants) once."""
+    """Join PTX modules: one header, and each shared variable or constant once."""
     lines: list[str] = []
     origins: list[int | None] = []
     variables: set[str] = set()
@@ -136,8 +143,10 @@ def _joined(parts: list[tuple[str, list[int | None]]]) -> tuple[str, list[int | 
 
 
 def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
-    """PTX text without `.loc`, `.file` and debug sections (still good for ptxas), and the instruction id of each
-    line."""
+    """Return PTX text without `.loc`, `.file` and debug sections, and each line's instruction id.
+
+    The text is still valid for ptxas.
+    """
     lines: list[str] = []
     origins: list[int | None] = []
     in_debug_section = False
@@ -158,7 +167,7 @@ def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
 
 
 def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
-    """One line per kernel launch, copy and host call, with the reasoning; and their instruction ids."""
+    """Return a line per kernel launch, copy and host call, with reasoning and instruction ids."""
     lines: list[str] = []
     origins: list[int | None] = []
     emitted = {i.id: made.refused for i, made in program.emitted}

@@ -1,4 +1,4 @@
-"""One LLVM module with a kernel function per distinct kernel, as text with the HLO instruction of every line."""
+"""An LLVM module with a function per distinct kernel, as text with each line's HLO instruction."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import NVPTX
 
-_FIRST_ANNOTATION = 90_000  # metadata: above what kernels have, below debug information
+_FIRST_ANNOTATION = 90_000  # metadata numbers: above the kernels', below debug information
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
 
 
 def ptx_identifier(name: str) -> str:
-    """An HLO name as a PTX identifier: ptxas refuses dots and hyphens, and a digit at the start."""
+    """Return an HLO name as a PTX identifier: ptxas refuses dots, hyphens and leading digits."""
     mangled = _NOT_IN_IDENTIFIERS.sub("_", name)
     return mangled if mangled[:1].isalpha() or mangled[:1] == "_" else f"_{mangled}"
 
 
 class GpuKernel(NamedTuple):
-    """name: of the PTX entry. instruction: id of the first instruction that it was written for. launch: its dimensions.
+    """A kernel.
 
-    may_overlap: some of its arguments share memory, so its parameters are not `noalias`. emitter: who wrote it. scratch: its last
-    pointer is memory that nobody else needs. shared_bytes: static shared memory of a block; dynamic_shared_bytes: what a launch asks
-    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`. inside: kernels that
-    it calls (see `function_in_a_block`).
+    name: of the PTX entry. instruction: id of the first instruction that it was written for.
+    launch: its dimensions. may_overlap: some arguments may alias, so its parameters are not
+    `noalias`. emitter: its emitter. scratch: its last pointer is scratch memory. shared_bytes:
+    static shared memory of a block. dynamic_shared_bytes: requested by a launch. tensor_maps:
+    parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`. inside:
+    kernels that it calls (see `function_in_a_block`).
     """
 
     name: str
@@ -54,15 +56,21 @@ class GpuKernel(NamedTuple):
 
 
 def function_in_a_block(kernel: GpuKernel) -> str:
-    """The name of a kernel as a function of another kernel, of one block, which may write what it reads between two calls. Its last
-    parameters are the thread's number in a block of the kernel's, and that block's."""
+    """Return the name of a kernel as a function of a single-block kernel.
+
+    Between two calls that kernel may write its inputs. The last parameters are the thread's number
+    in a block of the called kernel, and that block's number.
+    """
     return f"{kernel.name}.in_a_block"
 
 
 class KernelDialect(NamedTuple):
-    """How LLVM marks kernels of a kind of GPU. convention: calling convention of a kernel. block_attribute: the function attribute that
-    tells how many threads a block has, with `{threads}`. functions: the text of the vector-math functions of some names.
-    math: the level of `device_math`; empty where it has none."""
+    """The LLVM form of kernels of a kind of GPU.
+
+    convention: calling convention. block_attribute: function attribute of the block size, with
+    `{threads}`. functions: returns the text of vector-math functions. math: level of `device_math`;
+    empty without levels.
+    """
 
     triple: str
     convention: str
@@ -73,7 +81,7 @@ class KernelDialect(NamedTuple):
 
 @cache
 def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
-    """NVIDIA's kernels, with functions and divisions of a level of `device_math`."""
+    """Return the dialect of NVIDIA's kernels, with a level of `device_math`."""
 
     functions = partial(device_math_module, level=math)
     return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', functions, math)
@@ -83,7 +91,7 @@ PTX_KERNELS = ptx_kernels()
 
 
 class KernelModule:
-    """Collects kernels; equal ones are written once."""
+    """Collection of kernels without duplicates."""
 
     def __init__(
         self, architecture: LaunchArchitecture, dialect: KernelDialect = PTX_KERNELS
@@ -96,7 +104,7 @@ class KernelModule:
 
     def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False, emitted: EmittedKernel | None = None,
             emitter: str = "loop", inside: tuple[GpuKernel, ...] = ()) -> GpuKernel:  # fmt: skip
-        """Add a kernel, or find the equal one that is there already. emitted: its own launch dimensions and needs."""
+        """Add a kernel, or find an equal one. emitted: its launch dimensions and resources."""
         emitted = emitted or EmittedKernel(
             kernel, launch_dimensions(kernel.threads, self.architecture)
         )
@@ -124,13 +132,16 @@ class KernelModule:
         return made
 
     def write(self) -> tuple[list[str], list[int | None]]:
-        """`write_kernels` of all."""
+        """Write all kernels (see `write_kernels`)."""
         return write_kernels(self.kernels, self.dialect)
 
 
 def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Sequence[GpuKernel]]:
-    """Runs of kernels with at least so many lines of LLVM IR each, to be compiled side by side; the last may have fewer. They depend on the
-    kernels alone, so that the same program has the same PTX on every machine."""
+    """Split kernels into groups of at least `lines` lines of LLVM IR, for parallel compilation.
+
+    The last group may be smaller. Groups depend only on the kernels, so that a program has the same
+    PTX on every machine.
+    """
     groups: list[Sequence[GpuKernel]] = []
     begin = size = 0
     for number, k in enumerate(kernels):
@@ -144,7 +155,7 @@ def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Seque
 def write_kernels(
     kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS
 ) -> tuple[list[str], list[int | None]]:
-    """Lines of a module of these kernels, and for each the id of the HLO instruction it came from."""
+    """Return the lines of a module of these kernels, and each line's HLO instruction id."""
     lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
     origins: list[int | None] = [None] * len(lines)
 
@@ -163,7 +174,7 @@ def write_kernels(
     append(list(constants))
     groups: dict[str, int] = {}
     for k in kernels:
-        # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
+        # Registers can move between warps (setmaxnreg) only if a block is known to be alone.
         alone = ' "nvvm.minctasm"="1"' if k.tensor_maps or k.many_registers else ""
         group = groups.setdefault(
             dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups)
@@ -207,7 +218,8 @@ def write_kernels(
         append([line for line in text if not line.startswith("declare ")])
         declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
     append([*declarations, ""])
-    # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
+    # No jump tables: an indirect branch costs a warp more than a few comparisons, and hides its
+    # targets.
     append(
         [
             f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
@@ -219,7 +231,10 @@ def write_kernels(
 
 
 def _in_a_block(line: str, threads: int) -> str:
-    """A line of a kernel as one of a function of another kernel: nothing stays as it is while that runs, and its registers are others."""
+    """Return a kernel's line for a function of another kernel.
+
+    Loads are no longer invariant, and special registers are parameters.
+    """
     for register, value in (("tid", "%lane"), ("ctaid", "%number"), ("ntid", str(threads))):
         line = line.replace(
             f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()", f"add i32 {value}, 0"
@@ -228,7 +243,10 @@ def _in_a_block(line: str, threads: int) -> str:
 
 
 def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:
-    """Which parameters are constant for the grid, as LLVM before 21 has it: without, it copies them to local memory."""
+    """Return annotations of grid-constant parameters, as LLVM before 21 requires.
+
+    Without them LLVM copies the parameters to local memory.
+    """
     number = _FIRST_ANNOTATION
     named: list[str] = []
     lines: list[str] = []

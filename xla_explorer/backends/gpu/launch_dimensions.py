@@ -1,4 +1,4 @@
-"""How many blocks of how many threads a kernel is launched with, and why.
+"""Launch dimensions of kernels, with their reasoning.
 
 Source: xla/service/gpu/launch_dimensions.cc (blocks of 128 threads for loop kernels).
 """
@@ -12,31 +12,34 @@ SMALL_BLOCK, LARGE_BLOCK = 128, 256
 
 
 class LaunchArchitecture(Protocol):
-    """What launch dimensions depend on."""
+    """The properties that launch dimensions depend on."""
 
     @property
     def name(self) -> str:
-        """As the assembler spells it."""
+        """Name in the assembler's spelling."""
         ...
 
     @property
     def warp_size(self) -> int:
-        """Threads that run in step."""
+        """Threads of a warp."""
         ...
 
     @property
     def multiprocessors(self) -> int:
-        """Units that blocks are given to."""
+        """Number of multiprocessors."""
         ...
 
     @property
     def resident_threads(self) -> int:
-        """Threads that the whole device holds at once."""
+        """Maximum resident threads of the device."""
         ...
 
 
 class LaunchDimensions(NamedTuple):
-    """blocks, threads_per_block: one-dimensional grid and block. threads: elements of work. reasoning: one sentence."""
+    """blocks, threads_per_block: one-dimensional. threads: elements of work.
+
+    reasoning: one sentence.
+    """
 
     blocks: int
     threads_per_block: int
@@ -48,20 +51,21 @@ class LaunchDimensions(NamedTuple):
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, in words."""
+    """Return a number with a noun, such as `2 blocks`."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def on_multiprocessors(blocks: int, multiprocessors: int) -> str:
-    """How many blocks there are for how many multiprocessors."""
+    """Return the numbers of blocks and multiprocessors as text."""
     return f"{counted(blocks, 'block')} on {multiprocessors} multiprocessors"
 
 
 def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchDimensions:
-    """Dimensions for a kernel with so many independent elements, one thread each.
+    """Return the dimensions for a kernel with one thread for each independent element.
 
-    Fewer elements than a block: whole warps only. Enough to fill the device with the small block: the large one, which
-    halves the number of blocks to schedule. Between: the small one, which spreads over more multiprocessors.
+    Fewer elements than a block: whole warps only. Enough to fill the device with the small block:
+    the large one, which halves the number of blocks to schedule. Between: the small one, which
+    spreads over more multiprocessors.
     """
     warp = architecture.warp_size
     threads = max(threads, 1)

@@ -1,7 +1,8 @@
-"""How many threads of a multiprocessor a kernel can occupy, and what limits it.
+"""Occupancy of a multiprocessor by a kernel, and its limiting resource.
 
-Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA Occupancy Calculator: registers are given out
-per warp in units of 256, shared memory per block in units of 128 bytes and 1 KiB more for the system (from sm_80 on).
+Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA
+Occupancy Calculator. Registers are allocated per warp in units of 256, shared memory per block in
+units of 128 bytes plus 1 KiB for the system (from sm_80 on).
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ REPORT_COLUMNS = ("kernel", "emitter", "grid", "block", "registers", "spill_byte
 
 
 class Occupancy(NamedTuple):
-    """blocks: resident on a multiprocessor. share: of its threads. limited_by: threads, blocks, registers or shared memory."""
+    """blocks: resident per multiprocessor. share: of its threads.
+
+    limited_by: the scarce resource.
+    """
 
     blocks: int
     share: float
@@ -27,7 +31,7 @@ class Occupancy(NamedTuple):
 def occupancy(
     threads_per_block: int, registers: int, shared_bytes: int, architecture: GpuArchitecture
 ) -> Occupancy:
-    """The occupancy of a kernel with blocks of so many threads."""
+    """Return the occupancy of a kernel."""
     warps = -(-threads_per_block // architecture.warp_size)
     per_warp = -(-max(registers, 1) * architecture.warp_size // _REGISTER_UNIT) * _REGISTER_UNIT
     shared = -(-shared_bytes // _SHARED_UNIT) * _SHARED_UNIT + _SHARED_OF_SYSTEM
@@ -49,7 +53,7 @@ def occupancy(
 def resource_rows(
     kernels: Any, assembled: AssembledPtx, architecture: GpuArchitecture
 ) -> list[dict[str, Any]]:
-    """A row per kernel of a program, by `REPORT_COLUMNS`."""
+    """Return a row per kernel of a program, by `REPORT_COLUMNS`."""
     by_name: dict[str, KernelResources] = {row.name: row for row in assembled.resources}
     rows = []
     for k in kernels:

@@ -1,4 +1,4 @@
-"""What a product would take in our own kernel, by that kernel's plan: what `library-rewriter` weighs the library against."""
+"""Estimates of products in our own kernels, which `library-rewriter` compares with the library."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @dataclasses.dataclass(frozen=True)
 class OwnProducts:
-    """An ability of the target, since passes know no device: the emitters of products, asked in their order."""
+    """Ability of the target: the product emitters in order, since passes have no device."""
 
     architecture: GpuArchitecture
 
     def __call__(self, dot: HloInstruction) -> OwnProduct | None:
-        """The emitter and its arithmetic; None where no plan of a product has an estimate (thin ones are bound by memory)."""
+        """Return the first matching emitter and its arithmetic.
+
+        None if no plan has an estimate (skinny products are memory-bound).
+        """
         for row in PRODUCT_ROWS:
             if row.opcode != dot.opcode.name:
                 continue

@@ -1,4 +1,7 @@
-"""Who runs an instruction on a GPU: the rows, in the order in which they are asked. Which emitter writes a kernel says `selection`."""
+"""Lowering strategies of instructions on a GPU, in the order of attempts.
+
+The emitter of a kernel is chosen by `selection`.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,8 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
 _COPIES = PlacementRow("one-device", Way.COPY, of(*COPIES), _one_device, is_exclusive=True)
 _COPY = PlacementRow("copy", Way.COPY, of("copy"))
 _KERNEL = PlacementRow("kernel", Way.KERNEL, anything, _emitted)
-# Any GPU: one thread an element. NVIDIA's besides: libraries, and operations and products with emitters of their own.
+# Any GPU: one thread an element. NVIDIA's also have libraries, and emitters of operations and
+# products.
 GPU_ROWS = (_COPIES, RENAMES, CONTROL_FLOW, _COPY, _KERNEL)
 NVIDIA_ROWS = (
     PlacementRow("library", Way.LIBRARY, lambda i: library_call_of(i) is not None),
@@ -63,5 +67,5 @@ NVIDIA_ROWS = (
 
 
 def gpu_placement(i: HloInstruction, target: Target = NVPTX) -> Placement:
-    """Who runs an optimised instruction on a GPU."""
+    """Return the lowering strategy of an optimised instruction on a GPU."""
     return placed(i, target, NVIDIA_ROWS if target.triple == NVPTX.triple else GPU_ROWS)

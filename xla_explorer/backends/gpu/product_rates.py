@@ -1,4 +1,4 @@
-"""Device times of products, from what multiprocessors multiply per clock."""
+"""Device times of products from multiplication rates."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ def product_us(
     architecture: GpuArchitecture,
     multiprocessors: int | None = None,
 ) -> float:
-    """Microseconds for so many multiplications at a share of a rate, on all multiprocessors or on some."""
+    """Return the microseconds of `work` multiplications at a share of a rate.
+
+    multiprocessors: used ones; None: all.
+    """
     count = architecture.multiprocessors if multiprocessors is None else multiprocessors
     return work / (count * rate * share * architecture.clock_gigahertz * 1e3)

@@ -1,8 +1,8 @@
-"""ptxas: PTX text to machine code, and what it says about registers, stack and spills. Optional: PTX can be shown
-without it.
+"""ptxas: PTX text to machine code, with its report of registers, stack and spills.
 
-Found in the environment variable XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation, or in NVIDIA's wheels
-(`pip install nvidia-cuda-nvcc-cu12`).
+It is optional: PTX can be shown without it. It is searched for in the environment variable
+XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation, and in NVIDIA's wheels (`pip install
+nvidia-cuda-nvcc-cu12`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 
 
 class PtxAssemblerError(XlaExplorerError):
-    """ptxas is missing, or refused the text; then `message` holds its first complaints with the lines they are
-    about."""
+    """ptxas is missing, or refused the text.
+
+    `message` has its first complaints with their lines.
+    """
 
 
 class KernelResources(NamedTuple):
-    """What one kernel needs: registers per thread; stack, spill stores and spill loads in bytes per thread; static shared memory in
-    bytes per block."""
+    """Resources of one kernel.
+
+    registers: per thread. stack, spill_stores, spill_loads: bytes per thread. shared: static shared
+    memory in bytes per block.
+    """
 
     name: str
     architecture: str
@@ -55,13 +60,16 @@ class AssembledPtx(NamedTuple):
 
 @cache
 def find_ptxas() -> str | None:
-    """Path of ptxas, or None."""
+    """Return the path of ptxas, or None."""
     return find_tool("ptxas", "XLA_EXPLORER_PTXAS")
 
 
 @cache
 def find_tool(program: str, variable: str) -> str | None:
-    """Path of one of NVIDIA's programs, or None. variable: of the environment, which names it outright."""
+    """Return the path of one of NVIDIA's programs, or None.
+
+    variable: environment variable with an explicit path.
+    """
     named = os.environ.get(variable)
     if named:
         return named if Path(named).is_file() else None
@@ -95,7 +103,7 @@ def find_tool(program: str, variable: str) -> str | None:
 
 
 def run_tool(*command: str) -> subprocess.CompletedProcess[str]:
-    """One of NVIDIA's programs, to its end. PtxAssemblerError when it takes too long."""
+    """Run one of NVIDIA's programs; PtxAssemblerError after a timeout."""
     try:
         return subprocess.run(
             command, capture_output=True, text=True, timeout=_SECONDS, check=False
@@ -108,7 +116,7 @@ def run_tool(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def why_no_ptxas() -> Reason | None:
-    """None when ptxas is here."""
+    """Return None if ptxas is installed, else the reason."""
     if find_ptxas() is not None:
         return None
     return refuse(
@@ -121,7 +129,10 @@ def why_no_ptxas() -> Reason | None:
 def assemble_ptx(
     text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: str
 ) -> AssembledPtx:
-    """Assemble PTX text; options: more of ptxas' own. PtxAssemblerError when ptxas is missing or refuses."""
+    """Assemble PTX text with further options of ptxas.
+
+    PtxAssemblerError if ptxas is missing or refuses the text.
+    """
     program = find_ptxas()
     if program is None:
         missing = why_no_ptxas()

@@ -1,4 +1,4 @@
-"""One thing that a GPU program does. Source: xla/backends/gpu/runtime/thunk.h."""
+"""A step of a GPU program. Source: xla/backends/gpu/runtime/thunk.h."""
 
 from __future__ import annotations
 
@@ -19,29 +19,33 @@ from xla_explorer.hlo.instruction import HloInstruction
 CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 NO_STEP = CONTROL_FLOW | {
     "wait"
-}  # kinds that do nothing themselves: what is inside, or comes after, is shown and timed
+}  # kinds without work of their own: their contents or successors are shown and timed
 
 _RECORDED = (
     MatmulCall,
     FftCall,
     ConvolutionCall,
-)  # calls that do nothing but queue work, and can stand in a graph
-# Nodes of a graph up to which a loop of a known count is written out, and those of a trip of one that is not: what the device takes for
-# the loop itself is little beside them.
+)  # calls that only queue work, and can be part of a graph
+# Maximum of graph nodes for full unrolling of a known trip count, and of one iteration of a
+# recorded loop. The loop's own overhead is small beside them.
 WRITTEN_OUT_NODES = 4096
 _TRIP_NODES = 256
 
 
 class Thunk(NamedTuple):
-    """One thing to do.
+    """A step of a GPU program.
 
-    kind: `kernel`, `copy` (device to device), `library` (see call), `while` (bodies: condition, body), `conditional` (a body per branch),
-    `call` (one body), `wait` (for streams), `evaluator` (there is no kernel: on the host, with buffers copied there and back; see reason).
-    arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the predicate or branch
-    index is. library and evaluator: leaves of all operands, then of the result. handed_over: (source, target) slices to copy when a body
-    is done, where they differ; one tuple per body. reason: why not something better: a library, or a kernel. stream: that runs it; 0 is
-    the main one. waits: streams whose work so far it waits for before. trips: of a `while`, how often its body runs, where that is known
-    and nobody need ask the condition; its kernel, where it has one, is the whole loop (see `block_loop`), with the predicate and more as
+    kind: `kernel`, `copy` (device to device), `library` (see call), `while` (bodies: condition,
+    body), `conditional` (a body per branch), `call` (one body), `wait` (for streams), `evaluator`
+    (no kernel: computed on the host with copied buffers; see reason).
+    arguments: memory of each kernel parameter; source and target of a copy; the predicate or branch
+    index of control flow; leaves of all operands, then of the result, of a library call or the
+    evaluator.
+    handed_over: (source, target) slices to copy after a body, if they differ; one tuple per body.
+    reason: against a better strategy: a library, or a kernel.
+    stream: of the work; 0 is the main one. waits: streams whose earlier work it waits for.
+    trips: of a `while`, its known trip count, if the condition need not run.
+    kernel: of a `while`, the whole loop (see `block_loop`), with the predicate and more as
     arguments.
     """
 
@@ -59,14 +63,14 @@ class Thunk(NamedTuple):
 
     @property
     def is_recorded(self) -> bool:
-        """Whether a CUDA graph can hold it: it queues work and nothing else, and so does what is inside."""
+        """True if a CUDA graph can hold it: it only queues work, and so do its bodies."""
         if self.kind in CONTROL_FLOW:
             return all(thunk.is_recorded for body in self.bodies for thunk in body)
         return self.kind in ("kernel", "copy", "wait") or isinstance(self.call, _RECORDED)
 
 
 def node_count(thunks: Sequence[Thunk]) -> int:
-    """How many nodes a graph has of thunks, at most: loops and branches are nodes with what is inside."""
+    """Return the maximum number of graph nodes of thunks; bodies of loops and branches included."""
     count = 0
     for thunk in thunks:
         inside = [
@@ -83,7 +87,7 @@ def node_count(thunks: Sequence[Thunk]) -> int:
 
 
 def nesting_depth(thunks: Sequence[Thunk]) -> int:
-    """How many loops and branches that the device decides are inside each other in a graph."""
+    """Return the nesting depth of loops and branches that the device decides in a graph."""
     inside = [t for t in thunks if t.bodies and t.kernel is None]
     return max(
         [_decided(thunk) + max([nesting_depth(body) for body in thunk.bodies]) for thunk in inside],
@@ -98,7 +102,10 @@ def _decided(thunk: Thunk) -> bool:
 
 
 def trips_at_once(loop: Thunk) -> int:
-    """How often the body of a loop of a known count is written out in a trip of its recorded one; all its trips where it needs none."""
+    """Return the unrolled iterations in one iteration of a recorded loop of a known trip count.
+
+    It is the trip count itself for a fully unrolled loop.
+    """
     assert loop.trips is not None
     nodes = max(node_count(loop.bodies[1]) + len(loop.handed_over[1]), 1)
     return (

@@ -1,4 +1,4 @@
-"""The kernels of products, in the order in which they are asked: how each plans, writes and estimates."""
+"""The kernels of products in order of preference: plan, writer and estimate of each."""
 
 from __future__ import annotations
 
@@ -34,8 +34,11 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class ProductRow(Generic[P]):
-    """plan: how a product is computed, or why it is not. write: the kernels of a plan. estimate: microseconds of its arithmetic; None:
-    memory bounds it."""
+    """A kernel family of products.
+
+    plan: returns a plan or a refusal. write: returns the kernels of a plan. estimate: microseconds
+    of its arithmetic; None: memory-bound.
+    """
 
     opcode: str
     name: str
@@ -46,7 +49,7 @@ class ProductRow(Generic[P]):
     def __call__(
         self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
     ) -> OperationDraft | Reason:
-        """The kernels, or why another emitter is asked."""
+        """Return the kernels, or a refusal."""
         plan = self.plan(i, architecture)
         return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)
 

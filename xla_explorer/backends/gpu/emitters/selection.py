@@ -1,11 +1,12 @@
-"""Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
+"""Dispatch of a fusion or single instruction to an emitter, with the refusals of the others.
 
-They are asked in the order of `_WRITERS`, the most special first, and the first that hands back a draft is taken: it has looked for its
-opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
-would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows; those of loop nests (`nests/`), which come
-before the emitters of their families, are shown by `session.decisions("loop-nest")`. Where all refuse, and on GPUs that are not
-NVIDIA's, one thread per element is made of the plain nest, else by the writer of the root's opcode (`compiler/codegen/kernels`).
-`own_products.py` asks the same rows of products.
+The emitters of `_WRITERS` are tried in order, the most special first, and the first result is
+taken. An emitter checks its opcode (`product_in` finds the dot or convolution of a fusion), shapes
+and types, and compares its estimate with the alternative. A refusal is a Reason, shown by
+`session.decisions("launch")`; refusals of loop nests (`nests/`), which come before the emitters of
+their families, are shown by `session.decisions("loop-nest")`. If all refuse, and on GPUs other than
+NVIDIA's, the plain nest gives one thread per element, else the writer of the root's opcode
+(`compiler/codegen/kernels`). `own_products.py` uses the same rows of products.
 """
 
 from __future__ import annotations
@@ -53,22 +54,25 @@ _WRITERS: tuple[
     ("transpose", write_transposing_nest),
     ("loop-nest", write_nest),
 )
-# Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
+# Refusals because the instruction is of another kind, which are not reported.
 _NOT_OF_THIS_KIND = frozenset(
     {"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "not-depthwise"}
 )
 
 
 class Overrides(NamedTuple):
-    """What the user wants of one kernel. math: levels of its functions. forced: emitters of which one must write it; forbidden: those that
-    must not, "" stands for all."""
+    """The user's overrides of a kernel.
+
+    math: levels of its functions. forced: emitters one of which must write it. forbidden: emitters
+    that must not; "" means all.
+    """
 
     math: KernelMath = KernelMath()
     forced: frozenset[str] = frozenset()
     forbidden: frozenset[str] = frozenset()
 
     def why_not(self, i: HloInstruction, *names: str) -> Reason | None:
-        """Why an emitter, by its names, does not write a kernel."""
+        """Return the refusal of an emitter, given by its names, or None."""
         if self.forbidden & {"", *names}:
             return refuse(
                 "forbidden-by-user",
@@ -89,10 +93,13 @@ NO_OVERRIDES = Overrides()
 
 
 class EmittedKernel(NamedTuple):
-    """kernel: its last pointer is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block;
-    dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each.
-    suffix: what its name has after the instruction's. many_registers: see `KernelDraft`. records: that the kernel's lines were printed
-    from, but for stack slots, until constants have their places."""
+    """A printed kernel.
+
+    kernel: its last pointer is scratch memory if `scratch` is true. shared_bytes: static shared
+    memory of a block. dynamic_shared_bytes: requested by the launch. tensor_maps: parameters after
+    the pointers, one each. suffix: of its name. many_registers: see `KernelDraft`. records: source
+    of the kernel's lines, except stack slots, until constants have been placed.
+    """
 
     kernel: Kernel
     launch: LaunchDimensions
@@ -106,11 +113,12 @@ class EmittedKernel(NamedTuple):
 
 
 class EmittedKernels(NamedTuple):
-    """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
+    """The kernels of an instruction.
 
-    refused: (emitter, why) of those that were asked before. estimated_us: device time of these kernels, where the
-    emitter has an estimate. nest: the loop nest that the kernels are made of, or why there is none; None: it was not asked for. math: which
-    functions they use, each with its level. forced: whether the user named the emitter.
+    kernels: in launch order. emitter: its name. scratch_bytes: shared by the kernels. refused:
+    (emitter, reason) of emitters tried before. estimated_us: device time, if the emitter has an
+    estimate. nest: the loop nest of the kernels, or the reason against one; None: not tried. math:
+    the used functions with their levels. forced: the user named the emitter.
     """
 
     kernels: tuple[EmittedKernel, ...]
@@ -127,10 +135,11 @@ def write_gpu_kernels(
     i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: Target = NVPTX,
     directives: Sequence[Directive] | None = None, overrides: Overrides = NO_OVERRIDES,
 ) -> EmittedKernels:  # fmt: skip
-    """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`. directives: what the user
-    does to the plain nest, instead of what emitters and policies choose; ScheduleError where something is refused.
+    """Return the kernels of a fusion or single instruction supported by `kernel_is_emitted`.
 
-    GPUs that are not NVIDIA's get the plain nest: the emitters here are written in NVIDIA's intrinsics.
+    slots: see `Kernel.slots`. directives: the user's schedule of the plain nest, instead of the
+    choice of emitters and policies; ScheduleError if one is refused. GPUs other than NVIDIA's get
+    the plain nest, because the emitters use NVIDIA's intrinsics.
     """
     slots = slots if slots is not None else kernel_slots(i)
     if directives is not None:
@@ -158,7 +167,7 @@ def write_gpu_kernels(
     if overrides.forced - {"loop"} or (
         overrides.forced | overrides.forbidden and kernel_is_emitted(i, target.kind) is not None
     ):
-        # No emitter that the user wants can write it: as if nobody had asked, and the refusals say why.
+        # No permitted emitter supports it: the override is ignored, and the refusals explain why.
         made = write_gpu_kernels(i, architecture, slots, target, None, Overrides(overrides.math))
         return made._replace(refused=tuple([row for row in refused if row[0] != made.emitter]))
     forced, is_known = "loop" in overrides.forced, isinstance(architecture, GpuArchitecture)
@@ -187,7 +196,7 @@ def finished(
     refused: tuple[tuple[str, Reason], ...],
     math: KernelMath | None = NO_OVERRIDES.math,
 ) -> EmittedKernels:
-    """What an emitter has handed back, printed. math: None leaves functions as they are."""
+    """Print an emitter's result. math: None leaves functions unchanged."""
     scratch = draft.scratch_bytes > 0
     kernels = []
     used: dict[tuple[str, str], None] = {}

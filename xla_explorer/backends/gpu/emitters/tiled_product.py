@@ -1,6 +1,9 @@
-"""Products in tiles, of the operands of a dot or the gathered matrices of a convolution: `tensor_core_dot` with bf16, f16 and TF32,
-`blocked_product` with these, f32, f64 and integers on the ordinary lanes. A result of too few tiles for the device is reduced in parts,
-which a second kernel adds."""
+"""Tiled products of a dot's operands or a convolution's gathered matrices.
+
+`tensor_core_dot` supports bf16, f16 and TF32; `blocked_product` supports these, f32, f64 and
+integers on the ordinary lanes. Results with too few tiles for the device use split-K with a second
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +55,14 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 
 _TENSOR_CORE_TYPES = frozenset({"bf16", "f16"})
-_LEAST = 8  # features and products that are added: fewer leave most of a fragment empty
+_LEAST = 8  # features and reduced elements: fewer leave most of a fragment empty
 _GATHERED = (
-    0.4  # of the rate of tensor cores, where the elements of a chunk come one by one; assumed
+    0.4  # of the tensor cores' rate, if the elements of a chunk are gathered one by one; assumed
 )
 
 
 def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
-    """The plan for a dot, or one in a fusion with what follows it; or why one thread computes each element alone."""
+    """Return the plan for a dot or its fusion, or the reason for one thread an element."""
     product = product_in(i)
     if isinstance(product, Reason):
         return product
@@ -95,7 +98,7 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPla
 
 
 def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
-    """The plan for a convolution, or one in a fusion with what follows it; or why one thread computes each element alone."""
+    """Return the plan for a convolution or its fusion, or the reason for one thread an element."""
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served
@@ -110,7 +113,7 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
 def plan_tensor_core_convolution(
     i: HloInstruction, architecture: GpuArchitecture
 ) -> TiledPlan | Reason:
-    """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
+    """Return the plan for a convolution or its fusion, or the reason against tensor cores."""
     served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
     if isinstance(served, Reason):
         return served
@@ -127,7 +130,7 @@ def plan_tensor_core_convolution(
         return refuse("matrix-is-small", text, m=m, n=n, k=k)
     first = BlockPlace(
         0, 0, [0] * len(geometry.spatial), 0, 0
-    )  # a block, to ask how its matrices lie
+    )  # a block, only to inspect the layout of its matrices
     sides = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
     share = _GATHERED if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
     one_phase, kind = (
@@ -145,7 +148,7 @@ def _faster_than_a_loop(
     what: str,
     architecture: GpuArchitecture,
 ) -> TiledPlan | Reason:
-    """The plan of a convolution by such tiles, or why one thread for each element is the better way."""
+    """Return the plan of a convolution by these tiles, or the reason for one thread an element."""
     (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
     if loop <= own and product.root is product.dot:
         text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, {what} at {own:.3g} us"
@@ -157,7 +160,7 @@ def _faster_than_a_loop(
 def write_tiled_product(
     i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft:
-    """The kernel, and one more that adds partial sums where it leaves some."""
+    """Return the kernel descriptors: one, or two with split-K."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
     block, words, parts = (
         Block(context, tiles.threads),
@@ -170,7 +173,7 @@ def write_tiled_product(
     else:
         if isinstance(
             matrices, Matrices
-        ):  # LLVM folds constants into addresses where nothing is extended on the way
+        ):  # LLVM folds constants into addresses without sign extension
             words = Words(context.writer, 2**31)
         kernel = TensorCoreKernel(context, block, words, tiles)
     number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
@@ -186,7 +189,7 @@ def write_tiled_product(
         )
 
     def store_of(context: KernelContext, block: Block, phases: Sequence[Word] = ()) -> ResultStore:
-        """What takes the sums; without phases, of the only one."""
+        """Return the store of the sums; without phases, of the only phase."""
         if isinstance(matrices, ConvolutionProduct):
             phases = list(phases) or [0] * len(matrices.spatial)
             return ConvolutionStore(
@@ -209,7 +212,7 @@ def write_tiled_product(
             parts.number,
         ]
         *batch, tile_row, tile_column, split = words.unravel(number, extents)
-        if not blocked:  # the remainders say to LLVM how many there are
+        if not blocked:  # the remainders bound the values for LLVM
             tile_row, tile_column, split = [
                 words.mod(*x)
                 for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)

@@ -1,8 +1,9 @@
-"""How many different values the lanes of a warp have: an index of a kernel, computed for some warps from its records.
+"""Uniformity analysis: the number of distinct values among the lanes of a warp.
 
-Integer arithmetic on thread and block numbers is computed as it stands, a loop's counter at its start. What comes from memory is the same
-in all lanes where its address is, and unknown otherwise; so is what is computed from it by other means. Whose lanes a branch has left
-out still count.
+A kernel's index is evaluated for some warps from its records. Integer arithmetic on thread and
+block numbers is evaluated exactly, a loop's counter at its start. A loaded value is uniform if its
+address is, and unknown otherwise; the same holds for values computed from it by other operations.
+Lanes that are inactive because of a branch are counted too.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
 from xla_explorer.compiler.codegen.ir.values import Value
 
 Lanes = np.ndarray[Any, np.dtype[np.int64]]
-_SAMPLES = 16  # warps of the grid, spread evenly
-_DEEPEST = 100  # instructions behind one another; indices are made by few
+_SAMPLES = 16  # warps of the grid, evenly spaced
+_DEEPEST = 100  # instructions in a chain; index computations are short
 _FUNCTIONS = {
     "add": np.add,
     "sub": np.subtract,
@@ -33,7 +34,7 @@ _FUNCTIONS = {
     "sdiv": np.floor_divide,
     "urem": np.remainder,
     "srem": np.remainder,
-}  # of numbers that are not negative, as indices are
+}  # for non-negative numbers such as indices
 _EXTREMES = {
     f"i{bits} @llvm.{sign}{name}.i{bits}": function
     for bits in (32, 64)
@@ -71,7 +72,10 @@ class WarpValues:
         self._depth = 0
 
     def distinct(self, value: object) -> float | None:
-        """Different values in a warp, on the average of the warps looked at; None where that cannot be said. value: or its name."""
+        """Return the distinct values in a warp on average, None if unknown.
+
+        value: a value or its name.
+        """
         values = self._value(value)
         if values is None:
             return None
@@ -86,11 +90,10 @@ class WarpValues:
             )
         if name not in self._known:
             definition = self._definitions.get(name)
-            if (
-                definition is None
-            ):  # parameters and variables of a thread are the same for all; else it is defined where no record says how
+            # Parameters and a thread's variables are uniform; names without a record are unknown.
+            if definition is None:
                 return self._same if name.startswith(("%a", "%slot")) else None
-            self._known[name] = self._same  # of what a loop hands to itself
+            self._known[name] = self._same  # for values that a loop carries to itself
             self._depth += 1
             self._known[name] = self._computed(definition) if self._depth < _DEEPEST else None
             self._depth -= 1
@@ -113,7 +116,7 @@ class WarpValues:
             return (
                 self._both(np.add, pointer, at) if pointer.name.startswith("%") else self._value(at)
             )
-        # Anything else, such as a load, is alike in lanes where all that it is made of is; its value itself is not known.
+        # Any other result, such as a load, is uniform if all operands are; its value is unknown.
         return self._alike([o for o in operands if o.name.startswith("%")])
 
     def _both(

@@ -1,4 +1,7 @@
-"""Executes PTX text with numpy: one lane per thread, faults found, work counted. Needs no GPU and no LLVM."""
+"""Emulation of PTX text with numpy: one lane per thread, with fault detection and counters.
+
+It needs neither a GPU nor LLVM.
+"""
 
 from xla_explorer.backends.gpu.emulator.batch import Finding
 from xla_explorer.backends.gpu.emulator.counters import KernelCounters

@@ -1,4 +1,4 @@
-"""The state of some blocks that run together: registers, shared and local memory, what was found."""
+"""State of concurrently emulated blocks: registers, shared and local memory, findings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator.races import Detector
 
 Lanes = Array | None
-"""Which lanes: sorted indices, or None for all of the batch."""
+"""Active lanes: sorted indices, or None for all of the batch."""
 WARP, WARPGROUP = 32, 128
 
 
 @dataclass(slots=True)
 class Finding:
-    """A fault. kind: `out of bounds`, `misaligned`, `uninitialised read`, `race: ...`, ... line: of the PTX text. text: the instruction.
+    """A fault.
 
-    origin: what the line belongs to (see `PtxInstruction`). example: one thread, and where. count: lanes that did it.
+    kind: `out of bounds`, `misaligned`, `uninitialised read`, `race: ...`, ... line: of the PTX
+    text. text: the instruction. origin: of the line (see `PtxInstruction`). example: one thread,
+    with its address. count: faulty lanes.
     """
 
     kind: str
@@ -44,7 +46,10 @@ class Finding:
 
 
 class Group:
-    """Lanes that execute together. A part of a batch gathers its operands and scatters its results by index."""
+    """Lanes that execute together.
+
+    Part of a batch gathers operands and scatters results by index.
+    """
 
     __slots__ = ("count", "lanes")
 
@@ -54,7 +59,10 @@ class Group:
 
 
 class Resources:
-    """What a kernel needs. shared_bytes a block; local_bytes a thread; register_types: dtype of each register slot."""
+    """Resources of a kernel.
+
+    shared_bytes: per block. local_bytes: per thread. register_types: dtype of each register slot.
+    """
 
     __slots__ = ("instructions", "kernel_name", "local_bytes", "register_types", "shared_bytes")
 
@@ -82,7 +90,10 @@ class Findings:
 
 
 class Batch:
-    """Blocks `first` .. `first + blocks` of a launch. A register holds one entry while all lanes agree, else one per lane."""
+    """Blocks `first` .. `first + blocks` of a launch.
+
+    A register holds one entry while it is uniform, else one per lane.
+    """
 
     def __init__(
         self,
@@ -116,7 +127,7 @@ class Batch:
         self.products: WarpgroupProducts | None = None
         self.in_flight: dict[
             int, tuple[int, Array]
-        ] = {}  # register slot -> instruction, and the warpgroups whose product is not done
+        ] = {}  # register slot -> instruction, and the warpgroups whose product is pending
         lane = np.arange(self.lanes)
         self.all_lanes = lane
         self.block_of = lane // self.padded
@@ -143,17 +154,17 @@ class Batch:
         self._last_group = Group(self.lanes, None)
 
     def group(self, lanes: Lanes) -> Group:
-        """The group of lanes; the same object while they stay the same."""
+        """Return the group of lanes, the same object for the same lanes."""
         if self._last_group.lanes is not lanes:
             self._last_group = Group(self.lanes, lanes)
         return self._last_group
 
     def lanes_of(self, group: Group) -> Array:
-        """The group's lanes as indices."""
+        """Return the group's lanes as indices."""
         return self.all_lanes if group.lanes is None else group.lanes
 
     def special(self, name: str) -> Array:
-        """A special register such as `%tid.x`."""
+        """Return the value of a special register such as `%tid.x`."""
         found = self._specials.get(name)
         if found is None:
             found = self._specials[name] = self._make_special(name)
@@ -202,7 +213,7 @@ class Batch:
         )
 
     def touch_in_flight(self, slot: int, lanes: Lanes) -> None:
-        """A register of a product is read; a fault of lanes whose warpgroup has not waited for it."""
+        """Record a fault if lanes read a product's register before their warpgroup's wait."""
         pc, groups = self.in_flight[slot]
         who = self.all_lanes if lanes is None else lanes
         early = groups[who // WARPGROUP]
@@ -210,7 +221,7 @@ class Batch:
             self.fault("result of a product read before wgmma.wait_group", pc, who, early)
 
     def thread_name(self, lane: int) -> str:
-        """`block 3 thread 17`."""
+        """Return `block 3 thread 17`."""
         return f"block {int(self.block_of[lane]) + self.first} thread {int(self.thread_in_block[lane])}"
 
     def fault(
@@ -222,7 +233,10 @@ class Batch:
         detail: str = "",
         where: Array | None = None,
     ) -> None:
-        """Note a fault of the lanes where `hit` is set (one entry, or one for each of `lanes`). where: their addresses in global memory."""
+        """Record a fault of the lanes whose `hit` is set.
+
+        hit: one entry, or one for each of `lanes`. where: their addresses in global memory.
+        """
         position = int(np.argmax(hit))
         lane = position if lanes is None else int(lanes[position])
         example = self.thread_name(lane) + (f": {detail}" if detail else "")
@@ -234,7 +248,10 @@ class Batch:
         self.findings.note(kind, pc, count, example)
 
     def pass_warp_barrier(self, group: Group) -> None:
-        """`bar.warp.sync`: what the warp's lanes did before is ordered before what they do next."""
+        """Emulate `bar.warp.sync`.
+
+        Earlier accesses of the warp's lanes are ordered before later ones.
+        """
         if self.clocks is not None:
             self.clocks.meet(self, self.lanes_of(group))
         if self.warp_epoch is None:

@@ -1,9 +1,10 @@
-"""What a kernel did, per PTX line: instructions, divergence, sectors of global memory, shared-memory bank conflicts.
+"""Counters per PTX line: instructions, divergence, sectors of global memory, bank conflicts.
 
-A request is one memory instruction of one warp. A sector is 32 bytes; four-byte accesses of neighbouring lanes need 4 sectors a
-request, the least there is. A bank conflict of n means n passes where one would do; constant memory takes one for each word that a warp
-asks for. Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory", "Shared Memory and Memory Banks", "Constant Memory".
-No caches are modelled.
+A request is one memory instruction of one warp. A sector is 32 bytes; coalesced four-byte accesses
+need 4 sectors a request, the minimum. A bank conflict of n means n passes instead of one; constant
+memory needs one pass for each distinct word of a warp. Source: CUDA C++ Best Practices Guide,
+"Coalesced Access to Global Memory", "Shared Memory and Memory Banks", "Constant Memory". Caches are
+not modelled.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class KernelCounters:
         self.same_address, self.bulk_bytes = np.zeros(count, np.int64), np.zeros(count, np.int64)
 
     def block(self, batch: Batch, start: int, end: int, group: Group) -> None:
-        """A group has run the instructions start .. end."""
+        """Count a group's execution of the instructions start .. end."""
         entry = self._blocks.get(start)
         if entry is None:
             entry = self._blocks[start] = [end, 0, 0]
@@ -63,7 +64,7 @@ class KernelCounters:
         entry[2] += group.count
 
     def branch(self, batch: Batch, pc: int, truth: Array, group: Group) -> None:
-        """A group has come to a branch that goes two ways where `truth` is mixed within a warp."""
+        """Count a group's branch, which diverges if `truth` is mixed within a warp."""
         self.branches[pc] += _warps(batch, group)
         if len(truth) == 1:
             return
@@ -76,7 +77,7 @@ class KernelCounters:
     def memory(
         self, batch: Batch, pc: int, space: str, action: str, where: Array, group: Group, total: int
     ) -> None:
-        """A group accesses `total` bytes a lane at the addresses (one entry when all lanes agree)."""
+        """Count a group's access of `total` bytes a lane (one address if it is uniform)."""
         if space == "local":
             return
         self.useful_bytes[pc] += group.count * total
@@ -104,14 +105,17 @@ class KernelCounters:
             self.same_address[pc] += group.count - _distinct_in_rows(rows)
 
     def bulk(self, pc: int, size: int, rows: int) -> None:
-        """The copy engine has moved `size` bytes of global memory, in so many rows."""
+        """Count a copy of `size` bytes of global memory by the copy engine, in `rows` rows."""
         self.requests[pc] += 1
         self.useful_bytes[pc] += size
         self.sectors[pc] += rows * -(-(size // max(rows, 1)) // _SECTOR)
         self.bulk_bytes[pc] += size
 
     def _banks(self, pc: int, rows: Array, total: int) -> None:
-        """Different words in one bank take turns; 8- and 16-byte accesses are served by half and quarter warps."""
+        """Count passes over the banks: different words in one bank are serialised.
+
+        8- and 16-byte accesses are served by half and quarter warps.
+        """
         words = np.where(rows >= _ABSENT, _ABSENT, rows // _BANK)
         if total > _BANK:
             count = total // _BANK
@@ -138,11 +142,14 @@ class KernelCounters:
 
     @property
     def thread_instructions(self) -> int:
-        """Instructions executed, counted once per thread."""
+        """Executed instructions, counted once per thread."""
         return int(self._executed()[1].sum())
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per PTX instruction that ran, by `COLUMNS`; what does not apply is None."""
+        """Return a row per executed PTX instruction, by `COLUMNS`.
+
+        Inapplicable columns are None.
+        """
         warps, lanes = self._executed()
         rows = []
         for pc, i in enumerate(self.instructions):
@@ -174,14 +181,14 @@ class KernelCounters:
         return rows
 
     def to_frame(self) -> Any:
-        """The rows as a DataFrame."""
+        """Return the rows as a DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.rows(), columns=list(COLUMNS))
 
 
 def _warps(batch: Batch, group: Group) -> int:
-    """Warps with a lane in the group."""
+    """Return the number of warps with a lane in the group."""
     if group.lanes is None:
         return batch.lanes // WARP
     warp = group.lanes // WARP
@@ -189,7 +196,7 @@ def _warps(batch: Batch, group: Group) -> int:
 
 
 def _rows_by_warp(where: Array, group: Group) -> Array:
-    """(warps, 32) addresses; _ABSENT where a lane is not in the group."""
+    """Return (warps, 32) addresses, _ABSENT for inactive lanes."""
     if group.lanes is None:
         return where.reshape(-1, WARP)
     warp = group.lanes // WARP
@@ -200,7 +207,7 @@ def _rows_by_warp(where: Array, group: Group) -> Array:
 
 
 def _sectors_of(rows: Array, total: int) -> Array:
-    """Sector numbers, more than one a lane where an access is wider than a sector."""
+    """Return sector numbers, several per lane for accesses wider than a sector."""
     sectors = np.where(rows >= _ABSENT, _ABSENT, rows // _SECTOR)
     if total <= _SECTOR:
         return sectors
@@ -210,7 +217,7 @@ def _sectors_of(rows: Array, total: int) -> Array:
 
 
 def _distinct_in_rows(rows: Array) -> int:
-    """Different values in each row, summed, without _ABSENT."""
+    """Return the sum of distinct values in each row, without _ABSENT."""
     step = rows[:, 1:] - rows[:, :-1]
     if (step < 0).any():
         rows = np.sort(rows, axis=1)

@@ -1,12 +1,15 @@
-"""What is ordered before what in kernels whose warps meet in other ways than one barrier of the whole block: by vector clocks.
+"""The happens-before order of kernels with other synchronisation than block barriers.
 
-Every warp of a block counts its own time, which goes on whenever it releases something (arrives at a barrier of any kind), and knows up
-to which time of each other warp it has seen everything: that knowledge travels with arrivals and waits. What the copy engine writes belongs
-to the mbarrier that counts its bytes, and is known to who has waited for that phase; what a product of a warpgroup reads is read until the
-warpgroup has waited for it. An access that is not known to come after the last one to the same cell is a race.
+Vector clocks.
+Every warp of a block has a clock, which advances with every release (arrival at a barrier of any
+kind), and a vector of the times of other warps that it has observed. Arrivals and waits carry this
+vector. Writes of the copy engine belong to the mbarrier that counts their bytes, and are visible
+after a wait for that phase. Reads of a warpgroup's product last until the warpgroup has waited for
+it. An access that is not ordered after the last one to the same cell is a race.
 
-Lanes of one warp are ordered by `bar.warp.sync` and by whatever orders warps. Source: C. Flanagan, S. Freund, "FastTrack: Efficient and
-Precise Dynamic Race Detection" (2009); PTX ISA, "Memory Consistency Model", "Async proxy".
+Lanes of one warp are ordered by `bar.warp.sync` and by any order of warps. Source: C. Flanagan, S.
+Freund, "FastTrack: Efficient and Precise Dynamic Race Detection" (2009); PTX ISA, "Memory
+Consistency Model", "Async proxy".
 """
 
 from __future__ import annotations
@@ -19,14 +22,17 @@ from xla_explorer.backends.gpu.emulator.races import Detector
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 
 NOBODY = -1
-UNFINISHED = np.int32(2**31 - 1)  # the time of a read that is still going on
+UNFINISHED = np.int32(2**31 - 1)  # the time of a pending read
 _OBJECTS = 64  # mbarriers of a block
 _OBJECT_BYTES = 8
 
 
 class Clocks(Detector):
-    """Of a batch's shared memory. known[block, warp, agent]: up to which time a warp has seen an agent; agents are warps, then
-    mbarriers."""
+    """Vector clocks of a batch's shared memory.
+
+    known[block, warp, agent]: time up to which a warp has observed an agent; agents are warps, then
+    mbarriers.
+    """
 
     def __init__(self, batch: Batch, granule: int) -> None:
         self.granule, self.size = granule, batch.shared_size * batch.blocks
@@ -36,7 +42,7 @@ class Clocks(Detector):
         self.known[:, range(self.warps), range(self.warps)] = 1
         self.met = np.zeros(
             (blocks, self.warps), np.int32
-        )  # how often the lanes of a warp have been brought into step
+        )  # number of synchronisations of a warp's lanes
         self.gathered, self.released = (
             np.zeros((blocks, _OBJECTS, agents), np.int32) for _ in range(2)
         )
@@ -47,11 +53,10 @@ class Clocks(Detector):
         self.write_lane, self.unfenced = np.full(cells, NOBODY, np.int32), np.zeros(cells, bool)
         self.read_time = np.zeros((self.warps, cells), np.int32)
 
-    # -- accesses ------------------------------------------------------------------------------------------------------
     def access(
         self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
     ) -> None:
-        """See `RaceDetector.access`: by ordinary loads and stores."""
+        """Check an ordinary load or store (see `RaceDetector.access`)."""
         inside = (offset >= 0) & (offset + total <= self.size)
         if not inside.all():
             offset, lanes = offset[inside], lanes[inside]
@@ -167,11 +172,13 @@ class Clocks(Detector):
         example = f"{batch.thread_name(int(lanes[at]))} and {who}, shared byte {byte}"
         batch.findings.note(kind, pc, int(np.count_nonzero(hit)), example)
 
-    # -- the asynchronous proxy ----------------------------------------------------------------------------------------
     def engine_writes(
         self, batch: Batch, pc: int, lane: int, start: int, size: int, place: int | None, phase: int
     ) -> None:
-        """The copy engine, on behalf of a lane, writes bytes from `start` of the batch's shared memory; an mbarrier's phase counts them."""
+        """Check a write of the copy engine on behalf of a lane, counted by an mbarrier's phase.
+
+        start: in the batch's shared memory.
+        """
         cell = np.arange(start // self.granule, -(-(start + size) // self.granule))
         block, warp = int(batch.block_of[lane]), int(batch.thread_in_block[lane]) // WARP
         lanes, blocks, warps = (np.full(len(cell), value) for value in (lane, block, warp))
@@ -203,7 +210,7 @@ class Clocks(Detector):
     def reads_asynchronously(
         self, batch: Batch, pc: int, cell: Array, first_lane: int, warps: int
     ) -> None:
-        """An operation of some warps starts to read cells; `finished` ends it."""
+        """Start an asynchronous read of cells by some warps; `finished` ends it."""
         block, warp = (
             int(batch.block_of[first_lane]),
             int(batch.thread_in_block[first_lane]) // WARP,
@@ -217,7 +224,7 @@ class Clocks(Detector):
         self.read_time[warp : warp + warps, cell] = UNFINISHED
 
     def finished(self, batch: Batch, cell: Array, first_lane: int, warps: int) -> None:
-        """The operation has read its cells."""
+        """End an asynchronous read of cells."""
         block, warp = (
             int(batch.block_of[first_lane]),
             int(batch.thread_in_block[first_lane]) // WARP,
@@ -226,11 +233,10 @@ class Clocks(Detector):
             self.read_time[one, cell] = self.known[block, one, one]
 
     def fence(self, batch: Batch, lanes: Array) -> None:
-        """`fence.proxy.async` by some lanes: what they have stored may be read by the other proxy."""
+        """Emulate `fence.proxy.async`: stores of these lanes become visible to the async proxy."""
         cells = np.flatnonzero(self.unfenced)
         self.unfenced[cells[np.isin(self.write_lane[cells], lanes)]] = False
 
-    # -- what orders ---------------------------------------------------------------------------------------------------
     def _column(self, place: int, batch: Batch) -> int:
         offset = place % (batch.shared_size // _OBJECT_BYTES)
         found = self.columns.setdefault(offset, len(self.columns))
@@ -247,7 +253,7 @@ class Clocks(Detector):
         )
 
     def reads_object(self, batch: Batch, pc: int, where: Array, lanes: Array) -> None:
-        """An mbarrier is used: after it was made."""
+        """Check that an mbarrier is used after its initialisation."""
         block, warp = batch.block_of[lanes], batch.thread_in_block[lanes] // WARP
         cell = (block * batch.shared_size + where) // self.granule
         self._after_writes(batch, pc, "load", cell, lanes, block, warp)
@@ -259,14 +265,14 @@ class Clocks(Detector):
         self.met[block, warp] += 1
 
     def arrive(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Lanes arrive at mbarriers with what they know."""
+        """Release the lanes' clocks to mbarriers."""
         block, column = self._objects(batch, index)
         warp = batch.thread_in_block[lanes] // WARP
         np.maximum.at(self.gathered, (block, column), self.known[block, warp])
         self._tick(block, warp)
 
     def end_phase(self, batch: Batch, index: Array, phase: Array) -> None:
-        """Phases of mbarriers end: what was gathered is there for who waits."""
+        """End phases of mbarriers: the gathered clocks become visible to waiting lanes."""
         block, column = self._objects(batch, index)
         self.gathered[block, column, self.warps + column] = phase + 1
         self.released[block, column] = np.maximum(
@@ -275,7 +281,7 @@ class Clocks(Detector):
         self.gathered[block, column] = 0
 
     def wait(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Lanes have seen a phase of mbarriers end."""
+        """Acquire the clocks of an mbarrier's completed phase."""
         block, column = self._objects(batch, index)
         self._learn(block, batch.thread_in_block[lanes] // WARP, self.released[block, column])
 
@@ -284,7 +290,7 @@ class Clocks(Detector):
         self.met[block, warp] += 1
 
     def come(self, batch: Batch, number: int, lanes: Array) -> None:
-        """Lanes come to the block's barrier of a number."""
+        """Release the lanes' clocks to a numbered barrier of the block."""
         block, warp = batch.block_of[lanes], batch.thread_in_block[lanes] // WARP
         pairs = np.unique(block * self.warps + warp)
         block, warp = pairs // self.warps, pairs % self.warps
@@ -292,17 +298,17 @@ class Clocks(Detector):
         self._tick(block, warp)
 
     def go(self, batch: Batch, number: int, lanes: Array) -> None:
-        """The barrier is complete: lanes go on."""
+        """Acquire the clocks of a completed barrier."""
         block, warp = batch.block_of[lanes], batch.thread_in_block[lanes] // WARP
         pairs = np.unique(block * self.warps + warp)
         block, warp = pairs // self.warps, pairs % self.warps
         self._learn(block, warp, self.at_barrier[number, block])
 
     def done(self, number: int, blocks: Array) -> None:
-        """What was gathered at a barrier is used up."""
+        """Reset a barrier's gathered clocks."""
         self.at_barrier[number, blocks] = 0
 
     def meet(self, batch: Batch, lanes: Array) -> None:
-        """`bar.warp.sync`."""
+        """Synchronise the lanes of warps (`bar.warp.sync`)."""
         block, warp = batch.block_of[lanes], batch.thread_in_block[lanes] // WARP
         self.met[block, warp] += 1

@@ -1,4 +1,4 @@
-"""A kernel as basic blocks of Python functions, each of which runs one PTX instruction for a group of lanes."""
+"""A kernel as basic blocks of functions, each of which runs one PTX instruction for some lanes."""
 
 from __future__ import annotations
 
@@ -63,8 +63,11 @@ _COMBINE: dict[str, Callable[[Array, Array], Array]] = {
 
 
 class BarrierUse(NamedTuple):
-    """What an instruction does at a barrier of the block. number, threads: its operands. waits: not `bar.arrive`. finish: of `bar.red`, for
-    the lanes that go on. plain: the whole block waits at barrier 0."""
+    """The use of a block barrier by an instruction.
+
+    number, threads: its operands. waits: False for `bar.arrive`. finish: result of `bar.red`, for
+    the lanes that continue. plain: the whole block waits at barrier 0.
+    """
 
     number: Getter
     threads: Getter | None
@@ -74,11 +77,12 @@ class BarrierUse(NamedTuple):
 
 
 class BasicBlock:
-    """Instructions start .. end. kind: how it is left: `fall`, `jump`, `branch`, `table` (a jump through one), `barrier`, `wait` (for an
-    mbarrier), `gather` (of a warpgroup), `leave`, `trap`.
+    """Instructions start .. end with their terminator.
 
-    steps: their functions; numbers: which instruction each is. The last instruction has none when it is how the block is left.
-    converges: it begins with an instruction for which lanes of a warp wait for one another.
+    kind: `fall`, `jump`, `branch`, `table` (an indirect jump), `barrier`, `wait` (for an mbarrier),
+    `gather` (of a warpgroup), `leave`, `trap`. steps: functions of the instructions. numbers: of
+    these instructions. A terminator has no step. converges: the first instruction synchronises the
+    lanes of a warp.
     """
 
     __slots__ = (
@@ -109,8 +113,12 @@ class BasicBlock:
 
 
 class KernelCode:
-    """blocks: by first instruction. names: registers and addresses. resources: what it needs. warps_part: whether it needs more than one
-    barrier of the whole block to order its accesses: mbarriers, named barriers, the asynchronous proxy."""
+    """Code of a kernel.
+
+    blocks: by first instruction. names: registers and addresses. resources: of the kernel.
+    warps_part: accesses are ordered by more than whole-block barriers: mbarriers, named barriers,
+    the async proxy.
+    """
 
     def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
         self.kernel = kernel
@@ -126,9 +134,7 @@ class KernelCode:
             self.granules = {space: self._narrowest(space) for space in ("shared", "global")}
         except XlaExplorerError:
             raise
-        except (
-            Exception
-        ) as problem:  # any text may come: sizes that are none, names that nobody declares
+        except Exception as problem:  # arbitrary text: invalid sizes, undeclared names
             message = f"kernel {kernel.name}: its declarations cannot be used: {type(problem).__name__}: {problem}"
             raise PtxSyntaxError(
                 message, "are all variables and registers declared, with types and sizes of PTX?"
@@ -136,13 +142,13 @@ class KernelCode:
         self.resources.register_types = self.names.types
 
     def _place(self, module: PtxModule, device: GlobalMemory) -> dict[str, int]:
-        """Addresses of the variables that the kernel may name."""
+        """Return the addresses of the variables that the kernel may use."""
         addresses: dict[str, int] = {
             name: offset for name, (offset, _) in self.kernel.parameters.items()
         }
         mentioned = " ".join([" ".join(i.operands) for i in self.kernel.instructions])
         variables: list[PtxVariable] = [*module.variables.values(), *self.kernel.variables.values()]
-        # Shared memory of unknown size (`extern`) comes last: it begins where the rest ends.
+        # Shared memory of unknown size (`extern`) comes last, after the rest.
         for v in sorted(variables, key=lambda v: v.space == "shared" and not v.size):
             if v.name not in mentioned:
                 continue
@@ -163,7 +169,7 @@ class KernelCode:
         return addresses
 
     def _narrowest(self, space: str) -> int:
-        """Bytes of the narrowest access to a state space, generic ones included."""
+        """Return the bytes of the narrowest access to a state space, generic ones included."""
         widths = [4]
         for i in self.kernel.instructions:
             parts = i.opcode.split(".")
@@ -199,7 +205,7 @@ class KernelCode:
                 self._add(block, pc, i)
             except XlaExplorerError:
                 raise
-            except Exception as problem:  # any text may come
+            except Exception as problem:  # arbitrary text
                 raise PtxSyntaxError(
                     f"PTX line {i.line}: cannot read {i.text!r}",
                     "has the instruction all its operands, does its label exist, and does the line before end with `;`?",
@@ -209,7 +215,10 @@ class KernelCode:
         return blocks
 
     def _meetings(self, leaders: set[int]) -> set[int]:
-        """The first instruction of each basic block for which lanes of a warp wait for one another: up to the next branch they stay so."""
+        """Return the first converging instruction of each basic block.
+
+        Lanes of a warp stay converged up to the next branch.
+        """
         found, met = set(), False
         for pc, i in enumerate(self.kernel.instructions):
             met = met and pc not in leaders
@@ -348,7 +357,7 @@ class KernelCode:
 
 
 def _fence(batch: Batch, group: Group) -> None:
-    """What these lanes have stored may be read by the asynchronous proxy."""
+    """Make stores of these lanes visible to the async proxy."""
     if batch.clocks is not None:
         batch.clocks.fence(batch, batch.lanes_of(group))
 
@@ -374,7 +383,7 @@ def _compute(names: Names, i: PtxInstruction, operation: BitOperation) -> Step:
 
 
 def _move(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`mov`, also between a register and the pieces of one."""
+    """Return the step of `mov`, also between a register and its pieces."""
     kind = parts[-1]
     target, origin = i.operands
     dtype = DTYPES["b64" if kind == "b128" else kind]
@@ -403,12 +412,12 @@ def _move(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
 
         return pack
     get = predicate_getter(names, origin) if kind == "pred" else getter(names, origin, kind)
-    # A copy: a later partial write changes the array in place.
+    # A copy, because a later partial write changes the array in place.
     return lambda batch, group: put_one(batch, group, get(batch, group.lanes).copy())
 
 
 def _compare(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`setp`, with a second output and a predicate to combine with; `set` to a number."""
+    """Return the step of `setp`, with optional second output and combination, or of `set`."""
     if parts[0] == "set":
         result = DTYPES[parts[-2]]
         function, kind = comparison_of(parts)

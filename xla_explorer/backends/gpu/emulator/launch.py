@@ -1,4 +1,4 @@
-"""Kernels made ready to run, and launches of them: batch of blocks by batch of blocks."""
+"""Kernels ready to run, and their launches in batches of blocks."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ _LOCAL_BYTES = 1 << 26
 
 
 class LaunchError(XlaExplorerError):
-    """A launch that no device would take."""
+    """Invalid launch dimensions or arguments."""
 
 
 class LaunchOptions(NamedTuple):
-    """checks: bounds, alignment, uninitialised reads, masks. races: in shared memory. global_races: in global memory too, at 12 to 48
-    bytes for each byte of it. counters: sum into the kernel's counters.
+    """Options of a launch.
 
-    batch_threads: run together; from 2^13 to 2^16 makes no difference to speed, more leaves the cache. watched_batches: only so many
-    batches of a launch are counted and searched for races; None: all. instructions: that a batch may execute, None: as `xe.options` says.
+    checks: bounds, alignment, uninitialised reads, masks. races: in shared memory. global_races: in
+    global memory too, at 12 to 48 bytes for each byte of it. counters: add to the kernel's
+    counters. batch_threads: emulated together; 2^13 to 2^16 are equally fast, more exceed the
+    cache. watched_batches: batches of a launch with counters and race detection; None: all.
+    instructions: limit of a batch, None: of `xe.options`.
     """
 
     checks: bool = True
@@ -47,7 +49,7 @@ class LaunchOptions(NamedTuple):
 
 
 class LaunchResult(NamedTuple):
-    """findings: faults, in the order found. batches: of blocks."""
+    """Result of a launch. findings: faults, in the order found. batches: of blocks."""
 
     findings: list[Finding]
     batches: int
@@ -59,8 +61,11 @@ def _give_back(device: GlobalMemory, addresses: list[int]) -> None:
 
 
 class EmulatedKernel:
-    """A kernel of a module, ready to run on a device's memory; that of its own variables goes back when nobody holds it any more.
-    counters: what its launches with `counters` on have done."""
+    """A kernel of a module, ready to run on a device's memory.
+
+    The memory of its variables is freed with the object. counters: of its launches with `counters`
+    on.
+    """
 
     def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
         self.device = device
@@ -70,11 +75,11 @@ class EmulatedKernel:
 
     @property
     def name(self) -> str:
-        """Of the PTX entry."""
+        """Name of the PTX entry."""
         return self.code.kernel.name
 
     def parameters(self, arguments: Sequence[Argument]) -> Array:
-        """The parameter block of some arguments: addresses, numbers and tensor maps, in order."""
+        """Return the parameter block of arguments: addresses, numbers and tensor maps, in order."""
         kernel = self.code.kernel
         if len(arguments) != len(kernel.parameters):
             raise LaunchError(
@@ -101,7 +106,7 @@ class EmulatedKernel:
         options: LaunchOptions,
         dynamic_shared: int = 0,
     ) -> Batch:
-        """Some blocks of a launch, at their first instruction."""
+        """Return some blocks of a launch, at their first instruction."""
         made = Batch(
             self.code.resources,
             grid,
@@ -132,7 +137,10 @@ class EmulatedKernel:
         options: LaunchOptions | None = None,
         dynamic_shared: int = 0,
     ) -> LaunchResult:
-        """Run the kernel. arguments: addresses in the device's memory, numbers, tensor maps. LaunchError for impossible dimensions."""
+        """Run the kernel; LaunchError for invalid dimensions.
+
+        arguments: addresses in the device's memory, numbers, tensor maps.
+        """
         options = options or LaunchOptions()
         whole_grid, whole_block = three_dimensions(grid), three_dimensions(block)
         threads = whole_block[0] * whole_block[1] * whole_block[2]
@@ -178,7 +186,7 @@ class EmulatedKernel:
 
 
 def three_dimensions(size: int | Sequence[int]) -> tuple[int, int, int]:
-    """A grid or block size with what is not given as 1."""
+    """Return a grid or block size in three dimensions, with 1 by default."""
     given = (size,) if isinstance(size, int) else tuple(size)
     x, y, z = (*given, 1, 1)[:3]
     return x, y, z

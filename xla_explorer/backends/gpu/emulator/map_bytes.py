@@ -1,4 +1,4 @@
-"""Tensor maps as the emulator keeps them: 128 bytes of a format of its own (the hardware's is not documented)."""
+"""Tensor maps in the emulator: 128 bytes in its own format (the hardware's is undocumented)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MOST_DIMENSIONS, _BOX_LIMIT = 5, 256
 
 
 class TensorMapError(XlaExplorerError, ValueError):
-    """A tensor map that no device would take."""
+    """An invalid tensor map."""
 
 
 class Described:
-    """A map read back. dimensions, box: minor first. strides: bytes, the minor dimension's first."""
+    """A decoded map. dimensions, box: minor first. strides: bytes, the minor dimension's first."""
 
     __slots__ = ("address", "box", "dimensions", "element_bytes", "strides", "swizzle")
 
@@ -56,12 +56,15 @@ class Described:
 
     @classmethod
     def flat(cls, address: int, size: int) -> Described:
-        """So many bytes at an address, to be copied at once."""
+        """Return a map of `size` bytes at an address, copied as a whole."""
         return cls(address, 1, (size,), (), (size,), 0)
 
 
 def encode(placed: PlacedTensorMap) -> bytes:
-    """The 128 bytes. TensorMapError for what cuTensorMapEncodeTiled refuses: alignment, box and swizzle."""
+    """Encode a map in 128 bytes.
+
+    TensorMapError for errors of cuTensorMapEncodeTiled: alignment, box and swizzle.
+    """
     m = placed.map
     rank = len(m.dimensions)
     complaint = ""
@@ -92,7 +95,7 @@ def encode(placed: PlacedTensorMap) -> bytes:
 
 
 def decode(data: bytes) -> Described | None:
-    """The map in these bytes; None when they are none."""
+    """Decode a map; None for other bytes."""
     if data[:4] != _MAGIC:
         return None
     _, element_bytes, rank, swizzle, address, *numbers = _FORMAT.unpack(data[: _FORMAT.size])

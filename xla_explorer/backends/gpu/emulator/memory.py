@@ -1,4 +1,4 @@
-"""Address spaces: flat bytes with a shadow byte each that says whether it is mapped and written."""
+"""Address spaces: flat bytes, each with a shadow byte for its state (mapped, written)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ GLOBAL_BASE = 1 << 32
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, WINDOW = 1 << 24, 1 << 26, 1 << 27, 1 << 24
 UNMAPPED, MAPPED, WRITTEN = 0, 1, 2
 _GUARD, _ALIGNMENT = 512, 256
-# The shadow of an access all of whose bytes are written, by its width.
+# The shadow of an access whose bytes are all written, by its width.
 ALL_WRITTEN = {1: 0x02, 2: 0x0202, 4: 0x02020202, 8: 0x0202020202020202}
 
 
 class AddressSpace:
-    """octets: the bytes. shadow: UNMAPPED, MAPPED (nothing has written) or WRITTEN for each."""
+    """A space. octets: the bytes. shadow: UNMAPPED, MAPPED (uninitialised) or WRITTEN for each."""
 
     def __init__(self, size: int, state: int = UNMAPPED) -> None:
         size = -(-max(size, 1) // 16) * 16
@@ -27,21 +27,21 @@ class AddressSpace:
         self._views: dict[Any, Array] = {}
 
     def view(self, dtype: DType) -> Array:
-        """All bytes as a type."""
+        """Return all bytes as a type."""
         found = self._views.get(dtype)
         if found is None:
             found = self._views[dtype] = self.octets.view(dtype)
         return found
 
     def shadow_view(self, width: int) -> Array:
-        """The shadow in units of `width` bytes."""
+        """Return the shadow in units of `width` bytes."""
         found = self._views.get(width)
         if found is None:
             found = self._views[width] = self.shadow.view(f"u{width}")
         return found
 
     def grow(self, size: int) -> None:
-        """More bytes, unmapped."""
+        """Add unmapped bytes."""
         size = -(-size // 16) * 16
         for name in ("octets", "shadow"):
             larger = np.zeros(size, np.uint8)
@@ -52,9 +52,9 @@ class AddressSpace:
 
 
 class GlobalMemory:
-    """The device's memory: buffers at addresses of 256 bytes' alignment, with unmapped bytes between them.
+    """The device's memory: 256-byte aligned buffers with unmapped bytes between them.
 
-    Freed pieces are used again for the same size.
+    Freed buffers are reused for the same size.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class GlobalMemory:
         self._free: dict[int, list[int]] = {}
 
     def allocate(self, size: int, name: str = "") -> int:
-        """The address of a new buffer of `size` bytes that nothing has written."""
+        """Return the address of a new, uninitialised buffer of `size` bytes."""
         room = -(-(max(size, 1) + _GUARD) // _ALIGNMENT) * _ALIGNMENT
         free = self._free.get(room)
         if free:
@@ -80,7 +80,7 @@ class GlobalMemory:
         return GLOBAL_BASE + offset
 
     def release(self, address: int) -> None:
-        """Give a buffer back; what touches it afterwards is out of bounds."""
+        """Free a buffer; later accesses are out of bounds."""
         offset = address - GLOBAL_BASE
         _, size = self._names.pop(offset)
         self._starts.pop(bisect.bisect_left(self._starts, offset))
@@ -90,33 +90,33 @@ class GlobalMemory:
         )
 
     def name(self, address: int, name: str) -> None:
-        """Call a buffer something in findings."""
+        """Set the name of a buffer for findings."""
         offset = address - GLOBAL_BASE
         self._names[offset] = (name, self._names[offset][1])
 
     def write(self, address: int, data: Array) -> None:
-        """Bytes (u8) into memory."""
+        """Write bytes (u8) to memory."""
         offset = address - GLOBAL_BASE
         self.space.octets[offset : offset + len(data)] = data
         self.space.shadow[offset : offset + len(data)] = WRITTEN
 
     def read(self, address: int, size: int) -> Array:
-        """Bytes of memory, not a copy."""
+        """Return a view of bytes of memory."""
         offset = address - GLOBAL_BASE
         return self.space.octets[offset : offset + size]
 
     def copy(self, source: int, target: int, size: int) -> None:
-        """Bytes and what is known about them."""
+        """Copy bytes with their shadow."""
         here, there = source - GLOBAL_BASE, target - GLOBAL_BASE
         for bytes_ in (self.space.octets, self.space.shadow):
             bytes_[there : there + size] = bytes_[here : here + size].copy()
 
     def describe(self, address: int) -> str:
-        """`x[byte 4000 of 4000]`: the buffer that an address is in, or the nearest one."""
+        """Return the buffer of an address, or the nearest one: `x[byte 4000 of 4000]`."""
         return self.describe_offset(address - GLOBAL_BASE) or hex(address)
 
     def describe_offset(self, offset: int) -> str:
-        """The same for an offset in the device's memory."""
+        """Return the buffer of an offset in the device's memory (see `describe`)."""
         best, distance = "", None
         at = bisect.bisect_right(self._starts, offset)
         for start in self._starts[max(at - 1, 0) : at + 1]:

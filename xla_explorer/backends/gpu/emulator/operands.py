@@ -1,4 +1,4 @@
-"""Operand text to functions that read or write registers of a batch."""
+"""Functions that read or write a batch's registers, from operand text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _NAME = re.compile(r"[A-Za-z_$]")
 
 
 class Names:
-    """Register names and addresses of one kernel. slots: register -> number. types: dtype of each. read: slots that are ever read."""
+    """Register names and addresses of one kernel.
+
+    slots: register -> number. types: dtype of each. read: slots that are ever read.
+    """
 
     def __init__(self, kernel: PtxKernel, addresses: dict[str, int]) -> None:
         self.kernel, self.addresses = kernel, addresses
@@ -31,11 +34,11 @@ class Names:
         self.read: set[int] = set()
 
     def is_register(self, text: str) -> bool:
-        """Registers begin with %, except those that inline assembly declares."""
+        """Return whether text is a register: with % or declared by inline assembly."""
         return text in self.kernel.registers or (text.startswith("%") and not _SPECIAL.match(text))
 
     def slot(self, name: str) -> int:
-        """The number of a register. PtxSyntaxError when it was never declared."""
+        """Return the number of a register; PtxSyntaxError if it is not declared."""
         found = self.slots.get(name)
         if found is None:
             declared = self.kernel.registers
@@ -49,7 +52,7 @@ class Names:
         return found
 
     def address(self, name: str) -> int:
-        """The address of a variable."""
+        """Return the address of a variable."""
         try:
             return self.addresses[name]
         except KeyError:
@@ -59,7 +62,7 @@ class Names:
 
 
 def constant(bits: int, dtype: DType) -> Array:
-    """One entry of a type with the given bits."""
+    """Return one entry of a type with the given bits."""
     if dtype.kind == "b":
         return np.array([bool(bits)])
     width = dtype.itemsize
@@ -68,7 +71,10 @@ def constant(bits: int, dtype: DType) -> Array:
 
 
 def getter(names: Names, text: str, kind: str) -> Getter:
-    """Reads an operand as a PTX type: a register, a special register, a name's address or a literal."""
+    """Return a reader of an operand as a PTX type.
+
+    The operand is a register, a special register, a name's address or a literal.
+    """
     dtype = DTYPES[kind]
     if names.is_register(text):
         return _register_getter(names, text, dtype)
@@ -103,7 +109,8 @@ def _register_getter(names: Names, text: str, dtype: DType) -> Getter:
             batch.touch_in_flight(slot, lanes)
         array = batch.registers[slot]
         if array is None:
-            # Never written: undefined in PTX; LLVM reads such registers only where the value does not matter.
+            # Never written: undefined in PTX; LLVM reads such registers only if the value does not
+            # matter.
             array = batch.registers[slot] = np.zeros(1, own)
         if lanes is not None and len(array) != 1:
             array = array[lanes]
@@ -118,7 +125,7 @@ def _register_getter(names: Names, text: str, dtype: DType) -> Getter:
 
 
 def predicate_getter(names: Names, text: str) -> Getter:
-    """Reads `%p1` or `!%p1`."""
+    """Return a reader of `%p1` or `!%p1`."""
     if not text.startswith("!"):
         return getter(names, text, "pred")
     get = getter(names, text[1:], "pred")
@@ -126,7 +133,7 @@ def predicate_getter(names: Names, text: str) -> Getter:
 
 
 def setter(names: Names, text: str) -> Setter:
-    """Writes a register. The array given is kept: it must be fresh."""
+    """Return a writer of a register, which keeps the given array: it must be fresh."""
     if text == "_":
         return lambda batch, group, value: None
     slot = names.slot(text)
@@ -135,7 +142,7 @@ def setter(names: Names, text: str) -> Setter:
 
     def put(batch: Batch, group: Group, value: Array) -> None:
         if value.dtype.itemsize != size:
-            # ld.u8 and the like write wider registers; signed types extend their sign.
+            # ld.u8 and similar write wider registers; signed types are sign-extended.
             value = value.astype(SIGNED[size] if value.dtype.kind == "i" else own)
         if group.lanes is None:
             batch.registers[slot] = value
@@ -154,7 +161,7 @@ def setter(names: Names, text: str) -> Setter:
 
 
 def address_getter(names: Names, text: str) -> Getter:
-    """Reads `[%rd1+16]` or `[name+16]` as an address (i64)."""
+    """Return a reader of `[%rd1+16]` or `[name+16]` as an address (i64)."""
     match = _ADDRESS.match(text)
     if match is None:
         raise PtxSyntaxError(f"kernel {names.kernel.name}: cannot read the address {text}")
@@ -172,5 +179,5 @@ def address_getter(names: Names, text: str) -> Getter:
 
 
 def vector_parts(text: str) -> list[str]:
-    """`{%r1, %r2}` as its parts; anything else as itself."""
+    """Return the parts of `{%r1, %r2}`, or the text itself."""
     return [part.strip() for part in text[1:-1].split(",")] if text.startswith("{") else [text]

@@ -1,4 +1,4 @@
-"""PTX text to kernels of instructions, each with its line and the HLO instruction it came from.
+"""Parser of PTX text: kernels of instructions, each with its line and HLO instruction.
 
 Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Kernel and Function Directives".
 """
@@ -15,18 +15,19 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 class PtxSyntaxError(XlaExplorerError, ValueError):
-    """PTX text that cannot be read; the message names the line."""
+    """Invalid PTX text; the message names the line."""
 
 
 class UnsupportedPtxError(XlaExplorerError, NotImplementedError):
-    """An instruction that the emulator does not have. Raised when a kernel is prepared, never while it runs."""
+    """An unsupported instruction, raised when a kernel is prepared, never while it runs."""
 
 
 class PtxInstruction(NamedTuple):
-    """opcode: with its modifiers, `ld.global.v4.b32`. guard: `%p1`, `!%p1` or None. line: of the PTX text, from 1.
+    """A PTX instruction.
 
-    origin: what the line belongs to: the id given by the source map, else the line of the last `.loc`, else None. used_bytes: of a load,
-    a bit for each byte that anybody reads, where the pragma `used_bytes_mask` before it says so.
+    opcode: with its modifiers, `ld.global.v4.b32`. guard: `%p1`, `!%p1` or None. line: of the PTX
+    text, from 1. origin: the id from the source map, else the line of the last `.loc`, else None.
+    used_bytes: of a load, a mask of the used bytes, from the pragma `used_bytes_mask` before it.
     """
 
     opcode: str
@@ -38,13 +39,13 @@ class PtxInstruction(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The instruction as it would be written."""
+        """The instruction as PTX text."""
         guard = f"@{self.guard} " if self.guard else ""
         return f"{guard}{self.opcode} {', '.join(self.operands)}".rstrip()
 
 
 class PtxVariable(NamedTuple):
-    """A variable of a state space. size, align: bytes. data: initial bytes, None where there is no initialiser."""
+    """A variable of a state space. size, align: bytes. data: initial bytes, or None."""
 
     name: str
     space: str
@@ -55,9 +56,11 @@ class PtxVariable(NamedTuple):
 
 @dataclass(slots=True)
 class PtxKernel:
-    """parameters: name -> (offset, size) in the parameter block. registers: declared name, or prefix and `<`, -> type.
+    """A PTX kernel.
 
-    labels: -> instruction index. tables: of `.branchtargets`: name -> labels. threads: of `.maxntid` or `.reqntid`, 0 when not given.
+    parameters: name -> (offset, size) in the parameter block. registers: declared name, or prefix
+    and `<`, -> type. labels: -> instruction index. tables: of `.branchtargets`: name -> labels.
+    threads: of `.maxntid` or `.reqntid`, 0 by default.
     """
 
     name: str
@@ -72,7 +75,7 @@ class PtxKernel:
 
 
 class PtxModule(NamedTuple):
-    """kernels and module-level variables by name."""
+    """Kernels and module-level variables by name."""
 
     kernels: dict[str, PtxKernel]
     variables: dict[str, PtxVariable]
@@ -95,12 +98,12 @@ _LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file")
 
 
 def parse_ptx(text: str, origins: Sequence[int | None] | None = None) -> PtxModule:
-    """The kernels of a text. origins: what each line belongs to; None takes the lines of `.loc`."""
+    """Parse the kernels of a text. origins: of each line; None: the lines of `.loc`."""
     return _Reader(origins).read(text)
 
 
 def type_bytes(name: str) -> int:
-    """Bytes of a PTX type: `f32` 4, `b8` 1, `bf16x2` 4."""
+    """Return the bytes of a PTX type: `f32` 4, `b8` 1, `bf16x2` 4."""
     if name == "pred":
         return 1
     digits = re.findall(r"\d+", name)
@@ -109,7 +112,7 @@ def type_bytes(name: str) -> int:
 
 
 def literal_bits(text: str, kind: str) -> int:
-    """The bits of a constant used as an operand of a type, as a Python integer (negative for negative integers)."""
+    """Return the bits of a constant operand of a type, negative for negative integers."""
     negative, body = text.startswith("-"), text.lstrip("+-")
     low = body[:2].lower()
     if low == "0f" and len(body) == 10:
@@ -132,7 +135,7 @@ def literal_bits(text: str, kind: str) -> int:
 
 
 class _Reader:
-    """One pass over the lines. A brace opens or closes a scope only where a statement begins; elsewhere it is a vector."""
+    """One pass over the lines; a brace is a scope at the start of a statement, else a vector."""
 
     def __init__(self, origins: Sequence[int | None] | None) -> None:
         self.origins = origins
@@ -145,14 +148,12 @@ class _Reader:
         self.number = 1
 
     def read(self, text: str) -> PtxModule:
-        """The module. PtxSyntaxError for whatever is in a line that is not PTX."""
+        """Return the module, or raise PtxSyntaxError."""
         try:
             return self._read(text)
         except XlaExplorerError:
             raise
-        except (
-            Exception
-        ) as problem:  # words that are missing, numbers that are none: any text may come
+        except Exception as problem:  # arbitrary text: missing words, invalid numbers
             lines = text.split("\n")
             shown = lines[self.number - 1].strip() if self.number <= len(lines) else ""
             raise PtxSyntaxError(
@@ -195,7 +196,7 @@ class _Reader:
         return self.module
 
     def _consume(self, text: str, line: int, last_line: int) -> str:
-        """Take whole statements from the front; what is left."""
+        """Consume whole statements from the front and return the rest."""
         while text:
             if self.kernel is None:
                 if _HEADER.match(text):

@@ -1,8 +1,9 @@
-"""Data races: two threads at one place of memory, one of them writing, with nothing that orders them.
+"""Data races: unordered accesses of two threads to one place of memory, at least one a write.
 
-Accesses are ordered when one thread made both, when their block passed a barrier between them, or when one warp made both
-with `bar.warp.sync` between. Nothing orders two blocks of a launch. The emulator runs threads in lock-step, so a kernel without
-its barriers still computes the right values here: only this shows that they are missing.
+Accesses are ordered if one thread made both, if their block passed a barrier between them, or if
+one warp made both with `bar.warp.sync` between. Two blocks of a launch are unordered. The emulator
+runs threads in lock-step, so a kernel without its barriers computes correct values here; only race
+detection finds the missing barriers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ NOBODY, SEVERAL, ATOMIC = -1, -2, -3
 
 
 class _LastAccess:
-    """Who touched each cell last: thread (or NOBODY, SEVERAL, ATOMIC), its block (or SEVERAL), and the epochs of block and warp."""
+    """The last access of each cell: thread (or NOBODY, SEVERAL, ATOMIC), block and epochs.
+
+    The block may be SEVERAL. Epochs are of block and warp.
+    """
 
     __slots__ = ("block", "epoch", "thread", "warp_epoch")
 
@@ -30,7 +34,7 @@ class _LastAccess:
     def unordered(
         self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None
     ) -> Array:
-        """Where nothing orders the last access before one by these threads."""
+        """Return a mask of cells whose last access is unordered with one by these threads."""
         who = self.thread[cell]
         hit: Array = (
             (who != thread)
@@ -46,26 +50,30 @@ class _LastAccess:
     def record(
         self, cell: Array, thread: Array | int, block: Array, epoch: Array, warp_epoch: Array | None
     ) -> None:
-        """These threads are the last now."""
+        """Record these threads as the last ones."""
         self.thread[cell], self.block[cell], self.epoch[cell] = thread, block, epoch
         if warp_epoch is not None:
             self.warp_epoch[cell] = warp_epoch
 
 
 class Detector(Protocol):
-    """Told of every access to a space, notes the races."""
+    """Detector of races from every access to a space."""
 
     def access(
         self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
     ) -> None:
-        """An access of `total` bytes at each lane's offset in the space. action: load, store or atomic."""
+        """Check an access of `total` bytes at each lane's offset in the space.
+
+        action: load, store or atomic.
+        """
         ...
 
 
 class RaceDetector(Detector):
-    """The last writer and readers of each cell of a space. granule: bytes of a cell, the narrowest access of the kernel.
+    """The last writer and readers of each cell of a space.
 
-    Of shared memory there is one for each batch, of global memory one for the launch.
+    granule: bytes of a cell, the narrowest access of the kernel. There is one detector of shared
+    memory for each batch, one of global memory for the launch.
     """
 
     def __init__(self, space: str, size: int, granule: int) -> None:
@@ -76,7 +84,7 @@ class RaceDetector(Detector):
     def access(
         self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int
     ) -> None:
-        """Record an access of `total` bytes at each lane's offset in the space, and note the races it makes."""
+        """Record an access of `total` bytes at each lane's offset in the space, and its races."""
         inside = (offset >= 0) & (offset + total <= self.size)
         if not inside.all():
             offset, lanes = offset[inside], lanes[inside]
@@ -134,7 +142,7 @@ class RaceDetector(Detector):
     def _record_reads(
         self, cell: Array, thread: Array, block: Array, epoch: Array, warp_epoch: Array | None
     ) -> None:
-        """Readers add up while nothing orders them: several threads, several blocks."""
+        """Accumulate unordered readers: several threads, several blocks."""
         reads = self.reads
         joined = reads.unordered(cell, thread, block, epoch, None)
         blocks = np.where(
@@ -142,7 +150,7 @@ class RaceDetector(Detector):
         )
         who = np.where(joined, SEVERAL, thread)
         reads.record(cell, who, blocks, epoch, warp_epoch)
-        # Lanes of this very instruction that read one cell: the last one stands there now.
+        # Lanes of this instruction that read the same cell: the last one is recorded at this point.
         crowd = (reads.thread[cell] != who) & ~joined
         if crowd.any():
             mixed = reads.block[cell[crowd]] != blocks[crowd]

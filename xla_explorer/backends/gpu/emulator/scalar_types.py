@@ -1,7 +1,7 @@
-"""PTX scalar types as numpy dtypes; bfloat16, single roundings and fused multiply-add, which numpy lacks.
+"""PTX scalar types as numpy dtypes, and bfloat16, single roundings and fused multiply-add.
 
-Source: PTX ISA, "Fundamental Types", "Floating Point Instructions"; S. Boldo, G. Melquiond, "Emulation of FMA and
-correctly rounded sums: proved algorithms using rounding to odd" (2008).
+Source: PTX ISA, "Fundamental Types", "Floating Point Instructions"; S. Boldo, G. Melquiond,
+"Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd" (2008).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _SMALLEST_NORMAL = np.float32(2.0**-126)
 
 
 def bf16_to_f32(bits: Array) -> Array:
-    """The values of bfloat16 bits, exactly."""
+    """Convert bfloat16 bits exactly."""
     wide: Array = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return wide
 
 
 def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
-    """bfloat16 bits, to nearest even (`rn`) or toward zero (`rz`). NaN becomes the canonical NaN."""
+    """Round to bfloat16 bits, to nearest even (`rn`) or toward zero (`rz`); NaN is canonical."""
     bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
     if mode == "rn":
         high = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(
@@ -56,13 +56,13 @@ def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
 
 
 def f64_to_bf16(value: Array) -> Array:
-    """bfloat16 bits of doubles, rounded once: to odd in f32 first."""
+    """Round doubles once to bfloat16 bits, through round-to-odd in f32."""
     near = value.astype(np.float32)
     return f32_to_bf16(_odd_f32(near, value))
 
 
 def _odd_f32(near: Array, exact: Array) -> Array:
-    """The f32 toward zero with its last bit set where `near` is not exact."""
+    """Return the f32 rounded to odd: toward zero, last bit set if inexact."""
     back = near.astype(np.float64)
     toward = np.where(np.abs(back) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
     inexact = (back != exact) & np.isfinite(near)
@@ -71,19 +71,22 @@ def _odd_f32(near: Array, exact: Array) -> Array:
 
 
 def flushed(value: Array) -> Array:
-    """Subnormal f32 as zeros of the same sign."""
+    """Flush subnormal f32 to zeros of the same sign."""
     return np.where(np.abs(value) < _SMALLEST_NORMAL, np.copysign(np.float32(0), value), value)
 
 
 def sum_with_error(a: Array, b: Array) -> tuple[Array, Array]:
-    """The f64 sum and what rounding it lost (Knuth's two-sum)."""
+    """Return the f64 sum and its rounding error (Knuth's two-sum)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def fma_f32(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c rounded once: the product is exact in f64, the sum is rounded to odd there and then to f32."""
+    """Return a * b + c rounded once.
+
+    The product is exact in f64; the sum is rounded to odd in f64 and then to f32.
+    """
     total, error = sum_with_error(a.astype(np.float64) * b, c.astype(np.float64))
     bits = total.view(np.int64)
     adjust = ((bits & 1) == 0) & (error != 0) & np.isfinite(total)
@@ -93,9 +96,9 @@ def fma_f32(a: Array, b: Array, c: Array) -> Array:
 
 
 def fma_f64(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c rounded once, but for results below 2^-1022, which are rounded twice."""
+    """Return a * b + c rounded once, except for results below 2^-1022, which are rounded twice."""
     magnitude = np.abs(a * b)
-    # Splitting a factor multiplies it by 2^27; the error of a small product is no number.
+    # Splitting a factor multiplies it by 2^27; the error of a small product is not representable.
     safe = (
         (magnitude < 2.0**960)
         & (magnitude > 2.0**-900)
@@ -109,7 +112,7 @@ def fma_f64(a: Array, b: Array, c: Array) -> Array:
     (a_part, a_power), (b_part, b_power), (c_part, c_power) = np.frexp(a), np.frexp(b), np.frexp(c)
     power = a_power + b_power
     distance = c_power - power
-    # A sum that is far smaller only decides ties: how much smaller does not matter.
+    # A much smaller sum only decides ties: its exact size does not matter.
     scaled = np.ldexp(
         _fma_in_range(a_part, b_part, np.ldexp(c_part, np.clip(distance, -300, 300))), power
     )
@@ -119,7 +122,7 @@ def fma_f64(a: Array, b: Array, c: Array) -> Array:
 
 
 def _fma_in_range(a: Array, b: Array, c: Array) -> Array:
-    """The product and its error exactly (Dekker, Veltkamp), then the sum of the three, all but the last step rounded to odd."""
+    """Return the exact product (Dekker, Veltkamp) plus c, all but the last step rounded to odd."""
     product = a * b
     upper, upper_error = sum_with_error(c, _product_error(a, b, product))
     high, high_error = sum_with_error(product, upper)
@@ -141,7 +144,10 @@ def _product_error(a: Array, b: Array, product: Array) -> Array:
 
 
 def rounded_f32(total: Array, error: Array | float, mode: str) -> Array:
-    """An f64 value and what it lacks, as f32 under a directed mode: `rz`, `rm` (down) or `rp` (up)."""
+    """Round an f64 value plus error to f32 under a directed mode.
+
+    `rz`, `rm` (down) or `rp` (up).
+    """
     near = total.astype(np.float32)
     back = near.astype(np.float64)
     above = (back > total) | ((back == total) & (error < 0))

@@ -1,9 +1,9 @@
 """Lock-step execution: groups of lanes by program counter, the lowest first.
 
-Compilers mostly lay out code so that the join of a branch comes after both of its sides; running the lowest counter first therefore
-makes lanes meet there again. Where an instruction needs the whole warp (`shfl.sync` ...), lanes wait for those that can still come.
-Lanes at a barrier wait until all that it counts are there, lanes at an mbarrier until a phase ends, warps at `wgmma.fence` for the rest
-of their warpgroup.
+Compilers mostly place the join of a branch after both of its sides, so running the lowest counter
+first reconverges lanes there. For an instruction of a whole warp (`shfl.sync` ...), lanes wait for
+those that can still arrive. Lanes at a barrier wait for all its threads, lanes at an mbarrier for
+the end of a phase, warps at `wgmma.fence` for their warpgroup.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import deadline, limits
 
 SPIN_LIMIT = 1 << 16
-"""Backward jumps after which a group lets others go first: it may be waiting for them."""
+"""Backward jumps after which a group yields to others, for which it may be waiting."""
 NUMBERS = 16  # barriers of a block
 Pending = dict[int, Lanes]
 
 
 def join(pending: Pending, pc: int, lanes: Lanes, size: int) -> None:
-    """Let lanes wait at an instruction, together with those that wait there already."""
+    """Add lanes to those that wait at an instruction."""
     if pc not in pending:
         pending[pc] = lanes
         return
@@ -39,7 +39,7 @@ def join(pending: Pending, pc: int, lanes: Lanes, size: int) -> None:
 
 
 def choose(pending: Pending, blocks: dict[int, BasicBlock]) -> int:
-    """The instruction to go on at: the lowest one, but where lanes of a warp wait for one another not before the others are there."""
+    """Return the next instruction: the lowest, unless it must wait for other lanes of a warp."""
     for pc in sorted(pending):
         lanes = pending[pc]
         if not blocks[pc].converges or not split_warps(lanes) or not _elsewhere(pending, pc):
@@ -48,7 +48,7 @@ def choose(pending: Pending, blocks: dict[int, BasicBlock]) -> int:
 
 
 def split_warps(lanes: Lanes) -> bool:
-    """Whether lanes may be parts of warps."""
+    """Return whether lanes may be parts of warps."""
     return lanes is not None and (
         len(lanes) % WARP != 0
         or bool((lanes[::WARP] // WARP != lanes[WARP - 1 :: WARP] // WARP).any())
@@ -56,7 +56,7 @@ def split_warps(lanes: Lanes) -> bool:
 
 
 def _elsewhere(pending: Pending, pc: int) -> bool:
-    """Whether other lanes of the warps at an instruction can still move."""
+    """Return whether other lanes of the warps at an instruction can still move."""
     own = pending[pc]
     assert own is not None
     warps = np.unique(own // WARP)
@@ -68,9 +68,10 @@ def _elsewhere(pending: Pending, pc: int) -> bool:
 
 
 class Barriers:
-    """Lanes that wait at block barriers, and how many threads of each block are still there.
+    """Lanes that wait at block barriers, and the running threads of each block.
 
-    waiting, needed: by number and block: threads that have come, and how many must (0: all that are still there).
+    waiting, needed: by number and block: arrived threads, and the required number (0: all running
+    ones).
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -88,11 +89,14 @@ class Barriers:
         )
 
     def leave(self, lanes: Lanes) -> None:
-        """Threads have ended."""
+        """Remove ended threads."""
         self.live -= self._per_block(lanes)
 
     def arrive(self, pc: int, lanes: Array, use: BarrierUse) -> Array | None:
-        """Lanes have come to the barrier before instruction `pc`; those that go on at once (`bar.arrive`)."""
+        """Record arrivals at the barrier before instruction `pc`; return lanes that do not wait.
+
+        These execute `bar.arrive`.
+        """
         batch = self.batch
         numbers = np.broadcast_to(use.number(batch, lanes), len(lanes)) % NUMBERS
         counts = (
@@ -112,7 +116,7 @@ class Barriers:
         return None if use.waits else lanes
 
     def released(self) -> list[tuple[int, Array]]:
-        """(next instruction, lanes) of the barriers that are complete; they wait no more."""
+        """Release complete barriers and return (next instruction, lanes)."""
         result: list[tuple[int, Array]] = []
         for number in range(NUMBERS):
             waiting, needed = self.waiting[number], self.needed[number]
@@ -167,13 +171,13 @@ class Barriers:
         return result
 
     def note_stuck(self) -> None:
-        """Nobody can move, and lanes still wait."""
+        """Record lanes that wait forever."""
         for (_, pc), parts in self.places.items():
             self.batch.findings.note("barrier that is never complete", pc - 1, sum(map(len, parts)))
 
 
 class Parked:
-    """Lanes that wait for the phase of an mbarrier, by the instruction that waits, and warps that wait for their warpgroup."""
+    """Lanes that wait for an mbarrier's phase, and warps that wait for their warpgroup."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -182,7 +186,7 @@ class Parked:
         self._seen = 0
 
     def wait(self, block: BasicBlock, lanes: Array) -> list[tuple[int, Array]]:
-        """Lanes come to a wait; those whose phase is over go on."""
+        """Park lanes at a wait; return those whose phase is complete."""
         wait = block.wait
         assert wait is not None
         over = wait.ready(self.batch, lanes)
@@ -195,7 +199,7 @@ class Parked:
         return [(block.end, go)]
 
     def gather(self, block: BasicBlock, lanes: Array) -> list[tuple[int, Array]]:
-        """Warps come to where their warpgroup must be complete; those that are go on."""
+        """Park warps until their warpgroup is complete; return those of complete ones."""
         waiting = self.warps.pop(block.end, None)
         if waiting is not None:
             lanes = np.sort(np.concatenate((waiting, lanes)))
@@ -206,7 +210,7 @@ class Parked:
         return [(block.end, lanes[whole])] if whole.any() else []
 
     def woken(self) -> list[tuple[int, Array]]:
-        """Waits to be looked at again, since some phase has ended."""
+        """Return the waits to check again after the end of some phase."""
         barriers = self.batch.memory_barriers
         if barriers is None or barriers.ended == self._seen:
             return []
@@ -216,7 +220,7 @@ class Parked:
         return result
 
     def note_stuck(self) -> None:
-        """Nobody can move, and lanes still wait."""
+        """Record lanes that wait forever."""
         for pc, (wait, parts) in self.waits.items():
             lanes = np.concatenate(parts)
             self.batch.findings.note(
@@ -237,7 +241,7 @@ STOPS = frozenset({"barrier", "leave", "trap", "wait", "gather"})
 def stop(
     batch: Batch, block: BasicBlock, lanes: Lanes, barriers: Barriers, parked: Parked
 ) -> list[tuple[int, Array]]:
-    """Lanes come to the end of a block at which they may have to stay; who goes on now, and where."""
+    """Handle a terminator that may block lanes; return (next instruction, lanes) of the others."""
     if block.kind in ("wait", "gather"):
         who = batch.all_lanes if lanes is None else lanes
         return parked.wait(block, who) if block.kind == "wait" else parked.gather(block, who)
@@ -257,7 +261,7 @@ def stop(
 
 
 def ways(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes]]:
-    """Where a group goes from a block that ends in no barrier and does not end the threads."""
+    """Return the successors of a group at a non-blocking terminator."""
     if block.kind == "fall":
         return [(block.end, group.lanes)]
     if block.kind == "jump":
@@ -278,7 +282,7 @@ def ways(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes
 
 
 def _through_table(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes]]:
-    """`brx.idx`: an entry of a table each."""
+    """Return the successors of a group at `brx.idx`."""
     assert block.condition is not None
     index = np.broadcast_to(block.condition(batch, group.lanes), group.count)
     outside = index >= len(block.table)
@@ -299,7 +303,7 @@ def _through_table(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[
 
 
 class EmulatorLimitError(XlaExplorerError):
-    """A kernel did not end within what it may take. `kernel`, `line`: where it was; the line is one of the PTX text."""
+    """A kernel exceeded its limit. `kernel`, `line`: its place; the line is of the PTX text."""
 
     def __init__(self, batch: Batch, pc: int, what: str, hint: str) -> None:
         resources = batch.findings.resources
@@ -311,7 +315,7 @@ class EmulatorLimitError(XlaExplorerError):
 
 
 class Watch:
-    """Counts what a batch executes, and looks at the clock where the run has a deadline."""
+    """Counter of a batch's instructions, with a check of the run's deadline."""
 
     __slots__ = ("batch", "budget", "left", "until")
 
@@ -319,7 +323,7 @@ class Watch:
         self.batch, self.budget, self.left, self.until = batch, budget, budget, deadline()
 
     def count(self, instructions: int, pc: int) -> None:
-        """So many more, the last of them at `pc`. EmulatorLimitError when it is enough."""
+        """Count instructions up to `pc`; EmulatorLimitError beyond the budget."""
         self.left -= instructions
         if self.left < 0:
             hint = "does its loop come to an end? if it does: xe.options.emulated_instructions, or LaunchOptions(instructions=...)"
@@ -334,7 +338,10 @@ class Watch:
 
 
 def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
-    """Raise what an instruction ended in as an error that names its line: in any PTX text, operands may be of other types than it takes."""
+    """Raise an instruction's exception as an error with its line.
+
+    Operands in arbitrary PTX text may be of unsupported types.
+    """
     if isinstance(problem, XlaExplorerError):
         raise problem
     resources = batch.findings.resources
@@ -348,8 +355,8 @@ def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
 def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = None) -> None:
     """Run a batch to its end.
 
-    instructions: that it may execute, each counted once for the lanes that execute it together; None: as `foundation.limits` says.
-    EmulatorLimitError beyond that, and at the deadline of the run.
+    instructions: limit, each counted once for lanes that execute it together; None: of
+    `foundation.limits`. EmulatorLimitError beyond it, and at the deadline of the run.
     """
     watch = Watch(batch, limits.emulated_instructions if instructions is None else instructions)
     pending: Pending = {0: batch.start}

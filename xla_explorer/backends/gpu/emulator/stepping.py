@@ -1,4 +1,4 @@
-"""A launch stepped warp by warp and instruction by instruction, with the registers of every lane to look at."""
+"""Stepping through a launch warp by warp, one instruction at a time, with all lanes' registers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _WARPS = WARPGROUP // WARP
 
 
 class WarpStepper:
-    """Runs some blocks of a launch one warp instruction at a time. `step()` runs the next one of a warp and returns it. An instruction of
-    a warpgroup (`wgmma`) waits for its four warps, and is one step of all of them.
+    """Stepper of some blocks of a launch, one warp instruction at a time.
 
-    first_block, blocks: which blocks of the grid are there; others do not run. dynamic_shared: bytes of shared memory that the launch asks
-    for.
+    `step()` runs the next instruction of a warp and returns it. An instruction of a warpgroup
+    (`wgmma`) waits for its four warps, and is one step of all of them. first_block, blocks: the
+    emulated blocks of the grid. dynamic_shared: bytes of shared memory of the launch.
     """
 
     def __init__(
@@ -70,7 +70,6 @@ class WarpStepper:
         self._barriers, self._parked = Barriers(self.batch), Parked(self.batch)
         self._over = False
 
-    # -- looking -------------------------------------------------------------------------------------------------------
     @property
     def findings(self) -> list[Finding]:
         """Faults so far."""
@@ -82,7 +81,7 @@ class WarpStepper:
         return [warp for warp in range(self.warps) if self._together(warp)]
 
     def waits_for(self, warp: int) -> str:
-        """What a warp that cannot go on waits for, with the PTX line; empty for one that can, or that has ended."""
+        """Describe the wait of a blocked warp, with the PTX line; empty for any other warp."""
         code = self.kernel.code.kernel.instructions
         places = [
             (f"at barrier {number}", pc - 1, parts)
@@ -104,7 +103,7 @@ class WarpStepper:
         return ""
 
     def active(self, warp: int) -> Array:
-        """(32,) bool: the lanes that the next instruction of a warp runs for."""
+        """Return a (32,) mask of the lanes of a warp's next instruction."""
         inside = self._inside[warp]
         lanes = (
             inside[1]
@@ -119,7 +118,7 @@ class WarpStepper:
         return mask
 
     def next(self, warp: int) -> PtxInstruction | None:
-        """The instruction that `step(warp)` would run."""
+        """Return the instruction that `step(warp)` would run."""
         if self._inside[warp] is None and not self._pending[warp]:
             return None
         number = self._number(warp)
@@ -127,7 +126,10 @@ class WarpStepper:
         return code[number] if number < len(code) else None
 
     def register(self, warp: int, name: str) -> Array:
-        """(32,) values of a register, as unsigned bits or what last wrote it. KeyError for unknown names."""
+        """Return (32,) values of a register in its last written type.
+
+        KeyError for unknown names.
+        """
         slot = self.kernel.code.names.slots[name]
         value = self.batch.registers[slot]
         if value is None:
@@ -135,7 +137,7 @@ class WarpStepper:
         return np.broadcast_to(value, self.batch.lanes)[warp * WARP : warp * WARP + WARP].copy()
 
     def registers(self, warp: int) -> dict[str, Array]:
-        """Every register that has been written: name -> (32,) values."""
+        """Return every written register: name -> (32,) values."""
         slots = self.kernel.code.names.slots
         return {
             name: self.register(warp, name)
@@ -144,7 +146,7 @@ class WarpStepper:
         }
 
     def to_frame(self, warp: int) -> Any:
-        """A row per lane, a column per register, and whether the lane is active."""
+        """Return a DataFrame with a row per lane, a column per register, and the active lanes."""
         import pandas
 
         frame = pandas.DataFrame(self.registers(warp))
@@ -152,12 +154,11 @@ class WarpStepper:
         frame.index.name = "lane"
         return frame
 
-    # -- moving --------------------------------------------------------------------------------------------------------
     def step(self, warp: int | None = None) -> PtxInstruction | None:
-        """Run the next instruction of a warp (None: the first that can) and return it; None when no warp can go on: all have ended, or
-        wait in vain, which is a finding.
+        """Run the next instruction of a warp (None: the first that can run) and return it.
 
-        XlaExplorerError when the warp waits or has ended, or does not exist.
+        None if no warp can continue: all have ended, or wait forever, which is a finding.
+        XlaExplorerError if the warp waits, has ended, or does not exist.
         """
         able = self.runnable
         if warp is not None and warp not in able:
@@ -199,8 +200,10 @@ class WarpStepper:
         return code[number] if number < len(code) else None
 
     def run_to_line(self, line: int, warp: int) -> PtxInstruction | None:
-        """Step a warp until its next instruction is on a PTX line, others only while it waits; that instruction, or None at the end.
-        EmulatorLimitError when neither comes."""
+        """Step a warp until its next instruction is on a PTX line; other warps only if it waits.
+
+        Returns that instruction, or None at the end. EmulatorLimitError if neither is reached.
+        """
         watch = Watch(self.batch, limits.emulated_instructions)
         while self.runnable:
             following = self.next(warp)
@@ -226,7 +229,10 @@ class WarpStepper:
         )
 
     def _together(self, warp: int) -> list[int]:
-        """The warps that run the next instruction of a warp with it, itself among them; none when it has to wait or has ended."""
+        """Return the warps that run a warp's next instruction together.
+
+        None if it waits or has ended.
+        """
         following = self.next(warp)
         if following is None:
             return [warp] if self._inside[warp] is not None or self._pending[warp] else []
@@ -261,7 +267,7 @@ class WarpStepper:
                 self._leave(warp, block, lanes)
 
     def _leave(self, warp: int, block: BasicBlock, lanes: Array) -> None:
-        """A warp has come to the end of a basic block."""
+        """Handle the end of a basic block of a warp."""
         self._inside[warp] = None
         for after, woken in self._parked.woken():
             self._resume(after, woken)
@@ -274,6 +280,6 @@ class WarpStepper:
             join(self._pending[warp], after, some, -1)
 
     def _resume(self, after: int, lanes: Array) -> None:
-        """Lanes of any warps go on at an instruction."""
+        """Continue lanes of any warps at an instruction."""
         for one in np.unique(lanes // WARP):
             join(self._pending[int(one)], after, lanes[lanes // WARP == one], -1)

@@ -1,1 +1,1 @@
-"""NVIDIA's libraries for GPU programs: found in the wheels (extra `gpu`) or a CUDA installation, called by their C interfaces."""
+"""NVIDIA's libraries from wheels (extra `gpu`) or a CUDA installation, by their C interfaces."""

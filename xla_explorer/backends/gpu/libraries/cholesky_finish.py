@@ -1,6 +1,7 @@
-"""The PTX kernel that ends a factorisation by cuSOLVER: zeros in the triangle that it left alone, NaN all over where it failed.
+"""The PTX kernel after a factorisation by cuSOLVER.
 
-A thread a word of 4 bytes. `ptx` writes the text; there is no HLO behind it.
+It writes zeros to the other triangle, and NaN everywhere if the factorisation failed. It has one
+thread for each word of 4 bytes. `ptx` writes the text, which has no HLO.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 
 NAME = "finish_cholesky"
 BLOCK = 256
-# Words of an element of NaN, by HLO type: those of f64 are low, high. Only the real part of a complex one is NaN.
+# Words of a NaN element, by HLO type: those of f64 are low, high. Only the real part of a complex
+# one is NaN.
 _NAN_WORDS = {
     "f32": (0x7FC00000,),
     "f64": (0, 0x7FF80000),
@@ -19,22 +21,22 @@ _NAN_WORDS = {
 
 
 def words_of(kind: str) -> int:
-    """Words of one element."""
+    """Return the words of one element."""
     return len(_NAN_WORDS[kind])
 
 
 def blocks_of(kind: str, n: int, batch: int) -> int:
-    """Blocks of the launch."""
+    """Return the blocks of the launch."""
     return -(-n * n * batch * words_of(kind) // BLOCK)
 
 
 def ptx(architecture: GpuArchitecture, kind: str, n: int, batch: int, lower: bool) -> str:
-    """The module: arguments are the address of the factors and that of a status for each."""
+    """Return the module; its arguments are the addresses of the factors and of their statuses."""
     words, total = words_of(kind), n * n * batch * words_of(kind)
     version = f"{architecture.ptx_version // 10}.{architecture.ptx_version % 10}"
     marked, place = max(
         (word, place) for place, word in enumerate(_NAN_WORDS[kind])
-    )  # the one word that is not zero
+    )  # the only nonzero word
     other = "gt" if lower else "lt"  # column against row: the triangle without values
     return f"""
 .version {version}

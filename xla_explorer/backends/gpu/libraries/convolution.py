@@ -1,7 +1,9 @@
-"""Convolutions and their derivatives by cuDNN: one plan for each different call, with the algorithm that its heuristic puts first.
+"""Convolutions and their derivatives by cuDNN: a cached plan for each distinct call.
 
-Source: cuDNN documentation, "cudnn_cnn Library": cudnnConvolutionForward(), cudnnConvolutionBackwardData(),
-cudnnConvolutionBackwardFilter() and their ...Algorithm_v7(); numbers from cudnn_graph.h, cudnn_ops.h and cudnn_cnn.h of version 9.
+A plan has the first algorithm of the library's heuristic. Source: cuDNN documentation, "cudnn_cnn
+Library": cudnnConvolutionForward(), cudnnConvolutionBackwardData(),
+cudnnConvolutionBackwardFilter() and their ...Algorithm_v7(); numbers from cudnn_graph.h,
+cudnn_ops.h and cudnn_cnn.h of version 9.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
 from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall
 
-WORKSPACE_BYTES = 256 << 20  # the most that an algorithm may want
+WORKSPACE_BYTES = 256 << 20  # maximum of an algorithm
 DATA_TYPES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 9}  # cudnnDataType_t
 NCHW, NHWC = 0, 1  # cudnnTensorFormat_t, of filters
 CROSS_CORRELATION = 1  # cudnnConvolutionMode_t
@@ -22,8 +24,8 @@ DEFAULT_MATH, TENSOR_OP_MATH, FMA_MATH = (
     0,
     1,
     3,
-)  # cudnnMathType_t; since Ampere the default lets f32 be TF32
-ALGORITHMS = 8  # that a heuristic is asked for: there are no more of a kind
+)  # cudnnMathType_t; since Ampere the default allows TF32 for f32
+ALGORITHMS = 8  # requested from a heuristic: there are no more of a kind
 _QUERIES = {
     "forward": "cudnnGetConvolutionForwardAlgorithm_v7", "backward-input": "cudnnGetConvolutionBackwardDataAlgorithm_v7",
     "backward-filter": "cudnnGetConvolutionBackwardFilterAlgorithm_v7",
@@ -35,7 +37,7 @@ _CALLS = {
 
 
 class AlgorithmPerformance(ctypes.Structure):
-    """cudnnConvolutionFwdAlgoPerf_t; those of the derivatives have the same fields."""
+    """cudnnConvolutionFwdAlgoPerf_t; the derivatives' structures have the same fields."""
 
     _fields_ = (
         ("algorithm", ctypes.c_int),
@@ -49,21 +51,24 @@ class AlgorithmPerformance(ctypes.Structure):
 
 
 def math_type(call: ConvolutionCall) -> int:
-    """Which units may be used: tensor cores for 16-bit floats, for f32 only as TF32 where that was asked for."""
+    """Return the permitted units.
+
+    Tensor cores for 16-bit floats, for f32 only as requested TF32.
+    """
     if call.type in ("f16", "bf16"):
         return TENSOR_OP_MATH
     return FMA_MATH if call.compute == "f32" else DEFAULT_MATH
 
 
 class ConvolutionPlan:
-    """Descriptors of a call and its algorithm, made once. workspace_bytes: what it needs besides."""
+    """Descriptors and algorithm of a call. workspace_bytes: of the algorithm."""
 
     def __init__(
         self, library: SharedObject, handle: ctypes.c_void_p, call: ConvolutionCall
     ) -> None:
         self.library, self.handle, self.call = library, handle, call
         self._made: list[tuple[str, ctypes.c_void_p]] = []
-        flat = len(call.padding) == 1  # cuDNN has two spatial dimensions at least
+        flat = len(call.padding) == 1  # cuDNN has at least two spatial dimensions
         self.image, self.result = (
             self._tensor(call.image, call.image_strides),
             self._tensor(call.result, call.result_strides),
@@ -93,7 +98,7 @@ class ConvolutionPlan:
 
     @property
     def _descriptors(self) -> tuple[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]:
-        """Of both operands and the result."""
+        """Descriptors of both operands and the result."""
         return {"forward": (self.image, self.filter, self.result), "backward-input": (self.filter, self.result, self.image),
                 "backward-filter": (self.image, self.result, self.filter)}[self.call.form]  # fmt: skip
 
@@ -105,9 +110,7 @@ class ConvolutionPlan:
 
     def _tensor(self, extents: Sequence[int], strides: Sequence[int]) -> ctypes.c_void_p:
         made = self._descriptor("Tensor")
-        if (
-            len(extents) == 3
-        ):  # the row that is put in is the only one: its stride is that of a whole row
+        if len(extents) == 3:  # the inserted row is the only one: its stride is that of a whole row
             extents, strides = (
                 _with_row(extents, True),
                 (*strides[:2], strides[2] * extents[2], strides[2]),
@@ -123,7 +126,10 @@ class ConvolutionPlan:
         return made
 
     def _best(self) -> AlgorithmPerformance:
-        """The fastest by the library's estimate of those that work, in the work space there is, as exactly as was asked for."""
+        """Return the fastest supported algorithm by the library's estimate.
+
+        It must fit the work space and have the requested accuracy.
+        """
         found, results = ctypes.c_int(), (AlgorithmPerformance * ALGORITHMS)()
         a, b, c = self._descriptors
         self.library.call(
@@ -160,7 +166,7 @@ class ConvolutionPlan:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Destroy the descriptors."""
         for what, made in self._made:
             self.library.call(f"cudnnDestroy{what}Descriptor", made)
 

@@ -1,6 +1,7 @@
 """Fourier transforms by cuFFT; the inverse is scaled by cuBLAS.
 
-Source: cuFFT documentation, "cufftMakePlanMany()", "Multidimensional Transforms"; xla/service/gpu/runtime/fft_thunk.cc.
+Source: cuFFT documentation, "cufftMakePlanMany()", "Multidimensional Transforms";
+xla/service/gpu/runtime/fft_thunk.cc.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
 from xla_explorer.compiler.transforms.library_calls.library_call import FftCall
 
-# cufftType, from cufft.h: by (HLO's fft_type, whether f64).
+# cufftType, from cufft.h: by (HLO's fft_type, is f64).
 TRANSFORMS = {
     ("RFFT", False): (0x2A, "R2C"), ("IRFFT", False): (0x2C, "C2R"), ("FFT", False): (0x29, "C2C"), ("IFFT", False): (0x29, "C2C"),
     ("RFFT", True): (0x6A, "D2Z"), ("IRFFT", True): (0x6C, "Z2D"), ("FFT", True): (0x69, "Z2Z"), ("IFFT", True): (0x69, "Z2Z"),
@@ -20,7 +21,10 @@ _FORWARD, _INVERSE = -1, 1
 
 
 class FftPlan:
-    """A cuFFT plan: `batch` transforms of contiguous arrays, one after the other. complex_elements: of the operand of a C2R transform."""
+    """A cuFFT plan of `batch` contiguous transforms.
+
+    complex_elements: of the operand of a C2R transform.
+    """
 
     def __init__(self, library: SharedObject, call: FftCall) -> None:
         self.library, self.call = library, call
@@ -55,7 +59,7 @@ class FftPlan:
     def scale(
         self, cublas: SharedObject, handle: ctypes.c_void_p, result: int, stream: int
     ) -> None:
-        """Divide the result of an inverse transform by the number of points, which cuFFT leaves out."""
+        """Divide the result of an inverse transform by the number of points; cuFFT does not."""
         cublas.call("cublasSetStream_v2", handle, stream)
         is_real, is_double = self.call.direction == "IRFFT", self.call.real_type == "f64"
         name = {
@@ -72,5 +76,5 @@ class FftPlan:
         )
 
     def close(self) -> None:
-        """Give the plan back."""
+        """Destroy the plan."""
         self.library.call("cufftDestroy", self.plan)

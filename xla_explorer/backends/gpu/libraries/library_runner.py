@@ -1,6 +1,6 @@
-"""Runs library calls on a device: handles, plans and work spaces, each made when it is first needed.
+"""Library calls on a device, with handles, plans and work spaces created on first use.
 
-A work space belongs to a stream: calls on different streams run at once.
+A work space belongs to a stream, because calls on different streams run concurrently.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolv
 
 
 class LibraryRunner:
-    """Calls of one device. find: a library by name, or why it is not there."""
+    """Library calls of one device. find: returns a library by name, or a refusal."""
 
     def __init__(
         self, executor: DeviceExecutor, find: Callable[[str], SharedObject | Reason] = find_library
@@ -59,9 +59,10 @@ class LibraryRunner:
     def run(
         self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None
     ) -> None:
-        """Queue a call. operands: addresses of the instruction's operands; stream: of the executor, None for its own.
+        """Queue a call; GpuExecutionError if the library is missing or fails.
 
-        GpuExecutionError when the library is not there or refuses.
+        operands: addresses of the instruction's operands. stream: of the executor, None for its
+        own.
         """
         queue = self.executor.stream_address(stream)
         if isinstance(call, MatmulCall):
@@ -76,10 +77,14 @@ class LibraryRunner:
             self._triangular_solve(call, operands, result, queue, stream)
 
     def why_not(self, call: LibraryCall) -> Reason | None:
-        """See `LibraryCaller`. Convolutions are asked for: their algorithms serve some types, sizes and strides only."""
+        """Return the refusal of a call (see `LibraryCaller`).
+
+        Only convolutions are checked: their algorithms support some types, sizes and strides.
+        """
         if not isinstance(call, ConvolutionCall):
             return None
-        self.executor.synchronize()  # what the library makes is of the device's context, which this makes the thread's
+        # this makes the device's context current, to which the library's objects belong
+        self.executor.synchronize()
         try:
             self._convolution_plan(call)
         except GpuExecutionError as problem:
@@ -89,7 +94,7 @@ class LibraryRunner:
         return None
 
     def close(self) -> None:
-        """Give everything back."""
+        """Destroy all handles, plans and work spaces."""
         plans: list[MatmulPlan | FftPlan | ConvolutionPlan] = [
             *self._matmuls.values(), *self._ffts.values(), *self._convolutions.values(),
         ]  # fmt: skip
@@ -102,7 +107,6 @@ class LibraryRunner:
         for kept in (self._matmuls, self._ffts, self._convolutions, self._handles, self._spaces):
             kept.clear()
 
-    # -- what calls share ----------------------------------------------------------------------------------------------
     def _library(self, name: str) -> SharedObject:
         found = self.find(name)
         if isinstance(found, Reason):
@@ -121,11 +125,17 @@ class LibraryRunner:
         return found
 
     def _place(self, stream: Any) -> int:
-        """What plans and work spaces of a stream are kept by. The main one is another while it records, and what is recorded is its."""
+        """Return the key of a stream's plans and work spaces.
+
+        While the main stream records, another stream replaces it with the same key.
+        """
         return 0 if stream is None else self.executor.stream_address(stream)
 
     def _space(self, stream: Any, purpose: str, size: int) -> DeviceMemory:
-        """Memory of a stream for a purpose, at least so large. It stays where it is: recorded graphs have its address."""
+        """Return memory of a stream for a purpose, of at least a size.
+
+        Its address stays fixed, because recorded graphs contain it.
+        """
         room = 1 << (max(size, 256) - 1).bit_length()
         place = self._place(stream)
         kept = self._spaces.get((place, purpose, room))
@@ -133,7 +143,6 @@ class LibraryRunner:
             kept = self._spaces[place, purpose, room] = self.executor.allocate_named(room, purpose)
         return kept
 
-    # -- the calls -----------------------------------------------------------------------------------------------------
     def _matmul(
         self, call: MatmulCall, operands: Sequence[int], result: int, queue: int, stream: Any
     ) -> None:
@@ -174,7 +183,7 @@ class LibraryRunner:
         return plan
 
     def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
-        # A plan has one work area of its own, so a stream has plans of its own.
+        # A plan has a single work area, so each stream has its own plans.
         place = self._place(stream)
         plan = self._ffts.get((call, place))
         if plan is None:

@@ -1,6 +1,7 @@
-"""Matrix products by cuBLASLt: one plan for each different call, with the algorithm that the library's heuristic puts first.
+"""Matrix products by cuBLASLt: a cached plan for each distinct call.
 
-Source: cuBLAS documentation, "Using the cublasLt API".
+A plan has the first algorithm of the library's heuristic. Source: cuBLAS documentation, "Using the
+cublasLt API".
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from xla_explorer.backends.gpu.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
 from xla_explorer.compiler.transforms.library_calls.library_call import MatmulCall, MatrixOperand
 
-WORKSPACE_BYTES = 32 << 20  # what NVIDIA recommends for Hopper
-# cudaDataType_t, cublasComputeType_t, cublasLtEpilogue_t and attribute numbers, from library_types.h, cublas_api.h and cublasLt.h.
+WORKSPACE_BYTES = 32 << 20  # NVIDIA's recommendation for Hopper
+# cudaDataType_t, cublasComputeType_t, cublasLtEpilogue_t and attribute numbers, from
+# library_types.h, cublas_api.h and cublasLt.h.
 DATA_TYPES = {"f16": 2, "bf16": 14, "f32": 0, "f64": 1, "c64": 4, "c128": 5}
 COMPUTE_TYPES = {"f32": 68, "tf32": 77, "f64": 70}
 EPILOGUES = {"none": 1, "relu": 2, "bias": 4, "relu_bias": 6, "gelu": 32, "gelu_bias": 36}
@@ -25,7 +27,7 @@ MIN_ALIGNMENTS = (
     6,
     7,
     8,
-)  # of A, B, C, D; the library takes 256 for granted where nothing is said
+)  # of A, B, C, D; the library assumes 256 by default
 _SCALES = {"f16": "f32", "bf16": "f32"}  # of alpha and beta; else the operands' type
 _C_TYPES: dict[str, Any] = {
     "f32": ctypes.c_float, "f64": ctypes.c_double, "c64": ctypes.c_float * 2, "c128": ctypes.c_double * 2,
@@ -51,12 +53,15 @@ class HeuristicResult(ctypes.Structure):
 
 
 def alignment_of(address: int) -> int:
-    """The largest power of two that divides an address, at most 256."""
+    """Return the largest power of two that divides an address, at most 256."""
     return min(address & -address, 256) if address else 256
 
 
 class MatmulPlan:
-    """Descriptors of a call, made once. Addresses may change from run to run, alignments (bytes of left, right, result) may not."""
+    """Descriptors of a call. Addresses may change between runs, alignments may not.
+
+    alignments: bytes of left, right, result.
+    """
 
     def __init__(
         self,
@@ -96,7 +101,7 @@ class MatmulPlan:
                 BIAS_DATA_TYPE,
                 ctypes.c_int32(DATA_TYPES[call.result_type]),
             )
-            self._bias(bias)  # the heuristic looks at its alignment
+            self._bias(bias)  # the heuristic reads its alignment
         self.layouts = [
             self._layout(call.left, call.operand_type),
             self._layout(call.right, call.operand_type),
@@ -191,7 +196,7 @@ class MatmulPlan:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Destroy the descriptors."""
         for layout in self.layouts:
             self.library.call("cublasLtMatrixLayoutDestroy", layout)
         self.library.call("cublasLtMatmulDescDestroy", self.operation)

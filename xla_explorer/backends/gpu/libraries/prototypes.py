@@ -1,6 +1,7 @@
-"""C prototypes of the functions that are called: argument types by function. All return a status, 0 for success.
+"""C prototypes of library functions: argument types by function. All return 0 for success.
 
-Source: cublasLt.h, cublas_v2.h, cufft.h, cusolverDn.h, cudnn_ops.h, cudnn_cnn.h as their documentation lists them.
+Source: cublasLt.h, cublas_v2.h, cufft.h, cusolverDn.h, cudnn_ops.h, cudnn_cnn.h in their
+documentation.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cublasLtMatmulPreferenceCreate": (POINTER,),
     "cublasLtMatmulPreferenceSetAttribute": (POINTER, INT, POINTER, SIZE),
     "cublasLtMatmulPreferenceDestroy": (POINTER,),
-    # handle, operation, layouts of A, B, C, D, preference, how many are wanted, results, how many were found
+    # handle, operation, layouts of A, B, C, D, preference, requested count, results, found count
     "cublasLtMatmulAlgoGetHeuristic": (POINTER,) * 7 + (INT, POINTER, POINTER),
-    # handle, operation, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout, algorithm, workspace, its size, stream
+    # handle, operation, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout,
+    # algorithm, workspace, its size, stream
     "cublasLtMatmul": (POINTER,) * 14 + (SIZE, POINTER),
     # cuBLAS
     "cublasCreate_v2": (POINTER,),
@@ -41,7 +43,8 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cufftCreate": (POINTER,),
     "cufftDestroy": (INT,),
     "cufftSetStream": (INT, POINTER),
-    # plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, size of the work area
+    # plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch, size of the work
+    # area
     "cufftMakePlanMany": (
         INT,
         INT,
@@ -88,11 +91,12 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cudnnSetConvolutionMathType": (POINTER, INT),
     "cudnnSetConvolutionGroupCount": (POINTER, INT),
     "cudnnDestroyConvolutionDescriptor": (POINTER,),
-    # handle, three descriptors and the convolution's, how many are wanted, how many were found, results
+    # handle, three descriptors and the convolution's, requested count, found count, results
     "cudnnGetConvolutionForwardAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
     "cudnnGetConvolutionBackwardDataAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
     "cudnnGetConvolutionBackwardFilterAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
-    # handle, alpha, two descriptors with their arrays, the convolution's, algorithm, workspace, its size, beta, result's descriptor, result
+    # handle, alpha, two descriptors with their arrays, the convolution's, algorithm, workspace, its
+    # size, beta, result's descriptor, result
     "cudnnConvolutionForward": (POINTER,) * 7 + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
     "cudnnConvolutionBackwardData": (POINTER,) * 7
     + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
@@ -100,7 +104,8 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
 }
 for _letter in "SDCZ":  # f32, f64, c64, c128
-    # handle, side, triangle, operation, diagonal, m, n, alpha, A, its leading dimension, B, its leading dimension
+    # handle, side, triangle, operation, diagonal, m, n, alpha, A, its leading dimension, B, its
+    # leading dimension
     PROTOTYPES[f"cublas{_letter}trsm_v2"] = (
         POINTER,
         INT,

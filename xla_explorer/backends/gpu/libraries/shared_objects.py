@@ -1,6 +1,7 @@
-"""NVIDIA's shared objects: where they are, and their functions with statuses turned into errors.
+"""NVIDIA's shared objects: discovery, and function calls whose error statuses raise.
 
-They are looked for by NVIDIA's `cuda-pathfinder` (it comes with cuda-bindings), which knows its wheels, conda and CUDA installations.
+NVIDIA's `cuda-pathfinder` (part of cuda-bindings) finds them in wheels, conda and CUDA
+installations.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _CUDNN_FILES = ("libcudnn.so.9", "libcudnn.so")
 
 
 class LibraryError(GpuExecutionError):
-    """A library function answered with an error. status: its number."""
+    """A library function returned an error. status: its number."""
 
     def __init__(self, function: str, status: int) -> None:
         self.status = status
@@ -55,14 +56,14 @@ class LibraryError(GpuExecutionError):
 
 
 class SharedObject:
-    """Functions of one library. library: a `ctypes.CDLL`, or an object with functions of the same names."""
+    """Functions of one library. library: a `ctypes.CDLL`, or an object with the same functions."""
 
     def __init__(self, library: Any) -> None:
         self.library = library
         self._functions: dict[str, Any] = {}
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Call a function of `PROTOTYPES`; LibraryError when it answers with an error."""
+        """Call a function of `PROTOTYPES`; LibraryError if it returns an error."""
         found = self._functions.get(function)
         if found is None:
             found = getattr(self.library, function)
@@ -75,7 +76,7 @@ class SharedObject:
 
 @cache
 def find_library(name: str) -> SharedObject | Reason:
-    """A library of `LIBRARIES`, loaded; or why it is not there."""
+    """Return a loaded library of `LIBRARIES`, or a refusal."""
     wheel = _WHEELS[name]
     if name == "cudnn":
         return _find_cudnn()
@@ -88,10 +89,10 @@ def find_library(name: str) -> SharedObject | Reason:
         )
     try:
         loaded = load_nvidia_dynamic_lib(name)
-        if loaded.abs_path is None:  # it was loaded before, by somebody else
+        if loaded.abs_path is None:  # already loaded by other code
             return SharedObject(ctypes.CDLL(name, handle=int(loaded._handle_uint)))
         return SharedObject(ctypes.CDLL(str(loaded.abs_path)))
-    # cuda-pathfinder raises errors of its own kinds, the loader OSError.
+    # cuda-pathfinder raises its own errors, the loader OSError.
     except Exception as problem:
         text = (str(problem).splitlines() or [""])[0][:200]
         return refuse(
@@ -100,7 +101,10 @@ def find_library(name: str) -> SharedObject | Reason:
 
 
 def _find_cudnn() -> SharedObject | Reason:
-    """cuDNN, of which not every cuda-pathfinder knows: from its wheel, else where the loader looks. It loads its parts itself."""
+    """Return cuDNN, which older cuda-pathfinders do not find, or a refusal.
+
+    It is loaded from its wheel, else from the loader's paths, and loads its parts itself.
+    """
     problem = ""
     folders = [
         f"{folder}/nvidia/cudnn/lib/"
@@ -120,6 +124,6 @@ def _find_cudnn() -> SharedObject | Reason:
 
 
 def why_missing(name: str) -> str:
-    """Empty when a library can be loaded, else one sentence."""
+    """Return an empty string if a library can be loaded, else one sentence."""
     found = find_library(name)
     return found.message if isinstance(found, Reason) else ""

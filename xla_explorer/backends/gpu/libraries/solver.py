@@ -1,7 +1,8 @@
 """Cholesky factors by cuSOLVER and triangular systems by cuBLAS, one matrix after the other.
 
-The libraries read columns first, HLO writes rows first: a matrix is its transpose there, so triangles and sides change places.
-Source: cuSOLVER documentation, "cusolverDn<t>potrf()"; cuBLAS documentation, "cublas<t>trsm()".
+The libraries are column-major, HLO is row-major: a matrix is its transpose there, so triangles and
+sides are swapped. Source: cuSOLVER documentation, "cusolverDn<t>potrf()"; cuBLAS documentation,
+"cublas<t>trsm()".
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def solve_triangular(
     target: int,
     stream: int,
 ) -> None:
-    """Queue the solution of all systems. target: holds the right sides, and the unknowns afterwards."""
+    """Queue the solution of all systems. target: the right sides, overwritten by the solutions."""
     cublas.call("cublasSetStream_v2", handle, stream)
     one = _ONES[call.type]()
     size, order = SIZES[call.type], call.order
@@ -47,7 +48,7 @@ def solve_triangular(
 
 
 def cholesky_workspace(cusolver: SharedObject, handle: ctypes.c_void_p, call: CholeskyCall) -> int:
-    """Bytes of work space for one matrix."""
+    """Return the bytes of work space for one matrix."""
     elements = ctypes.c_int()
     uplo = _UPPER if call.lower else _LOWER
     cusolver.call(
@@ -66,8 +67,10 @@ def factor(
     cusolver: SharedObject, handle: ctypes.c_void_p, call: CholeskyCall, target: int, workspace: int, workspace_bytes: int, status: int,
     stream: int,
 ) -> None:  # fmt: skip
-    """Queue the factorisation of all matrices in place. status: an s32 for each on the device, 0 where the matrix was positive definite.
-    The other triangle stays as it was."""
+    """Queue the factorisation of all matrices in place; the other triangle is not written.
+
+    status: an s32 for each on the device, 0 if the matrix was positive definite.
+    """
     cusolver.call("cusolverDnSetStream", handle, stream)
     size = SIZES[call.type]
     for number in range(call.batch):

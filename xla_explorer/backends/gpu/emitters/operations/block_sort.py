@@ -1,14 +1,17 @@
-"""Sorting records in the shared memory of a block, stable, by any comparator: runs of one, two, four ... records are merged by rank.
+"""Stable sort of records in a block's shared memory, by any comparator, through merges by rank.
 
-A record's place in the merged run is its place in its own run plus its rank in the other one, which a binary search finds; of equal
-records those of the left run come first, so neither a comparison of positions nor a power of two of records is needed. All threads do
-the same number of steps. Where only the first few records of every run are wanted (top-k), the others are dropped as soon as a run is
-longer, and the work halves from level to level.
-Source: ranking merge as in Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.
+Runs of one, two, four ... records are merged. A record's place in the merged run is its place in
+its own run plus its rank in the other one, found by binary search; equal records of the left run
+come first. So neither a comparison of positions nor a power of two of records is needed. All
+threads execute the same number of steps. For top-k the records beyond the first few of every run
+are dropped as soon as a run is longer, and the work halves from level to level. Source: ranking
+merge as in Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs",
+2009.
 
-`a < b` is no order among floats with NaN, which equals everything without everything being equal: merging by ranks would then put two
-records into one place and lose others. Where the comparator orders by keys, NaN comes after the numbers instead, and equals itself; numbers
-are ordered as they were. XLA leaves the order open, too, but keeps all records, since it sorts bitonically.
+`a < b` is no strict weak order on floats with NaN, which would compare as equal to everything.
+Merging by rank would then give two records one place and lose others. If the comparator orders by
+keys, NaN therefore compares after the numbers and equal to itself. XLA leaves this order open too,
+but keeps all records, because it sorts bitonically.
 """
 
 from __future__ import annotations
@@ -32,14 +35,15 @@ BANKS = 32  # of shared memory
 
 
 def padded_count(count: int) -> int:
-    """Places that so many padded records take."""
+    """Return the number of places of `count` padded records."""
     return count + count // BANKS
 
 
 class SharedRecords:
-    """`count` records in shared memory, an array per component. before(a, b): an i1, whether a must come before b.
+    """`count` records in shared memory, an array per component.
 
-    padded: after every 32 records one place stays free, so that records a power of two apart are in different banks.
+    before(a, b): an i1, true if a must come before b. padded: one place after every 32 records
+    stays free, so that records a power of two apart are in different banks.
     """
 
     def __init__(
@@ -64,7 +68,7 @@ class SharedRecords:
         return self.w.add(at, self.w.div(at, BANKS)) if self.padded else at
 
     def load(self, at: str | int) -> Record:
-        """The record at a place."""
+        """Return the record at a place."""
         place = self._place(at)
         return [array.load(place) for array in self.arrays]
 
@@ -82,8 +86,11 @@ class SharedRecords:
         high: list[str | int],
         steps: str | int,
     ) -> list[str]:
-        """Where the binary searches for each record end: between `low` and `high` lies the other run, which is the right one unless the
-        record is `on_right` itself. steps: enough to halve the run to nothing, the same for all threads."""
+        """Return the ends of the binary searches for each record in the other run, `low` to `high`.
+
+        The other run is the left one for records that are `on_right`. steps: enough to halve the
+        run to nothing, the same for all threads.
+        """
         w = self.w
         slots = [(w.stack_slot("i64"), w.stack_slot("i64")) for _ in records]
         for (first, last), a, b in zip(slots, low, high, strict=True):
@@ -104,16 +111,17 @@ class SharedRecords:
         return [w.read(first, "i64") for first, _ in slots]
 
     def sort(self, size: int, each: int, length: str | int, kept: int | None = None) -> None:
-        """Sort every segment of `size` (a power of two) places, of which the first `length` count; a thread takes `each` records.
+        """Sort the first `length` records of every segment of `size` (a power of two) places.
 
-        All threads must call it, with all places filled (with anything, from `length` on) and a barrier since. kept: of the sorted
-        records only so many (a power of two) are wanted. A barrier ends it.
+        A thread takes `each` records. All threads must call it, with all places filled (with any
+        value from `length` on) and a barrier since. kept: number of sorted records (a power of two)
+        that are needed. It ends with a barrier.
         """
         w, block = self.w, self.block
         limit = min(kept or size, size)
         with w.loop(size.bit_length() - 1, stem="level") as level:
             width = w.operation("shl", 1, level)
-            # So many records of every run are there, at most.
+            # Maximum number of records of a run.
             held = smaller(w, width, limit) if limit < size else width
             shift = smaller(w, level, limit.bit_length() - 1) if limit < size else level
             moved: list[tuple[str | None, str, Record]] = []
@@ -128,7 +136,7 @@ class SharedRecords:
                         w.operation("lshr", counted, shift),
                         w.operation("lshr", self.count, level),
                     )
-                    # Records that are kept, counted through: those of the threads after the last one have been dropped.
+                    # Numbers of the kept records; later threads' records have been dropped.
                     run = w.operation("lshr", q, shift)
                     q = w.add(w.operation("shl", run, level), w.operation("and", q, w.sub(held, 1)))
                 elif each * block.threads > self.count:
@@ -166,7 +174,7 @@ class SharedRecords:
 
 
 def order_of_records(context: KernelContext, comparator: HloComputation) -> Before:
-    """A strict weak order wherever the comparator orders by keys; else the comparator."""
+    """Return a strict weak order if the comparator orders by keys, else the comparator."""
     w, keys = context.writer, comparator_keys(comparator)
     if (
         keys is None
@@ -182,7 +190,7 @@ def order_of_records(context: KernelContext, comparator: HloComputation) -> Befo
             keys = [integer_key(w, value, kind, key.ascending, key.total_order) for value in (x, y)]
             return w.compare("ult", *keys).name
         first, second = [w.widen(real(value)) for value in (x, y)]
-        # True of a number and NaN as well.
+        # Also true of a number and NaN.
         behind = w.compare("ugt" if key.ascending else "ult", second, first)
         return w.both(behind, w.compare("ord", first, first)).name
 

@@ -1,9 +1,11 @@
-"""fft where no library is at hand: one dimension after the other, each line in the shared memory of a block where it fits.
+"""fft without a library: dimension by dimension, each line in a block's shared memory if it fits.
 
-A length with small prime factors is transformed by Stockham's stages (see `fourier/stages.py`): in shared memory all of them in one kernel,
-each thread keeping its butterflies in registers between two barriers; longer lines take a kernel per stage, through scratch memory. A
-short length with a large prime factor is summed up directly, in f64; a long one becomes a convolution (Bluestein), in f64, with the
-chirp's transform as one line more. Real transforms are computed as complex ones. A c64 transform is off by less than 1e-6 of its norm.
+A length with small prime factors is transformed by Stockham's stages (see `fourier/stages.py`). In
+shared memory all stages are one kernel, each thread keeping its butterflies in registers between
+two barriers; longer lines take a kernel per stage, through scratch memory. A short length with a
+large prime factor is summed directly, in f64. A long one becomes a convolution (Bluestein), in f64,
+with the chirp's transform as one further line. Real transforms are computed as complex ones. The
+error of a c64 transform is below 1e-6 of its norm.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 LARGEST_RADIX = 13
-SHARED_BYTES = 32 << 10  # of a line, at most
-DIRECT = 512  # longest length that is summed up directly
+SHARED_BYTES = 32 << 10  # maximum of a line
+DIRECT = 512  # maximum length that is summed directly
 BLOCK, LARGEST_BLOCK = 128, 512
 Move = Callable[[Index, Index], None]
 
@@ -51,27 +53,30 @@ Move = Callable[[Index, Index], None]
 def write_fft(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernels of a transform of one to three dimensions."""
+    """Return the kernels of a transform of one to three dimensions."""
     return _Fourier(i, architecture, slots).write()
 
 
 class _Places:
-    """Where elements of lines are in shared memory: a place is left free after every `run` of them, and lines begin in different banks, so
-    that the strides of a transform, which are powers of two more often than not, spread over the banks."""
+    """Places of lines' elements in shared memory, padded against bank conflicts.
+
+    A place is free after every `run` elements, and lines start in different banks, because the
+    strides of a transform are mostly powers of two.
+    """
 
     def __init__(self, w: FunctionWriter, length: int, together: int, run: int) -> None:
         self.w, self.length, self.together, self.run = w, length, together, run
         self.pitch = (length + (length - 1) // run) | 1
 
     def at(self, line: Index, k: Index) -> Index:
-        """The place of an element."""
+        """Return the place of an element."""
         w = self.w
         place = w.add(k, w.div(k, self.run)) if self.length > self.run else k
         return w.add(w.mul(line, self.pitch), place) if self.together > 1 else place
 
 
 class _Fourier:
-    """Collects the kernels."""
+    """Collector of the kernels."""
 
     def __init__(
         self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
@@ -84,7 +89,10 @@ class _Fourier:
         self._buffers: dict[tuple[str, int, int], ScratchArrays] = {}
 
     def write(self) -> OperationDraft:
-        """Dimension by dimension; of an inverse real transform the halved one last, of all others the last one first."""
+        """Transform the dimensions in order.
+
+        Last one first, for an inverse real transform the halved one last.
+        """
         i = self.i
         kind, lengths = i.attribute("fft_type"), tuple(i.attribute("fft_length"))
         inverse = kind in ("IFFT", "IRFFT")
@@ -123,7 +131,7 @@ class _Fourier:
         return OperationDraft(tuple(self.kernels), "fft", self.scratch_bytes)
 
     def _buffer(self, t: str, count: int, number: int) -> ScratchArrays:
-        """Scratch memory for `count` complex numbers; kernels one after the other share it by number."""
+        """Return scratch memory for `count` complex numbers; kernels share it by number."""
         key = t, count, number
         if key not in self._buffers:
             made = self._buffers[key] = ScratchArrays([complex_type(t)], count, self.scratch_bytes)
@@ -134,14 +142,14 @@ class _Fourier:
         self.kernels.append(draft._replace(suffix=f"_{len(self.kernels)}" if self.kernels else ""))
 
     def _add_launched(self, context: KernelContext, what: str) -> None:
-        """A kernel of as many threads as there are elements."""
+        """Add a kernel of as many threads as elements."""
         launch = launch_dimensions(context.threads, self.architecture)
         self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
 
     def _kernel(
         self, t: str, source: ArrayLines, target: ArrayLines
     ) -> tuple[KernelContext, FourierStages, OpenLines, OpenLines]:
-        """One more kernel, its arithmetic, and the lines that it takes and gives."""
+        """Return a further kernel's context, its arithmetic, and its input and output lines."""
         context = fresh_context(self.i, self.slots)
         opened, result = [lines.open(context, self.slots, t) for lines in (source, target)]
         return context, FourierStages(context.writer, t, lambda _: ""), opened, result
@@ -163,12 +171,11 @@ class _Fourier:
         else:
             self._by_stages(length, lines, t, source, target)
 
-    # -- a block per line ------------------------------------------------------------------------------------------------
     def _in_shared(
         self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
     ) -> None:
         per_line = 1 << max(-(-length // 8) - 1, 0).bit_length()
-        # Lines that lie side by side are taken eight at a time: whole sectors of memory.
+        # Eight interleaved lines at a time read whole sectors of memory.
         limit = max(BLOCK, min(8 * per_line, LARGEST_BLOCK)) if source.inner > 1 else BLOCK
         together = max(1, min(limit // per_line, lines))
         size = complex_type(t).bytes
@@ -180,7 +187,7 @@ class _Fourier:
         first = w.mul(block.number, together)
         places = _Places(
             w, length, together, 256 // size
-        )  # elements that fill the banks once: 32 parts of 4 bytes
+        )  # elements that fill the banks once: 32 words of 4 bytes
         shared = block.shared(complex_type(t), places.pitch * together)
         self._move(block, length, together, source.inner > 1, lambda line, k: shared.store(
             places.at(line, k), opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
@@ -205,7 +212,10 @@ class _Fourier:
 
     def _move(self, block: Block, length: int, together: int, interleaved: bool, body: Move,
               among: tuple[Index, int] | None = None) -> None:  # fmt: skip
-        """body(line, k) for every element of the block's lines. among: (its first line, how many there are), when some are missing."""
+        """Call body(line, k) for every element of the block's lines.
+
+        among: (first line, number of lines) if some are missing.
+        """
         w, count = block.w, length * together
         with w.loop(-(-count // block.threads), stem="move") as step:
             q = w.add(w.mul(step, block.threads), block.thread)
@@ -256,7 +266,6 @@ class _Fourier:
                     shared.store(places.at(line, w.add(target, s * u)), value)
         block.barrier()
 
-    # -- a kernel per stage ----------------------------------------------------------------------------------------------
     def _by_stages(
         self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines
     ) -> None:
@@ -284,7 +293,6 @@ class _Fourier:
             here = to
             n, s = n // radix, s * radix
 
-    # -- large prime factors ---------------------------------------------------------------------------------------------
     def _direct(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
         t = "double"
         threads = min(-(-length // WARP) * WARP, 2 * BLOCK)
@@ -322,7 +330,10 @@ class _Fourier:
         )
 
     def _by_chirp(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
-        """The lines times a chirp, convolved with its conjugate by transforms of a longer length, times the chirp again."""
+        """Transform lines by Bluestein.
+
+        Multiply by a chirp, convolve with its conjugate, multiply again.
+        """
         t, size = "double", chirp_length(length)
         before = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 3))
         after = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 4))
@@ -352,7 +363,8 @@ class _Fourier:
         w = context.writer
         with context.iterate([lines, size]) as (line, k):
             value = stages.mul(opened.load(line, k), opened.load(lines, k))
-            # Real and imaginary parts exchanged before and after turn a transform into its inverse.
+            # Exchanging real and imaginary parts before and after turns a transform into its
+            # inverse.
             result.store(
                 line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size))
             )
@@ -374,7 +386,7 @@ class _Fourier:
 def _twiddled(
     stages: FourierStages, roots: Roots, values: list[Complex], p: Index, s: int, m: int
 ) -> list[Complex]:
-    """A butterfly and its factors."""
+    """Return a butterfly's results times their twiddle factors."""
     results = stages.butterfly(values)
     if m == 1:
         return results

@@ -1,4 +1,4 @@
-"""Where the lines of a Fourier transform are, and roots of unity from two short tables."""
+"""Lines of a Fourier transform in memory, and roots of unity from two short tables."""
 
 from __future__ import annotations
 
@@ -21,23 +21,26 @@ from xla_explorer.compiler.codegen.llvm_types import float_constant, part_names,
 from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
-WHOLE_TABLE = 256  # roots that are stored one by one; of more, two factors each
+WHOLE_TABLE = 256  # maximum of stored roots; more are products of two table entries
 Index = str | int
 
 
 def complex_type(t: str) -> PrimitiveType:
-    """The complex type with parts of an LLVM type."""
+    """Return the complex type with parts of an LLVM type."""
     return C64 if t == "float" else C128
 
 
 def choose(context: KernelContext, t: str, condition: str, a: Complex, b: Complex) -> Complex:
-    """`condition ? a : b`."""
+    """Return `condition ? a : b`."""
     re, im = [context.writer.choose(condition, x, y, t) for x, y in zip(a, b, strict=True)]
     return re, im
 
 
 class Roots:
-    """exp(-2 pi i k / length) for 0 <= k < length, in a kernel: from a table, or as the product of two entries of shorter ones."""
+    """Roots exp(-2 pi i k / length) for 0 <= k < length.
+
+    They come from a table, or are the product of two entries.
+    """
 
     def __init__(self, context: KernelContext, stages: FourierStages, length: int) -> None:
         self.context, self.stages, self.length = context, stages, length
@@ -64,7 +67,7 @@ class Roots:
         )
 
     def at(self, numerator: Index) -> Complex:
-        """A root."""
+        """Return a root."""
         w = self.context.writer
         if self.coarse is None:
             return self._load(self.fine, numerator)
@@ -78,17 +81,19 @@ class Roots:
 
 
 class OpenLines(NamedTuple):
-    """Lines in a kernel: load(line, k), store(line, k, value), values of the LLVM type that was asked for."""
+    """Lines in a kernel: load(line, k), store(line, k, value), in the given LLVM type."""
 
     load: Callable[[Index, Index], Complex]
     store: Callable[[Index, Index, Complex], None]
 
 
 class ArrayLines(NamedTuple):
-    """Lines along one dimension of an operand or the result. number: of the operand; -1: the result. stored: elements of a line there.
+    """Lines along one dimension of an operand or the result.
 
-    inner: lines that lie side by side. length: of the transform: elements beyond a half spectrum's are its conjugates. swapped: real and
-    imaginary parts exchanged, which turns a transform into its inverse. scale: of what is stored.
+    number: of the operand; -1: the result. stored: elements of a line in memory. inner: interleaved
+    lines. length: of the transform; elements beyond a half spectrum are conjugates. swapped: real
+    and imaginary parts exchanged, which turns a transform into its inverse. scale: of stored
+    values.
     """
 
     number: int
@@ -100,7 +105,7 @@ class ArrayLines(NamedTuple):
     scratch: ScratchArrays | None = None
 
     def open(self, context: KernelContext, slots: tuple[int, ...], t: str) -> OpenLines:
-        """In a kernel."""
+        """Return accessors of the lines in a kernel."""
         w = context.writer
         if self.scratch is not None:
             (array,) = self.scratch.arrays(context, slots)

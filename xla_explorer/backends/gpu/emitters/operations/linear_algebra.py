@@ -1,10 +1,11 @@
-"""cholesky and triangular-solve in blocks of rows and columns: what is done where no library is at hand.
+"""Blocked cholesky and triangular-solve, without a library.
 
-Both work on panels of a few columns. What the finished part contributes to a panel is summed up in registers, one row (of a solution: one
-column) a thread, while square tiles of the other factor pass through shared memory; then the panel itself is solved in registers
-against its diagonal tile. cholesky gives a matrix one block, which factors the diagonal tile first; a solve is spread over as many
-blocks as there are groups of right sides. An upper triangle is a lower one with rows and columns exchanged or counted from the end.
-Source: Golub, Van Loan, "Matrix Computations", 4.2 and 3.1; LAPACK's dpotrf works the same way.
+Both work on panels of a few columns. The contributions of finished panels are accumulated in
+registers, one row (of a solution: one column) a thread, while square tiles of the other factor pass
+through shared memory. Then the panel is solved in registers against its diagonal tile. cholesky
+uses one block per matrix, which factors the diagonal tile first; a solve uses a block for each
+group of right sides. An upper triangle is a lower one with rows and columns exchanged or reversed.
+Source: Golub, Van Loan, "Matrix Computations", 4.2 and 3.1; LAPACK's dpotrf has the same structure.
 """
 
 from __future__ import annotations
@@ -33,17 +34,16 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 
-PANEL, WIDE_PANEL = (
-    16,
-    8,
-)  # columns, of which each thread keeps an element in registers; 8 of wide numbers and where indices take more
+# Columns of a panel, of which each thread keeps an element in registers; fewer for wide numbers and
+# larger indices.
+PANEL, WIDE_PANEL = 16, 8
 ROWS_AT_ONCE = 256  # threads of a block of cholesky
 SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
 Element = Callable[["str | int", "str | int"], Scalar]
 
 
 def why_no_factorisation(i: HloInstruction) -> Reason | None:
-    """None for floats and complex numbers."""
+    """Return None for floats and complex numbers, else a refusal."""
     element_type = i.shape.element_type
     if not (element_type.is_float or element_type.is_complex) or (
         element_type.is_float and element_type.bits < 16
@@ -54,7 +54,7 @@ def why_no_factorisation(i: HloInstruction) -> Reason | None:
 
 
 class _Panels:
-    """What both kernels do. size: rows of the triangle. panel: columns of a panel."""
+    """Shared parts of both kernels. size: rows of the triangle. panel: columns of a panel."""
 
     def __init__(
         self,
@@ -77,30 +77,30 @@ class _Panels:
         self.sums = [Accumulators(context, [self.kind]) for _ in range(self.panel)]
 
     def op(self, name: str, a: Scalar, b: Scalar) -> Scalar:
-        """An operation on two numbers."""
+        """Apply an operation to two numbers."""
         return binary_value(self.w, name, self.kind, a, b)
 
     def conjugate(self, a: Scalar) -> Scalar:
-        """The complex conjugate."""
+        """Return the complex conjugate."""
         return Complex(a.real, -a.imaginary) if isinstance(a, Complex) else a
 
     def over_real(self, a: Scalar, b: Scalar) -> Scalar:
-        """A quotient by a number whose imaginary part, if it has one, is zero."""
+        """Divide by a number whose imaginary part, if any, is zero."""
         if not isinstance(a, Complex):
             return self.op("divide", a, b)
         divisor = pair(b).real
         return Complex(a.real / divisor, a.imaginary / divisor)
 
     def zero(self) -> Scalar:
-        """0."""
+        """Return 0."""
         return constant(self.w, 0, self.kind)
 
     def select(self, condition: str, a: Given, b: Given) -> Scalar:
-        """`condition ? a : b`."""
+        """Return `condition ? a : b`."""
         return select_value(self.w, condition, self.kind, a, b)
 
     def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Scalar:
-        """An element, as wide as it is computed with."""
+        """Load an element in the type of the computation."""
         return convert_value(self.w, array.load(self.w, index), self.stored, self.kind)
 
     def store(self, array: ArrayInMemory, index: tuple[str | int, ...], value: Scalar) -> None:
@@ -108,7 +108,7 @@ class _Panels:
         array.store(self.w, index, convert_value(self.w, value, self.kind, self.stored))
 
     def bounded(self, at: str | int) -> tuple[str | int, str | None]:
-        """A row or column that exists, and whether it is the one that was asked for."""
+        """Return a clamped row or column, and its bounds check."""
         if self.size % self.panel == 0:
             return at, None
         inside = self.w.test("ult", at, self.size)
@@ -117,8 +117,10 @@ class _Panels:
     def fill(
         self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False
     ) -> None:
-        """Fill `tile` or `diagonal` with the square at (row, column); where the triangle has ended, with the unit matrix. unit: its own
-        diagonal is one as well."""
+        """Fill `tile` or `diagonal` with the square at (row, column), padded with the unit matrix.
+
+        unit: its own diagonal is one as well.
+        """
         w, panel = self.w, self.panel
         array = self.tile if target == "tile" else self.diagonal
         for start in range(0, panel * panel, self.block.threads):
@@ -150,7 +152,10 @@ class _Panels:
         finished: Callable[[str | int], Scalar],
         column: str | int,
     ) -> None:
-        """From the sums of each thread: factor[column + c, k] finished[k] for all k of earlier panels."""
+        """Subtract the contributions of earlier panels from each thread's sums.
+
+        They are factor[column + c, k] finished[k] for all k.
+        """
         w, panel = self.w, self.panel
         if self.panels == 1:
             return
@@ -161,7 +166,7 @@ class _Panels:
             self.block.barrier()
             values = [
                 finished(w.add(first, k)) for k in range(panel)
-            ]  # all of them on their way before the first is used
+            ]  # all loads are issued before the first use
             for c, slot in enumerate(self.sums):
                 total = slot.load()[0]
                 for k, value in enumerate(values):
@@ -171,7 +176,10 @@ class _Panels:
                 slot.store([total])
 
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
-        """The sums, divided by the diagonal tile; by its conjugate, whose diagonal is real, for cholesky."""
+        """Divide the sums by the diagonal tile.
+
+        For cholesky by its conjugate, whose diagonal is real.
+        """
         panel = self.panel
         found: list[Scalar] = []
         for c, slot in enumerate(self.sums):
@@ -192,11 +200,10 @@ class _Panels:
             slot.store([value])
 
 
-# -- cholesky --------------------------------------------------------------------------------------------------------------
 def write_cholesky(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """One kernel, a block per matrix."""
+    """Return one kernel, with a block per matrix."""
     batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
     context = fresh_context(i, slots)
     # A thread for every element of a diagonal tile.
@@ -234,7 +241,7 @@ class _Cholesky:
         )
 
     def _clear(self, value: Scalar, whole: bool) -> None:
-        """Set the triangle that the factor does not have (or the whole matrix)."""
+        """Set the triangle outside of the factor (or the whole matrix)."""
         w, size, threads = self.w, self.size, self.block.threads
         with w.loop(-(-size * size // threads), stem="clear") as step:
             q = w.add(w.mul(step, threads), self.block.thread)
@@ -246,7 +253,7 @@ class _Cholesky:
                 self.panels.store(self.output, (*self.batch, row, column), value)
 
     def write(self) -> None:
-        """Panel by panel."""
+        """Write the kernel panel by panel."""
         w, panels, block, size = self.w, self.panels, self.block, self.size
         first = w.test("eq", block.thread, 0)
         with block.only_if(first):
@@ -287,7 +294,10 @@ class _Cholesky:
             self._clear(constant(w, math.nan, panels.kind), True)
 
     def _factor(self, start: str | int, offset: str | int) -> None:
-        """The diagonal tile: its rows are the sums of the first threads; its factor goes to shared memory and to the result."""
+        """Factor the diagonal tile, whose rows are the sums of the first threads.
+
+        The factor goes to shared memory and to the result.
+        """
         w, panels, block, n = self.w, self.panels, self.block, self.panels.panel
         block.barrier()
         with block.only_if(w.test("ult", offset, n)):
@@ -350,11 +360,10 @@ class _Cholesky:
             self._write(w.add(start, row), w.add(start, column), panels.diagonal.load(q))
 
 
-# -- triangular-solve --------------------------------------------------------------------------------------------------------
 def write_triangular_solve(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """One kernel, a thread per right side; blocks of a matrix share nothing."""
+    """Return one kernel, with a thread per right side; blocks of a matrix share nothing."""
     a, b = i.operands
     context = fresh_context(i, slots)
     left = bool(i.attribute("left_side"))
@@ -365,12 +374,12 @@ def write_triangular_solve(
     size = a.shape.dimensions[-1]
     sides = b.shape.dimensions[-1] if left else b.shape.dimensions[-2]
     batches = math.prod(b.shape.dimensions[:-2])
-    # x m = b is m^T x^T = b^T; an upper triangle is a lower one that is counted from the end.
+    # x m = b is m^T x^T = b^T; an upper triangle is a reversed lower one.
     transposed = transposed if left else not transposed
     forward = bool(i.attribute("lower")) != transposed
     threads = min(SIDES_AT_ONCE, -(-sides // WARP) * WARP)
     if batches * -(-sides // threads) < architecture.multiprocessors:
-        threads = WARP  # more blocks, although each reads the triangle once more
+        threads = WARP  # more blocks, although each reads the triangle again
     panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)

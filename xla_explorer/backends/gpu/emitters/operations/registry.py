@@ -1,4 +1,4 @@
-"""Operations that are kernels of their own on a GPU, by opcode: which instructions are served, and who writes them."""
+"""Operations with their own GPU kernels, by opcode: supported instructions and writers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationD
 
 
 class EmittedOperation(NamedTuple):
-    """write: the kernels, or why one thread per element is the better way. why_not: whether an instruction is served at all;
-    that there is one device only is asked before."""
+    """An operation.
+
+    write: returns the kernels, or the reason for one thread per element instead. why_not: returns a
+    refusal of unsupported instructions; the single device is checked before.
+    """
 
     write: Writer
     why_not: Callable[[HloInstruction], Reason | None]
@@ -37,7 +40,7 @@ class EmittedOperation(NamedTuple):
 def _write_zero(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft:
-    """The number of the only device."""
+    """Store the number of the only device."""
     context = fresh_context(i, slots)
     block = Block(context, WARP)
     with block.only_if(context.writer.test("eq", block.thread, 0)):
@@ -62,7 +65,7 @@ OPERATIONS: dict[str, EmittedOperation] = {
 def write_operation(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernels of an operation of the table."""
+    """Return the kernels of an operation of the table."""
     operation = OPERATIONS.get(i.opcode.name)
     if operation is None:
         return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
@@ -79,5 +82,5 @@ def write_operation(
 
 
 def operation_is_emitted(i: HloInstruction) -> Reason | None:
-    """None when an operation of the table is written by its own writer."""
+    """Return None if an operation of the table has its own kernels, else a refusal."""
     return OPERATIONS[i.opcode.name].why_not(i)

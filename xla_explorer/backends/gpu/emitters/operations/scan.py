@@ -1,10 +1,13 @@
-"""Running reductions (cumsum and its kin), which HLO writes as a reduce-window that covers everything up to each element: linear work.
+"""Prefix reductions (cumsum and similar) in linear work.
 
-Along the minor dimension the threads of a row take neighbouring elements tile by tile: a serial scan of a thread's few elements, a scan
-over the lanes by shuffles, over the warps through shared memory, and a carry from tile to tile. Along another dimension each thread walks
-down a column. Few long rows or columns are cut into chunks: a first kernel leaves each chunk's total in scratch memory, and the second
-starts every chunk with what comes before it. Partial results are always combined in the same order.
-Source: Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Garland, "Efficient parallel scan algorithms for GPUs".
+HLO writes them as a reduce-window that covers everything up to each element. Along the minor
+dimension the threads of a row take contiguous elements tile by tile: a serial scan of a thread's
+few elements, a scan over the lanes by shuffles, over the warps through shared memory, and a carry
+from tile to tile. Along another dimension each thread scans a column. Few long rows or columns are
+split into chunks (reduce-then-scan): a first kernel stores each chunk's total in scratch memory,
+and the second starts every chunk with the prefix. Partial results are combined in a fixed order.
+Source: Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Garland, "Efficient
+parallel scan algorithms for GPUs".
 """
 
 from __future__ import annotations
@@ -32,15 +35,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 BLOCK = 256
 EACH = 4  # elements of a thread in a tile
-LEAST_PER_CHUNK = 4096  # elements of a row that are worth a block of their own
-COLUMN_CHUNK = 64  # elements of a column that are worth a thread of their own
+LEAST_PER_CHUNK = 4096  # elements of a row that are worth a block
+COLUMN_CHUNK = 64  # elements of a column that are worth a thread
 MOST_CHUNKS = BLOCK
 
 
 class ScanPlan(NamedTuple):
-    """dimension, from_end: see `scan_dimension`. rows: before the dimension. length: along it. columns: after it.
+    """Plan of a scan.
 
-    group: threads of a row (of a column: one). chunks: that a row or column is cut into; chunk: their elements.
+    dimension, from_end: see `scan_dimension`. rows: before the dimension. length: along it.
+    columns: after it. group: threads of a row (of a column: one). chunks: of a row or column.
+    chunk: elements of a chunk.
     """
 
     dimension: int
@@ -54,7 +59,7 @@ class ScanPlan(NamedTuple):
 
 
 def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan | Reason:
-    """The plan, or why every window is reduced on its own."""
+    """Return the plan, or the reason to reduce every window separately."""
     if root.opcode.name != "reduce-window" or not root.shape.is_array:
         return refuse("no-scan", f"%{root.name} is not a scan")
     found = scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
@@ -94,7 +99,7 @@ def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan |
 
 
 class _Scan:
-    """One of the kernels being written."""
+    """A kernel being written."""
 
     def __init__(
         self,
@@ -113,7 +118,7 @@ class _Scan:
         self.block = Block(self.context, threads)
 
     def index(self, row: str | int, at: str | int, column: str | int) -> tuple[str | int, ...]:
-        """The index of a place along the dimension."""
+        """Return the index of a position along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
         return (
@@ -123,7 +128,10 @@ class _Scan:
         )
 
     def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
-        """Where the scan's position first + number is, of `width` neighbouring ones (which keeps their addresses' alignment visible)."""
+        """Return the place of scan position first + number, of `width` neighbours.
+
+        The form keeps the alignment of the addresses visible to LLVM.
+        """
         w, plan = self.w, self.plan
         return (
             w.add(w.sub(plan.length - width, first), width - 1 - number)
@@ -132,22 +140,21 @@ class _Scan:
         )
 
     def store(self, index: tuple[str | int, ...], values: list[Scalar]) -> None:
-        """A result; accumulators have wide types."""
+        """Store a result, converted from the accumulators' wide types."""
         self.context.outputs[0].store(self.w, index, self.reducer.results(values)[0])
 
     def total(self, at: str | int) -> list[Scalar]:
-        """The total of a chunk."""
+        """Load the total of a chunk."""
         return [self.totals[0].load_linear(self.w, at)]
 
     def identity(self) -> list[Scalar]:
-        """The identity element; `plan_scan` refuses what has none."""
+        """Return the identity element, which `plan_scan` requires."""
         found = self.reducer.identity()
         assert found is not None
         return found
 
-    # -- rows ----------------------------------------------------------------------------------------------------------
     def row(self) -> tuple[str | int, str | int, str | int, str | None]:
-        """(row, chunk, the thread's number in its row, whether there is such a row) of this thread."""
+        """Return this thread's (row, chunk, number in its row, bounds check of the row)."""
         w, plan = self.w, self.plan
         lane = w.mod(self.block.thread, plan.group)
         if plan.chunks > 1:
@@ -166,8 +173,11 @@ class _Scan:
 
     def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Scalar]],
               list[str | None]], None]) -> None:  # fmt: skip
-        """Run the body for every tile of a chunk: the indices of the thread's elements, their values, and whether they exist (then
-        something that changes nothing stands for them)."""
+        """Run the body for every tile of a chunk.
+
+        Arguments: the indices of the thread's elements, their values (the identity if out of
+        bounds), and bounds checks.
+        """
         w, plan = self.w, self.plan
         tile = plan.group * EACH
         first = w.mul(chunk, plan.chunk)
@@ -179,7 +189,7 @@ class _Scan:
             there: list[str | None] = []
             together = (
                 EACH if plan.length % EACH == 0 else 1
-            )  # elements that exist or do not, as one: then they are moved as one
+            )  # elements with a common bounds check are moved by one access
             for j in range(EACH):
                 if j % together == 0:
                     at = w.add(begin, j)
@@ -201,7 +211,7 @@ class _Scan:
             body(places, values, there)
 
     def scan_rows(self) -> None:
-        """The scan itself."""
+        """Scan the rows."""
         w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
         row, chunk, lane, valid = self.row()
         carry = Accumulators(self.context, reducer.wide)
@@ -219,7 +229,7 @@ class _Scan:
             carry.store(reducer.join(carry.load(), value))
         warps = plan.group // WARP
         shared = block.shared(reducer.wide[0], block.threads // WARP) if warps > 1 else None
-        # A block may have several rows, each with warps of its own.
+        # A block may have several rows, each with separate warps.
         warp = w.mod(block.warp, warps) if warps > 1 and plan.group < block.threads else block.warp
         first_warp = w.sub(block.warp, warp) if warp != block.warp else 0
 
@@ -270,7 +280,7 @@ class _Scan:
         self.tiles(row, chunk, lane, body)
 
     def total_rows(self) -> None:
-        """The total of each chunk, into scratch memory."""
+        """Store the total of each chunk in scratch memory."""
         w, plan, reducer = self.w, self.plan, self.reducer
         row, chunk, lane, _ = self.row()
         slot = Accumulators(self.context, reducer.wide)
@@ -291,9 +301,8 @@ class _Scan:
         with self.block.only_if(w.test("eq", lane, 0)):
             self.totals[0].store_linear(w, w.add(w.mul(row, plan.chunks), chunk), total[0])
 
-    # -- columns -------------------------------------------------------------------------------------------------------
     def columns(self, totals_only: bool) -> None:
-        """A thread per chunk of a column."""
+        """Scan columns, with a thread per chunk of a column."""
         w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
         number = w.add(w.mul(block.number, block.threads), block.thread)
         count = plan.rows * plan.chunks * plan.columns
@@ -339,7 +348,7 @@ class _Scan:
 def write_scan(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """One kernel, or two where rows or columns are cut; or why every window is reduced on its own."""
+    """Return one kernel, two with chunks, or the reason to reduce every window separately."""
     roots = fresh_context(i, slots).roots
     plan = (
         plan_scan(roots[0], architecture)

@@ -1,8 +1,9 @@
-"""select-and-scatter without atomics: a first kernel finds for every window which element it selects, a second one adds up, for every
-element of the result, the source values of the windows that selected it, in the order of the source. So the result is the same each time.
+"""select-and-scatter in two deterministic kernels without atomics.
 
-XLA makes a reduce-window and a scatter of it, whose atomic operations come in any order.
-Source: xla/service/select_and_scatter_expander.cc.
+The first finds the element that every window selects. The second adds up, for every element of the
+result, the source values of the windows that selected it, in the order of the source. XLA turns it
+into a reduce-window and a scatter, whose atomic operations are in any order. Source:
+xla/service/select_and_scatter_expander.cc.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from xla_explorer.hlo.shape import array_shape
 def write_select_and_scatter(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """Both kernels."""
+    """Return both kernels."""
     source = i.operands[1].shape
     kind = S32 if i.shape.element_count < 1 << 31 else S64
     memory = ScratchArrays([kind], max(source.element_count, 1))
-    by_window = array_shape(kind, source.dimensions)  # row-major, whatever the source's layout
+    by_window = array_shape(kind, source.dimensions)  # row-major, for any layout of the source
     kernels = []
     if source.element_count:
         context = fresh_context(i, slots)
@@ -67,7 +68,8 @@ def write_select_and_scatter(
                     window: list[str | int] = []
                     conditions: list[str] = []
                     for rule, position, extent in zip(rules, index, source.dimensions, strict=True):
-                        # From the end: the first window that reaches this element has it last.
+                        # From the end: the first window over this element has it at its last
+                        # position.
                         offset = w.sub(
                             rule.size - 1, loops.enter_context(w.loop(rule.size, stem="reaches"))
                         )

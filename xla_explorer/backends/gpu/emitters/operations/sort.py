@@ -1,10 +1,12 @@
-"""sort and topk: rows in shared memory where they fit; longer rows tile by tile, then merge passes over global memory.
+"""sort and topk: rows in shared memory if they fit, else sorted tiles and merge passes.
 
-A merge pass doubles the length of the sorted runs. A block makes one tile of the result: a binary search on its two diagonals finds which
-parts of the two runs it consists of (merge path), the block loads these and ranks them in shared memory. The passes go back and forth
-between the result and scratch memory. topk keeps of every tile only what can still be among the first k, until one tile is left.
-Comparators must be strict weak orders, as HLO demands (`order_of_records` makes them so for NaN); equal records keep their order.
-Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/llvm_ir/sort_util.cc).
+A merge pass doubles the length of the sorted runs in global memory. A block makes one tile of the
+result: binary searches on its two diagonals give its parts of the two runs (merge path), which the
+block ranks in shared memory. The passes alternate between the result and scratch memory. topk keeps
+only the candidates for the first k of every tile, until one tile is left. Comparators must be
+strict weak orders, as HLO requires (`order_of_records` ensures this for NaN); equal records keep
+their order. Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort
+bitonically (xla/service/llvm_ir/sort_util.cc).
 """
 
 from __future__ import annotations
@@ -44,7 +46,10 @@ SMALL_BLOCK = 128
 
 
 class Rows:
-    """Rows along one dimension of arrays of the same dimensions. numbered: a record's last component is its position."""
+    """Rows along one dimension of arrays of equal dimensions.
+
+    numbered: the last component of a record is its position.
+    """
 
     def __init__(
         self,
@@ -62,7 +67,7 @@ class Rows:
         return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
 
     def load(self, row: str | int, at: str | int) -> Record:
-        """The record of a row at a position."""
+        """Return the record of a row at a position."""
         index = self._index(row, at)
         record = [array.load(self.w, index) for array in self.arrays]
         if self.numbered:
@@ -74,7 +79,7 @@ class Rows:
         return record
 
     def store(self, row: str | int, at: str | int, record: Record) -> None:
-        """Set it."""
+        """Set the record of a row at a position."""
         index = self._index(row, at)
         for array, value in zip(self.arrays, record, strict=True):
             array.store(self.w, index, value)
@@ -83,7 +88,7 @@ class Rows:
 def scratch_rows(
     context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, rows: int, length: int
 ) -> Rows:
-    """Rows of records one after the other in scratch memory."""
+    """Return rows of records in scratch memory, one after the other."""
     arrays = [
         (a, array_shape(a.shape.element_type, (rows, length)))
         for a in memory.arrays(context, slots)
@@ -94,9 +99,11 @@ def scratch_rows(
 
 
 class TilePlan(NamedTuple):
-    """size: places of a segment, a power of two. segments: of different rows, in a block. tiles: segments that a row is cut into.
+    """Plan of tiles.
 
-    each: records of a thread. interleaved: rows lie side by side in memory, so neighbouring threads move neighbouring rows.
+    size: places of a segment, a power of two. segments: of different rows, in a block. tiles:
+    segments of a row. each: records of a thread. interleaved: rows are adjacent in memory, so
+    neighbouring threads move neighbouring rows.
     """
 
     rows: int
@@ -115,7 +122,7 @@ class TilePlan(NamedTuple):
 
 
 def plan_tiles(rows: int, length: int, record_bytes: int, interleaved: bool = False) -> TilePlan:
-    """A tile as large as shared memory allows, no larger than a row needs; short rows share a block."""
+    """Return the largest tile for shared memory and the row length; short rows share a block."""
     largest = LARGEST_TILE
     while largest * record_bytes > STATIC_SHARED_BYTES:
         largest //= 2
@@ -148,7 +155,10 @@ def _kept(k: int) -> int:
 
 def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[PrimitiveType], before: Before, source: Rows, target: Rows,
                       wanted: int | None = None, what: str = "sorted") -> KernelDraft:  # fmt: skip
-    """Sort every tile of every row. wanted: only the first so many of each are stored, tile after tile."""
+    """Write the kernel that sorts every tile of every row.
+
+    wanted: number of records to store for each tile; by default all.
+    """
     w = context.writer
     block = Block(context, plan.threads)
     places = plan.segments * plan.size
@@ -161,7 +171,7 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
         length = smaller(w, w.sub(plan.length, start), plan.size)
 
     def position(number: int) -> tuple[str | int, str | int, str | int]:
-        """(place in shared memory, row, position in the segment) of what a thread moves."""
+        """Return (place in shared memory, row, position in the segment) of a thread's record."""
         q = w.add(block.thread, number * block.threads)
         if plan.interleaved:
             segment, at = w.mod(q, plan.segments), w.div(q, plan.segments)
@@ -207,7 +217,10 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
 
 def write_merge_kernel(context: KernelContext, rows: int, length: int, width: int, tile: int, types: Sequence[PrimitiveType],
                        before: Before, source: Rows, target: Rows, wanted: int | None = None) -> KernelDraft:  # fmt: skip
-    """Merge neighbouring runs of `width` records. A block makes `tile` records of the result; wanted: only the first so many are stored."""
+    """Write the kernel that merges neighbouring runs of `width` records.
+
+    A block makes `tile` records of the result. wanted: number of records to store; by default all.
+    """
     w = context.writer
     threads = max(tile // EACH, 32)
     each = tile // threads
@@ -237,7 +250,7 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
             a, b = w.read(low, "i64"), w.read(high, "i64")
             at = w.operation("lshr", w.add(a, b), 1)
             inside = w.test("ult", a, b)
-            # Both exist while the search goes on; afterwards the row's last record stands in.
+            # Both exist during the search; afterwards the row's last record is read instead.
             other = w.operation("sub", w.operation("add", middle, d), w.add(at, 1))
             from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
             from_right = source.load(row, smaller(w, other, length - 1))
@@ -267,7 +280,7 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
     ranks = memory.ranks(records, rights, lows, highs, tile.bit_length())
     block.barrier()
     for q, rank, record, on_right in zip(places, ranks, records, rights, strict=True):
-        # A left record's rank counts from where the right ones begin, and the other way round.
+        # A left record's rank counts from the start of the right run, and vice versa.
         at = w.choose(
             on_right, w.add(w.sub(q, from_left_run), rank), w.add(q, w.sub(rank, from_left_run))
         )
@@ -290,13 +303,12 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
     )
 
 
-# -- sort ----------------------------------------------------------------------------------------------------------------
 def _record_bytes(types: Sequence[PrimitiveType]) -> int:
     return sum([max(t.bytes, 1) for t in types])
 
 
 def why_no_sort(i: HloInstruction) -> Reason | None:
-    """None when a record fits into shared memory often enough."""
+    """Return None if enough records fit into shared memory, else a refusal."""
     types = [o.shape.element_type for o in i.operands]
     if _record_bytes(types) * 32 > STATIC_SHARED_BYTES:
         text = f"records that %{i.name} sorts must have at most {STATIC_SHARED_BYTES // 32} bytes, got {_record_bytes(types)}"
@@ -307,7 +319,7 @@ def why_no_sort(i: HloInstruction) -> Reason | None:
 def write_sort(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernels of a sort of any number of operands along any dimension."""
+    """Return the kernels of a sort of any number of operands along any dimension."""
     types = [o.shape.element_type for o in i.operands]
     dimensions = i.operands[0].shape.dimensions
     given = i.attributes.get("dimensions")
@@ -322,7 +334,10 @@ def write_sort(
     kernels: list[KernelDraft] = []
 
     def kernel(number: int) -> tuple[KernelContext, Rows, Rows, Before]:
-        """Of pass `number`; the last one stores the result, those before alternate."""
+        """Return the parts of pass `number`.
+
+        The last one stores the result, earlier ones alternate.
+        """
         context = fresh_context(i, slots)
         before = order_of_records(context, i.to_apply)
         operands = Rows(context, [context.arrays[o] for o in i.operands], axis)
@@ -348,11 +363,13 @@ def write_sort(
     return OperationDraft(tuple(kernels), "sort", scratch.end if scratch else 0)
 
 
-# -- topk ----------------------------------------------------------------------------------------------------------------
 def write_topk(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft | Reason:
-    """The kernels of a topk along the last dimension: values and where they were, ties to the lower position."""
+    """Return the kernels of a topk along the last dimension.
+
+    Values and indices, lower index first.
+    """
     x = i.operands[0]
     element_type = x.shape.element_type
     types = [element_type, S32]
@@ -366,7 +383,7 @@ def write_topk(
         w = context.writer
 
         def before(a: Record, b: Record) -> str:
-            # Equal ones keep their order, which is that of their positions.
+            # Equal values keep the order of their positions.
             keys = [
                 integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)
             ]
@@ -388,14 +405,14 @@ def write_topk(
     stored = [
         *lengths[1:],
         *[lengths[-1]] * passes,
-    ]  # records of a row that each kernel but the last leaves behind
+    ]  # records of a row after each kernel but the last
     places: list[ScratchArrays] = []
     for _ in range(min(steps - 1, 2)):
         places.append(ScratchArrays(types, rows * max(stored), places[-1].end if places else 0))
     kernels: list[KernelDraft] = []
 
     def rows_of(context: KernelContext, step: int) -> Rows:
-        """What kernel `step` leaves behind."""
+        """Return the output rows of kernel `step`."""
         if step == steps - 1:
             return Rows(context, context.outputs, axis)
         return scratch_rows(context, slots, places[step % 2], rows, stored[step])

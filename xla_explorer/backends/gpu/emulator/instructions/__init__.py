@@ -1,1 +1,1 @@
-"""What each PTX instruction does, by family: functions that `kernel_code.py` binds to operands."""
+"""Semantics of PTX instructions by family; `kernel_code.py` binds them to operands."""

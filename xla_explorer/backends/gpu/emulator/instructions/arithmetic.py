@@ -1,7 +1,7 @@
-"""Register-to-register instructions: what an opcode computes, as a function on arrays.
+"""Register-to-register instructions, as functions on arrays.
 
-Approximate functions (`ex2.approx`, `sin.approx` ...) are computed in f64 and rounded: nearer to the true value than
-hardware, so comparisons need a tolerance. Source: PTX ISA, "Instruction Set".
+Approximate functions (`ex2.approx`, `sin.approx` ...) are computed in f64 and rounded. They are
+more accurate than hardware, so comparisons need a tolerance. Source: PTX ISA, "Instruction Set".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DIRECTED = ("rz", "rm", "rp")
 def _extreme(
     choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Array]:
-    """The least or the greatest, where -0 is less than +0: equal numbers differ in the sign bit at most."""
+    """Return minimum or maximum with -0 < +0: equal numbers differ at most in the sign bit."""
 
     def function(a: Array, b: Array) -> Array:
         bits = f"u{a.dtype.itemsize}"
@@ -112,7 +112,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "hs": np.greater_equal,
     "num": _neither_is_nan,
     "nan": lambda a, b: np.isnan(a) | np.isnan(b),
-    # Unordered: true where the opposite ordered comparison is false.
+    # Unordered: true if the opposite ordered comparison is false.
     "equ": lambda a, b: ~_ordered_not_equal(a, b),
     "neu": lambda a, b: ~np.equal(a, b),
     "ltu": lambda a, b: ~np.greater_equal(a, b),
@@ -123,7 +123,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def operation_of(parts: Sequence[str]) -> BitOperation | None:
-    """The operation of an opcode split at its dots, or None when it is not arithmetic."""
+    """Return the operation of an opcode split at its dots, or None if it is not arithmetic."""
     name, kind = parts[0], parts[-1]
     scalar = kind.removesuffix("x2")
     if scalar in FLOAT_TYPES and (
@@ -163,7 +163,7 @@ def operation_of(parts: Sequence[str]) -> BitOperation | None:
 
 
 def comparison_of(parts: Sequence[str]) -> tuple[Callable[[Array, Array], Array], str]:
-    """What `setp` or `set` compares, and the type of its operands."""
+    """Return the comparison of `setp` or `set`, and the type of its operands."""
     operator, kind = parts[1], parts[-1]
     function = (
         _ordered_not_equal if operator == "ne" and kind in FLOAT_TYPES else _COMPARISONS[operator]
@@ -225,7 +225,8 @@ def _fused(scalar: str, mode: str | None) -> Callable[..., Array]:
             *sum_with_error(a.astype(np.float64) * b, c.astype(np.float64)), mode
         )
     if scalar == "f16":
-        # The product is exact in f64; its sum with an f16 is too, but for the least of magnitudes.
+        # The product is exact in f64. So is its sum with an f16, except for the smallest
+        # magnitudes.
         return lambda a, b, c: (a.astype(np.float64) * b + c).astype(np.float16)
     if scalar == "bf16":
         return lambda a, b, c: a.astype(np.float64) * b + c

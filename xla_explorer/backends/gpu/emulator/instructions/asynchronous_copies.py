@@ -1,7 +1,7 @@
-"""`cp.async`: copies of 4 to 16 bytes a lane from global to shared memory, in groups that the lane waits for.
+"""`cp.async`: copies of 4 to 16 bytes a lane from global to shared memory, in groups with waits.
 
-The bytes are there at once; until the lane that copies has waited for their group, whoever reads them is at fault. Source: PTX ISA,
-"Data Movement and Conversion Instructions: Asynchronous copy".
+The bytes are copied at once, but reading them before the copying lane has waited for their group is
+a fault. Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy".
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _WORD = 4
 
 
 class _Record(NamedTuple):
-    """Copies that one instruction has started. group: number of each lane's group. offset: in the batch's shared memory."""
+    """Copies started by one instruction.
+
+    group: number of each lane's group. offset: in the batch's shared memory.
+    """
 
     pc: int
     lanes: Array
@@ -33,7 +36,10 @@ class _Record(NamedTuple):
 
 
 class PendingCopies:
-    """What the lanes of a batch have started to copy. committed: groups of each lane. on_the_way: by word of shared memory."""
+    """Pending copies of a batch's lanes.
+
+    committed: groups of each lane. on_the_way: by word of shared memory.
+    """
 
     def __init__(self, batch: Batch) -> None:
         self.committed = np.zeros(batch.lanes, np.int32)
@@ -41,13 +47,13 @@ class PendingCopies:
         self.records: list[_Record] = []
 
     def start(self, record: _Record) -> None:
-        """Copies begin."""
+        """Start copies."""
         self.records.append(record)
         for k in range(record.size // _WORD):
             self.on_the_way[record.offset // _WORD + k] = True
 
     def wait(self, batch: Batch, lanes: Array, pending: int) -> None:
-        """Lanes wait for all but their newest groups."""
+        """Wait for all but the lanes' newest groups."""
         limit = np.full(batch.lanes, -1, np.int64)
         limit[lanes] = self.committed[lanes] - pending
         left: list[_Record] = []
@@ -77,13 +83,12 @@ class PendingCopies:
         for k in range(record.size // _WORD):
             self.on_the_way[record.offset // _WORD + k] = False
         detector = batch.races.get("shared")
-        if (
-            detector is not None
-        ):  # the bytes come at any time up to now: a barrier since the start has not published them
+        # The bytes may arrive any time until now: a barrier since the start has not published them.
+        if detector is not None:
             detector.access(batch, record.pc, "store", record.offset, record.lanes, record.size)
 
     def check(self, batch: Batch, pc: int, offset: Array, lanes: Array, size: int) -> None:
-        """Note reads of bytes that are still on their way."""
+        """Record reads of bytes whose copy is pending."""
         if not self.records:
             return
         inside = (offset >= 0) & (offset + size <= _WORD * len(self.on_the_way))
@@ -104,7 +109,7 @@ class PendingCopies:
 def asynchronous_copy(
     names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]
 ) -> Step | None:
-    """`cp.async` but for its bulk forms."""
+    """Return the step of `cp.async`, except for its bulk forms."""
     if "mbarrier" in parts:
         raise UnsupportedPtxError(
             f"PTX line {i.line}: the emulator has no {i.opcode}",
@@ -119,7 +124,7 @@ def asynchronous_copy(
     if parts[2] in ("wait_group", "wait_all"):
         pending = (
             int(i.operands[0], 0) if i.operands else -1
-        )  # wait_all: what is not in a group yet, too
+        )  # wait_all: also copies without a group
         return lambda batch, group: _copies(batch).wait(batch, batch.lanes_of(group), pending)
     size = int(i.operands[2], 0)
     target = MemoryInstruction(pc, ("shared",), address_getter(names, i.operands[0]), _WORD, size)

@@ -1,6 +1,7 @@
-"""Shifts, bit fields, permutes, wide products: the integer instructions that numpy has no function for.
+"""Integer instructions without a numpy function: shifts, bit fields, permutes, wide products.
 
-Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions", "Data Movement: prmt".
+Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions", "Data Movement:
+prmt".
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ U32, U64 = np.uint32, np.uint64
 
 
 class BitOperation(NamedTuple):
-    """function: on arrays of the source types; fresh arrays of the result type."""
+    """An operation.
+
+    function: from arrays of the source types to a fresh array of the result type.
+    """
 
     function: Callable[..., Array]
     sources: tuple[str, ...]
@@ -24,7 +28,7 @@ class BitOperation(NamedTuple):
 
 
 def shift_left(a: Array, count: Array) -> Array:
-    """Zero for counts of the width and more."""
+    """Shift left; counts of the width and more give zero."""
     width = 8 * a.dtype.itemsize
     clamped = np.minimum(count, width - 1).astype(a.dtype)
     result: Array = np.where(count < width, a << clamped, a.dtype.type(0))
@@ -32,27 +36,27 @@ def shift_left(a: Array, count: Array) -> Array:
 
 
 def shift_right(a: Array, count: Array) -> Array:
-    """Counts of the width and more leave only signs or zeros."""
+    """Shift right; counts of the width and more leave only sign or zero bits."""
     width = 8 * a.dtype.itemsize
     shifted: Array = a >> np.minimum(count, width - 1).astype(a.dtype)
     return shifted if a.dtype.kind == "i" else np.where(count < width, shifted, a.dtype.type(0))
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Toward zero. Divided by zero: all ones, as NVIDIA's code does."""
+    """Divide toward zero; division by zero gives all ones, as NVIDIA's code does."""
     safe = np.where(b == 0, b.dtype.type(1), b)
     exact: Array = a // safe if a.dtype.kind == "u" else (a - np.fmod(a, safe)) // safe
     return np.where(b == 0, ~b.dtype.type(0), exact)
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """With the dividend's sign; of zero: the dividend."""
+    """Return the remainder with the dividend's sign; by zero: the dividend."""
     safe = np.where(b == 0, b.dtype.type(1), b)
     return np.where(b == 0, a, np.fmod(a, safe))
 
 
 def multiply_high(a: Array, b: Array) -> Array:
-    """The upper half of the product."""
+    """Return the upper half of the product."""
     size, kind = a.dtype.itemsize, a.dtype.kind
     if size < 8:
         wide = np.dtype(f"{kind}{2 * size}")
@@ -71,7 +75,7 @@ def multiply_high(a: Array, b: Array) -> Array:
 
 
 def reversed_bits(a: Array) -> Array:
-    """Bit 0 becomes the highest."""
+    """Reverse the bits."""
     width = a.dtype.itemsize
     octets = np.ascontiguousarray(a).view(np.uint8).reshape(-1, width)[:, ::-1]
     swapped = np.packbits(np.unpackbits(octets, axis=1, bitorder="little"), axis=1)
@@ -80,7 +84,7 @@ def reversed_bits(a: Array) -> Array:
 
 
 def leading_zeros(a: Array) -> Array:
-    """Counted from the top, as u32; the width for zero."""
+    """Count leading zeros as u32; the width for zero."""
     value = a.view(UNSIGNED[a.dtype.itemsize])
 
     def bits(part: Array) -> Array:
@@ -94,7 +98,7 @@ def leading_zeros(a: Array) -> Array:
 
 
 def extracted_field(a: Array, start: Array, length: Array) -> Array:
-    """`bfe`: a field, zero- or sign-extended."""
+    """Extract a bit field, zero- or sign-extended (`bfe`)."""
     width, signed = 8 * a.dtype.itemsize, a.dtype.kind == "i"
     first, count = (start & 255).astype(np.int64), (length & 255).astype(np.int64)
     top = np.minimum(first + count, width)
@@ -112,7 +116,7 @@ def extracted_field(a: Array, start: Array, length: Array) -> Array:
 
 
 def inserted_field(a: Array, b: Array, start: Array, length: Array) -> Array:
-    """`bfi`: the low bits of a put into b."""
+    """Insert the low bits of a into b (`bfi`)."""
     width = 8 * a.dtype.itemsize
     first, count = (start & 255).astype(U64), (length & 255).astype(U64)
     ones = np.where(count >= 64, ~U64(0), (U64(1) << np.minimum(count, U64(63))) - U64(1))
@@ -124,7 +128,7 @@ def inserted_field(a: Array, b: Array, start: Array, length: Array) -> Array:
 
 
 def permuted_bytes(a: Array, b: Array, selector: Array) -> Array:
-    """`prmt`: four bytes chosen of the eight; bit 3 of a choice repeats the byte's sign instead."""
+    """Select four of eight bytes; bit 3 of a selector repeats the byte's sign instead (`prmt`)."""
     joined = (b.astype(U64) << U64(32)) | a
     result: Array = np.zeros(1, U32)
     for k in range(4):
@@ -140,7 +144,7 @@ def _funnel(left: bool, clamp: bool) -> Callable[..., Array]:
         by = (np.minimum(count, U32(32)) if clamp else count & U32(31)).astype(U64)
         joined: Array = (b.astype(U64) << U64(32)) | a
         if left:
-            # By 32 at most, so the top half keeps what it should.
+            # At most by 32, so the top half is kept.
             return ((joined << by) >> U64(32)).astype(U32)
         return (joined >> by).astype(U32)
 
@@ -179,7 +183,7 @@ def _dot_of_bytes(first: str, second: str) -> Callable[..., Array]:
 
 
 def bit_operation(parts: Sequence[str]) -> BitOperation | None:
-    """The operation of an opcode, or None when it is none of these."""
+    """Return the operation of an opcode, or None."""
     name, kind = parts[0], parts[-1]
     if name == "popc":
         return BitOperation(lambda a: np.bitwise_count(a).astype(U32), (kind,), "u32")

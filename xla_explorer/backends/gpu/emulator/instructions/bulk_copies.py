@@ -1,7 +1,8 @@
-"""`cp.async.bulk`: copies by the copy engine between global and shared memory, of flat bytes or of a tensor map's box.
+"""`cp.async.bulk`: copies by the copy engine between global and shared memory.
 
-The bytes are copied when the instruction runs; that they are there is known only to who has waited for the mbarrier (see
-`happens_before`). Source: PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor", "Tensors: Tiled Mode, Swizzling Modes".
+Copies are of flat bytes or of a tensor map's box. The bytes are copied when the instruction runs,
+but are visible only after a wait for the mbarrier (see `happens_before`). Source: PTX ISA,
+"cp.async.bulk", "cp.async.bulk.tensor", "Tensors: Tiled Mode, Swizzling Modes".
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _TENSOR = re.compile(r"\[\s*([^,\]]+?)\s*,\s*(\{[^}]*\})\s*\]")
 
 
 def bulk_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
-    """`cp.async.bulk` in all its forms; None for those that only wait for stores, which are done at once here."""
+    """Return the step of `cp.async.bulk`; None for waits for stores, which are immediate here."""
     if "commit_group" in parts or "wait_group" in parts or "prefetch" in parts:
         return None
     tensor = "tensor" in parts
@@ -90,7 +91,7 @@ def bulk_copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) ->
 
 
 def _barriers(batch: Batch, group: Group, pc: int, barrier_of: Getter | None) -> Array | None:
-    """The place of each lane's mbarrier, -1 where there is none."""
+    """Return the place of each lane's mbarrier, -1 for none."""
     if barrier_of is None:
         return None
     lanes = batch.lanes_of(group)
@@ -101,7 +102,7 @@ def _barriers(batch: Batch, group: Group, pc: int, barrier_of: Getter | None) ->
 
 
 def _map_at(batch: Batch, address: int) -> Described | None:
-    """A tensor map among the kernel's parameters or in global memory."""
+    """Return a tensor map from the kernel's parameters or global memory, or None."""
     if PARAMETER_WINDOW <= address < PARAMETER_WINDOW + WINDOW:
         offset = address - PARAMETER_WINDOW
         return decode(batch.parameters[offset : offset + MAP_BYTES].tobytes())
@@ -111,7 +112,7 @@ def _map_at(batch: Batch, address: int) -> Described | None:
 
 
 class _Engine:
-    """One copy of a box."""
+    """The copy of a box."""
 
     def __init__(
         self, batch: Batch, pc: int, lane: int, shared: int, described: Described, first: list[int]
@@ -125,7 +126,7 @@ class _Engine:
         self.batch.fault(kind, self.pc, np.array([self.lane]), np.ones(1, bool), detail)
 
     def allowed(self) -> bool:
-        """Whether the place in shared memory is one that the engine takes."""
+        """Return whether the place in shared memory is valid for the copy engine."""
         if self.shared < 0 or self.shared + self.size > self.batch.shared_size:
             self._fault(
                 "out of bounds",
@@ -140,7 +141,7 @@ class _Engine:
         return True
 
     def _chunks(self) -> Array:
-        """Where the box's chunks of 16 bytes lie in shared memory, as multiples of 16 bytes, in the order of the box."""
+        """Return the places of the box's 16-byte chunks in shared memory, in units of 16 bytes."""
         at = np.arange(self.start // _CHUNK, (self.start + self.size) // _CHUNK)
         own = (
             at - (self.start - self.shared) // _CHUNK
@@ -148,7 +149,10 @@ class _Engine:
         return at + swizzled(own, self.map.swizzle) - own
 
     def _inside(self) -> tuple[tuple[slice, ...], Array]:
-        """The part of the box (major dimension first) that is inside the array, and its byte offsets in global memory."""
+        """Return the in-bounds part of the box, and its byte offsets in global memory.
+
+        The major dimension comes first.
+        """
         slices, offset = [], np.zeros((1,) * 0, np.int64) + (self.map.address - GLOBAL_BASE)
         for extent, box, stride, first in reversed(
             list(zip(self.map.dimensions, self.map.box, self.map.strides, self.first, strict=True))
@@ -217,14 +221,14 @@ class _Engine:
 
 
 def swizzled(chunk: Array, swizzle: int) -> Array:
-    """The place of chunks of 16 bytes (as multiples of 16 bytes) under a swizzle of 128, 64, 32 or 0 bytes."""
+    """Return the places of 16-byte chunks (in units of 16 bytes) under a swizzle in bytes."""
     mask = max(swizzle // _CHUNK - 1, 0)
     made: Array = chunk ^ (chunk >> 3 & mask)
     return made
 
 
 def _flat(names: Names, pc: int, i: PtxInstruction, to_shared: bool) -> Step:
-    """`cp.async.bulk` of bytes."""
+    """Return the step of `cp.async.bulk` of bytes."""
     target_of, source_of = (
         address_getter(names, i.operands[0]),
         address_getter(names, i.operands[1]),

@@ -1,4 +1,7 @@
-"""`cvt`: every pair of integer and float types, rounding modes, saturation, packed halves. Source: PTX ISA, "cvt"."""
+"""`cvt`: every pair of integer and float types, rounding modes, saturation, packed halves.
+
+Source: PTX ISA, "cvt".
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _MODES = frozenset({"rn", "rna", *DIRECTED, *_TO_INTEGRAL})
 
 
 def conversion_of(parts: Sequence[str]) -> BitOperation | None:
-    """The operation of a `cvt` split at its dots; None for a form that is not here."""
+    """Return the operation of a `cvt` split at its dots; None for an unsupported form."""
     result, origin = parts[-2], parts[-1]
     mode = next((p for p in parts if p in _MODES), None)
     if result in ("f16x2", "bf16x2") and origin == "f32":
@@ -64,7 +67,7 @@ def conversion_of(parts: Sequence[str]) -> BitOperation | None:
 
 
 def _to_integer(value: Array, dtype: DType) -> Array:
-    """Clamped to the range; NaN becomes 0."""
+    """Convert to an integer, clamped to the range; NaN becomes 0."""
     limits = np.iinfo(dtype)
     wide = np.where(np.isnan(value), 0.0, value.astype(np.float64))
     if dtype.itemsize < 8:
@@ -92,7 +95,7 @@ def _from_integer(value: Array, result: str, mode: str | None, saturate: bool) -
 
 
 def _narrowed(value: Array, result: str, mode: str | None) -> Array:
-    """A float as another type, always a fresh array."""
+    """Convert a float to another type, always as a fresh array."""
     if result == "bf16":
         if value.dtype == np.float64:
             return f64_to_bf16(value)
@@ -121,7 +124,10 @@ def _packing(scalar: str, mode: str | None, relu: bool) -> BitOperation:
 
 
 def _to_tf32(mode: str | None) -> BitOperation:
-    """Ten bits of fraction stay; ties away from zero for `rna`, to even for `rn`, cut for `rz`."""
+    """Return the conversion to TF32: ten fraction bits.
+
+    Ties go away from zero for `rna`, to even for `rn`; `rz` truncates.
+    """
 
     def convert(value: Array) -> Array:
         raw = value.view(np.uint32)

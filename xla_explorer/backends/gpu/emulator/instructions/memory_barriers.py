@@ -1,9 +1,9 @@
-"""mbarrier objects: barriers in shared memory that count arrivals and bytes, and go from phase to phase.
+"""mbarrier objects: barriers in shared memory that count arrivals and bytes in phases.
 
-A phase is over when as many threads have arrived as the object was made for and all bytes that were announced have been copied. Threads
-that wait for a phase are parked by the scheduler until some phase ends, so that a wait that nobody will ever end is found and said.
-
-Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+A phase is complete after the object's number of arrivals, and after all announced bytes have been
+copied. The scheduler parks threads that wait for a phase until some phase completes, so that an
+endless wait is detected. Source: PTX ISA, "Parallel Synchronization and Communication Instructions:
+mbarrier".
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ _COUNT_LIMIT, _BYTES_LIMIT = (1 << 20) - 1, (1 << 20) - 1
 
 
 class MemoryBarriers:
-    """The objects of a batch, by their place: block number times objects that fit into a block's shared memory, and offset / 8.
+    """The objects of a batch.
 
-    count: arrivals of a phase, 0 where there is no object. pending: arrivals that this phase still lacks. outstanding: bytes announced and
-    not yet copied. phase: how many are over. ended: how many phases have ended in all: when it grows, waits are looked at again.
+    They are indexed by place: block number times objects of a block's shared memory, plus offset /
+    8. count: arrivals of a phase, 0 without an object. pending: missing arrivals of this phase.
+    outstanding: announced bytes not yet copied. phase: number of completed phases. ended: of
+    completed phases in total; waits are checked again when it grows.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -47,7 +49,10 @@ class MemoryBarriers:
     def find(
         self, pc: int, where: Array, lanes: Array, *, new: bool = False
     ) -> tuple[Array, Array]:
-        """The objects at addresses in shared memory, and the lanes that have one there; the others are at fault."""
+        """Return the objects at addresses in shared memory and the lanes with one.
+
+        Others are faults.
+        """
         where = np.broadcast_to(where, len(lanes)).astype(np.int64)
         where = np.where(where >= SHARED_WINDOW, where - SHARED_WINDOW, where)
         batch = self.batch
@@ -85,7 +90,7 @@ class MemoryBarriers:
         announced: Array | int,
         copied: Array | int,
     ) -> None:
-        """Arrivals and bytes come in; phases that are complete now end."""
+        """Apply arrivals and bytes, and complete phases."""
         batch = self.batch
         if not len(index):
             return
@@ -115,20 +120,20 @@ class MemoryBarriers:
             self.ended += 1
 
     def describe(self, place: int) -> str:
-        """What an object still waits for."""
+        """Describe the missing arrivals and bytes of an object."""
         return (f"the mbarrier at shared byte {place % self.places * _OBJECT} in phase {int(self.phase[place])} still waits for "
                 f"{int(self.pending[place])} of {int(self.count[place])} arrivals and {int(self.outstanding[place])} bytes")  # fmt: skip
 
 
 def memory_barriers(batch: Batch) -> MemoryBarriers:
-    """The batch's objects, made when first needed."""
+    """Return the batch's objects, created on first use."""
     if batch.memory_barriers is None:
         batch.memory_barriers = MemoryBarriers(batch)
     return batch.memory_barriers
 
 
 def barrier_instruction(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`mbarrier` but for waits (see `Wait`)."""
+    """Return the step of `mbarrier`, except for waits (see `Wait`)."""
     name = parts[1]
     if name == "init":
         return _initialise(names, pc, i)
@@ -202,7 +207,10 @@ def _initialise(names: Names, pc: int, i: PtxInstruction) -> Step:
 
 
 def _arrive(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`mbarrier.arrive`, with `expect_tx` too. The state that it returns is the number of the phase."""
+    """Return the step of `mbarrier.arrive`, with or without `expect_tx`.
+
+    The returned state is the number of the phase.
+    """
     if "drop" in parts or "noComplete" in parts:
         raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
     bracketed = next(k for k, text in enumerate(i.operands) if text.startswith("["))
@@ -236,7 +244,7 @@ def _arrive(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
 
 
 class Wait:
-    """`mbarrier.try_wait` and `test_wait`, by phase parity or by the state of an arrival. `ready` tells whose phase is over."""
+    """`mbarrier.try_wait` and `test_wait`, by phase parity or by the state of an arrival."""
 
     def __init__(self, names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> None:
         self.pc, self.by_parity = pc, "parity" in parts
@@ -245,7 +253,10 @@ class Wait:
         self.state_of = getter(names, i.operands[2], "u32" if self.by_parity else "u64")
 
     def ready(self, batch: Batch, lanes: Array) -> Array:
-        """For each lane whether the phase that it waits for is over. Lanes without an object do not wait."""
+        """Return for each lane whether its phase is complete.
+
+        Lanes without an object do not wait.
+        """
         barriers = memory_barriers(batch)
         index, good = barriers.find(self.pc, self.where_of(batch, lanes), lanes)
         state = np.broadcast_to(self.state_of(batch, lanes), len(lanes)).astype(np.int64)
@@ -260,15 +271,15 @@ class Wait:
         return over
 
     def finish(self, batch: Batch, lanes: Lanes, outcome: Array) -> None:
-        """The predicate of lanes that go on."""
+        """Set the predicate of lanes that continue."""
         self.put(batch, Group(batch.lanes, lanes), outcome)
 
     def test(self, batch: Batch, group: Group) -> None:
-        """`test_wait`: the answer at once."""
+        """Execute `test_wait`, which does not wait."""
         self.finish(batch, group.lanes, self.ready(batch, batch.lanes_of(group)))
 
     def stuck(self, batch: Batch, lanes: Array) -> str:
-        """What the first of some lanes waits for in vain."""
+        """Describe the first lane that waits forever."""
         index, _ = memory_barriers(batch).find(self.pc, self.where_of(batch, lanes), lanes)
         where = f", {memory_barriers(batch).describe(int(index[0]))}" if len(index) else ""
         return f"{batch.thread_name(int(lanes[0]))}{where}"

@@ -1,7 +1,8 @@
-"""`ld`, `st`, `atom`, `red`, `cvta`: addresses to bytes, with every access checked.
+"""`ld`, `st`, `atom`, `red`, `cvta`, with checks of every access.
 
-Each access is checked for bounds, alignment and, when it reads, for bytes that nobody has written. Lanes at fault read
-zero and write nothing. Source: PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization".
+Each access is checked for bounds, alignment and, for reads, for uninitialised bytes. Faulty lanes
+read zero and write nothing. Source: PTX ISA, "Data Movement and Conversion Instructions", "Parallel
+Synchronization".
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array, bf16_
 Step = Callable[[Batch, Group], None]
 
 _SPACES = ("global", "shared", "local", "param", "const")
-_NOWHERE = -1  # offset of what is outside a block's shared memory, or a thread's local memory
+_NOWHERE = -1  # offset outside a block's shared memory, or a thread's local memory
 _UFUNCS: dict[str, Any] = {
     "add": np.add,
     "min": np.minimum,
@@ -48,7 +49,7 @@ _UFUNCS: dict[str, Any] = {
 
 
 def state_space(parts: Sequence[str]) -> str:
-    """The space that an opcode names; constants live in global memory here. `generic` when it names none."""
+    """Return the space of an opcode, `generic` by default; constants are in global memory here."""
     for part in parts:
         name = part.split("::")[0]
         if name in _SPACES:
@@ -57,16 +58,16 @@ def state_space(parts: Sequence[str]) -> str:
 
 
 def element_type(parts: Sequence[str]) -> str:
-    """The type of one element."""
+    """Return the type of one element."""
     return next(p for p in reversed(parts) if p in DTYPES)
 
 
 class MemoryInstruction:
-    """One memory instruction: where it goes, in which space, how wide.
+    """A memory instruction: address, space and width.
 
-    wanted: whether anybody reads element k of a vector load. LLVM widens loads to aligned 16 bytes where that cannot leave the page;
-    what lies past the end of a buffer then goes into registers, or bits of them, that nobody looks at. That is no fault. used: the bits of
-    the bytes that are looked at, where the program says so (three bytes are loaded as four).
+    wanted: element k of a vector load is used. LLVM widens loads to aligned 16 bytes if they cannot
+    cross a page; unused elements past the end of a buffer are then no fault. used: mask of the used
+    bytes, if the program gives it (three bytes are loaded as four).
     """
 
     def __init__(
@@ -90,12 +91,15 @@ class MemoryInstruction:
         self.space = state_space(parts)
         self.in_bank = (
             "const" in parts
-        )  # the constant bank: global memory here, but served otherwise
+        )  # the constant bank: global memory here, but counted differently
 
     def resolve(
         self, batch: Batch, group: Group, action: str
     ) -> tuple[AddressSpace, Array, Array | None]:
-        """The space, each lane's byte offset in it (one entry when all agree on global memory), and the lanes at fault, or None."""
+        """Return the space, each lane's byte offset in it, and the faulty lanes or None.
+
+        Uniform offsets in global memory are one entry.
+        """
         where, lanes, space = self.where(batch, group.lanes), group.lanes, self.space
         if space == "generic":
             space, where = _generic(where)
@@ -170,7 +174,7 @@ class MemoryInstruction:
             if not (state != ALL_WRITTEN[width]).any() or not self.wanted(k):
                 continue
             octets = np.ascontiguousarray(state).view(np.uint8).reshape(-1, width)
-            # Of a vector's element the first byte counts: the rest may be what widening adds.
+            # Only the first byte of a vector's element counts: the rest may come from widening.
             mapped = octets[:, :1] if action == "load" else octets
             written = octets[:, :1] if total > width else octets
             if self.used is not None:
@@ -216,7 +220,7 @@ class MemoryInstruction:
 
 
 def _generic(where: Array) -> tuple[str, Array]:
-    """The space that all lanes address, and their addresses in it."""
+    """Return the common space of all lanes, and their addresses in it."""
     shared = (where >= SHARED_WINDOW) & (where < LOCAL_WINDOW)
     local = (where >= LOCAL_WINDOW) & (where < LOCAL_WINDOW + WINDOW)
     if shared.all():
@@ -245,7 +249,7 @@ def _offsets(batch: Batch, space: str, where: Array, lanes: Lanes) -> Array:
 
 
 def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`ld`, one element or a vector."""
+    """Return the step of `ld`, for one element or a vector."""
     kind = element_type(parts)
     dtype = DTYPES[kind]
     width = dtype.itemsize
@@ -254,7 +258,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     if state_space(parts) == "param" and names.is_register(
         i.operands[1].strip("[] ").partition("+")[0].strip()
     ):
-        where = address_getter(names, i.operands[1])  # which parameter is chosen at run time
+        where = address_getter(names, i.operands[1])  # the parameter is selected at run time
 
         def load_chosen_parameter(batch: Batch, group: Group) -> None:
             first = where(batch, group.lanes)
@@ -315,7 +319,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
 
 
 def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`st`, one element or a vector."""
+    """Return the step of `st`, for one element or a vector."""
     kind = element_type(parts)
     dtype = DTYPES[kind]
     width = dtype.itemsize
@@ -347,7 +351,7 @@ def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Ste
 
 
 def _ranks(index: Array) -> tuple[Array, Array]:
-    """An order by place (stable), and each lane's rank among those at its place, in that order."""
+    """Return a stable order by place, and each lane's rank among those at its place."""
     order = np.argsort(index, kind="stable")
     sorted_index = index[order]
     new = np.r_[True, sorted_index[1:] != sorted_index[:-1]]
@@ -356,7 +360,7 @@ def _ranks(index: Array) -> tuple[Array, Array]:
 
 
 def _updated(name: str, kind: str, old: Array, a: Array, b: Array) -> Array:
-    """What an atomic operation stores."""
+    """Return the value that an atomic operation stores."""
     result: Array
     if name == "exch":
         return a
@@ -384,7 +388,10 @@ def _updated(name: str, kind: str, old: Array, a: Array, b: Array) -> Array:
 
 
 def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`atom` and `red`. Lanes take turns in order, so that results repeat; on a device their order is open."""
+    """Return the step of `atom` and `red`.
+
+    Lanes execute in order, so that results are deterministic; on a device the order is undefined.
+    """
     kind = element_type(parts)
     name = next((p for p in parts[1:] if p in _UFUNCS or p in ("exch", "cas", "inc", "dec")), "")
     if not name or kind.startswith("b128"):
@@ -416,7 +423,7 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
         old = np.empty(len(index), dtype)
         order, rank = _ranks(index)
         if name == "add" and dtype.kind in "iu":
-            # What stood there plus what the lanes before have added: no turns needed.
+            # The old value plus the previous lanes' sum: no serialisation needed.
             running = np.cumsum(a[order], dtype=dtype) - a[order]
             old[order] = data[index[order]] + running - running[np.arange(len(order)) - rank]
             np.add.at(data, index, a)
@@ -436,7 +443,7 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
 
 
 def convert_address(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`cvta` between a space's own addresses and generic ones."""
+    """Return the step of `cvta` between a space's own addresses and generic ones."""
     space = next(p.split("::")[0] for p in parts if p.split("::")[0] in _SPACES)
     delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}.get(
         space, 0

@@ -1,6 +1,7 @@
-"""Instructions across the 32 lanes of a warp: shuffle, vote, reduction, matrix multiply-accumulate, matrix loads.
+"""Instructions across a warp: shuffle, vote, reduction, matrix multiply-accumulate and loads.
 
-Source: PTX ISA, "shfl.sync", "vote.sync", "redux.sync", "Matrix Fragments for mma.m16n8k16", "ldmatrix".
+Source: PTX ISA, "shfl.sync", "vote.sync", "redux.sync", "Matrix Fragments for mma.m16n8k16",
+"ldmatrix".
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _EVERYONE = 0xFFFFFFFF
 
 
 def _members(batch: Batch, group: Group) -> Array:
-    """(warps, 32): which lanes are in the group."""
+    """Return the active lanes as (warps, 32)."""
     if group.lanes is None:
         return np.ones((batch.lanes // WARP, WARP), bool)
     mask = np.zeros(batch.lanes, bool)
@@ -56,7 +57,7 @@ def _packed(members: Array) -> Array:
 
 
 def check_mask(batch: Batch, group: Group, pc: int, mask_of: Getter) -> None:
-    """Note a member mask that leaves out the lane itself or names lanes of the warp that are not there."""
+    """Record a member mask without the lane itself, or with inactive lanes of the warp."""
     if not batch.checks:
         return
     mask = mask_of(batch, group.lanes)
@@ -86,7 +87,7 @@ def check_mask(batch: Batch, group: Group, pc: int, mask_of: Getter) -> None:
 
 
 def shuffle(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`shfl.sync`: another lane's value."""
+    """Return the step of `shfl.sync`: another lane's value."""
     mode = parts[2]
     outputs = i.operands[0].split("|")
     put = setter(names, outputs[0].strip())
@@ -133,7 +134,7 @@ def shuffle(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> S
 
 
 def vote(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`vote.sync`: ballot, any, all, uni."""
+    """Return the step of `vote.sync`: ballot, any, all, uni."""
     mode = parts[2]
     put, truth_of = setter(names, i.operands[0]), predicate_getter(names, i.operands[1])
     mask_of = getter(names, i.operands[2], "u32")
@@ -155,7 +156,7 @@ def vote(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
 
 
 def active_mask(names: Names, i: PtxInstruction) -> Step:
-    """`activemask`: the lanes that execute it together."""
+    """Return the step of `activemask`: the lanes that execute it together."""
     put = setter(names, i.operands[0])
     return lambda batch, group: put(
         batch, group, _of_group(group, np.repeat(_packed(_members(batch, group)), WARP))
@@ -173,7 +174,7 @@ _REDUCTIONS: dict[str, tuple[Any, Callable[[Any], int]]] = {
 
 
 def reduce_in_warp(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`redux.sync` on 32-bit integers."""
+    """Return the step of `redux.sync` on 32-bit integers."""
     if parts[-1] not in ("s32", "u32", "b32"):
         raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
     function, neutral_of = _REDUCTIONS[parts[2]]
@@ -193,7 +194,7 @@ def reduce_in_warp(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str
 
 
 def elect(names: Names, pc: int, i: PtxInstruction) -> Step:
-    """`elect.sync`: one lane of the members, here the lowest."""
+    """Return the step of `elect.sync`: one lane of the members, here the lowest."""
     outputs = i.operands[0].split("|")
     put, put_chosen = (setter(names, text.strip()) for text in (outputs[0], outputs[-1]))
     mask_of = getter(names, i.operands[1], "u32")
@@ -212,7 +213,10 @@ def elect(names: Names, pc: int, i: PtxInstruction) -> Step:
 
 
 def match(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`match.any.sync`: which members have the lane's value; `match.all.sync`: all members, where they agree, else none."""
+    """Return the step of `match.sync`.
+
+    `any`: the members with the lane's value. `all`: all members if they agree, else none.
+    """
     outputs = i.operands[0].split("|")
     put = setter(names, outputs[0].strip())
     put_agree = setter(names, outputs[1].strip()) if len(outputs) > 1 else None
@@ -235,7 +239,7 @@ def match(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Ste
 
 
 def block_reduction(put: Setter, truth_of: Getter, mode: str) -> Callable[[Batch, Array], None]:
-    """What `bar.red` gives to all lanes of a block: how many predicates are true (`popc`), whether any (`or`), whether all (`and`)."""
+    """Return the step of `bar.red` over a block: count of true predicates (`popc`), `or`, `and`."""
 
     def finish(batch: Batch, lanes: Array) -> None:
         truth = np.broadcast_to(truth_of(batch, lanes), len(lanes))
@@ -260,7 +264,7 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 
 
 def _elements(words: Array, kind: str) -> Array:
-    """Packed words (n,) as numbers (n, elements a word)."""
+    """Unpack words (n,) to numbers (n, elements a word)."""
     words = np.ascontiguousarray(words)
     if kind == "bf16":
         return bf16_to_f32(words.view(np.uint16)).reshape(len(words), -1)
@@ -278,7 +282,10 @@ def _elements(words: Array, kind: str) -> Array:
 
 
 def matrix_elements(words: Array, kind: str) -> Array:
-    """Elements of a matrix, a word each or several packed in the last dimension, as numbers. Integers stay integers."""
+    """Return elements of a matrix as numbers, unpacked in the last dimension.
+
+    Integers stay integers.
+    """
     if words.dtype.itemsize == 4 and kind != "tf32":
         shape = words.shape
         return _elements(words.reshape(-1), kind).reshape(*shape[:-1], -1)
@@ -298,9 +305,11 @@ def matrix_elements(words: Array, kind: str) -> Array:
 
 
 def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`mma.sync`, m16n8: f16, bf16, tf32, 8-bit floats and integers in; f32, f16 or s32 accumulators; and f64 m8n8k4.
+    """Return the step of `mma.sync`.
 
-    Sums are rounded in f32 in numpy's order; hardware keeps fewer bits of them, so comparisons need a tolerance.
+    Supported are m16n8 with f16, bf16, tf32, 8-bit floats and integers and f32, f16 or s32
+    accumulators, and f64 m8n8k4. Sums are rounded in f32 in numpy's order. Hardware keeps fewer
+    bits, so comparisons need a tolerance.
     """
     found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
     result, a_kind, b_kind, c_kind = parts[-4:]
@@ -380,7 +389,10 @@ def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[st
 
 
 def load_matrix(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`ldmatrix` of 8 x 8 matrices of 16-bit elements: lane 8 k + r has the address of row r of matrix k."""
+    """Return the step of `ldmatrix` of 8 x 8 matrices of 16-bit elements.
+
+    Lane 8 k + r has the address of row r of matrix k.
+    """
     if "m8n8" not in parts or parts[-1] != "b16":
         raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
     puts = [setter(names, text) for text in vector_parts(i.operands[0])]

@@ -1,8 +1,8 @@
-"""`wgmma`: products that four warps start together and wait for, on tiles in shared memory.
+"""`wgmma`: asynchronous products of four warps on tiles in shared memory.
 
-The result is in the registers at once here; until the warpgroup has waited for it, whoever reads them is at fault, and so is who writes
-into the tiles. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Shared Memory Matrix Layout", "Matrix
-Descriptor".
+The result is in the registers at once, but reading them, or writing the tiles, before the warpgroup
+has waited is a fault. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate",
+"Shared Memory Matrix Layout", "Matrix Descriptor".
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHUNK = 16
 
 
 class DescribedTile(NamedTuple):
-    """Which operand: extent along the kept dimension, depth, bytes of an element, and whether the reduced dimension is the minor one."""
+    """An operand: extent of the kept dimension, depth, bytes of an element, order of dimensions."""
 
     kept: int
     depth: int
@@ -45,7 +45,7 @@ class DescribedTile(NamedTuple):
 
 
 def tile_bytes(descriptor: int, tile: DescribedTile) -> Array:
-    """(kept, depth) byte addresses in a block's shared memory of the elements that a matrix descriptor describes."""
+    """Return the byte addresses (kept, depth) of a matrix descriptor in a block's shared memory."""
     start = (descriptor & 0x3FFF) << 4
     leading, stride = (descriptor >> 16 & 0x3FFF) << 4, (descriptor >> 32 & 0x3FFF) << 4
     swizzle = _SWIZZLES[descriptor >> 62 & 3]
@@ -67,14 +67,17 @@ def tile_bytes(descriptor: int, tile: DescribedTile) -> Array:
 
 
 class _Record(NamedTuple):
-    """A product that is not waited for. slots: of its result. cells: of the race detector that it reads."""
+    """A pending product. slots: of its result. cells: of the race detector that it reads."""
 
     slots: tuple[int, ...]
     cells: Array | None
 
 
 class WarpgroupProducts:
-    """What the warpgroups of a batch have started. started: since the last commit; groups: committed and not waited for."""
+    """Pending products of a batch's warpgroups.
+
+    started: since the last commit. groups: committed and not yet waited for.
+    """
 
     def __init__(self, batch: Batch) -> None:
         count = -(-batch.lanes // WARPGROUP)
@@ -84,7 +87,7 @@ class WarpgroupProducts:
         self.places: dict[tuple[int, DescribedTile], Array] = {}
 
     def place(self, descriptor: int, tile: DescribedTile) -> Array:
-        """`tile_bytes`, remembered."""
+        """Return `tile_bytes`, cached."""
         found = self.places.get((descriptor, tile))
         if found is None:
             if len(self.places) >= _KEPT_PLANS:
@@ -93,12 +96,12 @@ class WarpgroupProducts:
         return found
 
     def commit(self, warpgroup: int) -> None:
-        """`wgmma.commit_group`."""
+        """Execute `wgmma.commit_group`."""
         self.groups[warpgroup].append(self.started[warpgroup])
         self.started[warpgroup] = []
 
     def wait(self, warpgroup: int, pending: int) -> None:
-        """`wgmma.wait_group`: all but the newest groups are done."""
+        """Execute `wgmma.wait_group`: complete all but the newest groups."""
         waiting, batch = self.groups[warpgroup], self.batch
         while len(waiting) > pending:
             for record in waiting.pop(0):
@@ -120,7 +123,7 @@ class WarpgroupProducts:
                 del self.batch.in_flight[slot]
 
     def fly(self, record: _Record, warpgroup: int, pc: int) -> None:
-        """The registers are not to be read, the cells not to be written."""
+        """Mark a product's registers as not readable, and its cells as not writable."""
         batch = self.batch
         for slot in record.slots:
             flight = batch.in_flight.get(slot)
@@ -136,14 +139,14 @@ class WarpgroupProducts:
 
 
 def products_of(batch: Batch) -> WarpgroupProducts:
-    """The batch's products, made when first needed."""
+    """Return the batch's products, created on first use."""
     if batch.products is None:
         batch.products = WarpgroupProducts(batch)
     return batch.products
 
 
 def whole_warpgroups(batch: Batch, group: Group, pc: int) -> Array | None:
-    """Numbers of the warpgroups that execute together; None, with a fault, when some warp is missing."""
+    """Return the warpgroups that execute together; None, with a fault, if a warp is missing."""
     lanes = batch.lanes_of(group)
     if batch.padded % WARPGROUP or len(lanes) % WARPGROUP:
         batch.fault(
@@ -164,7 +167,7 @@ def whole_warpgroups(batch: Batch, group: Group, pc: int) -> Array | None:
 def warpgroup_instruction(
     names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], code: Sequence[PtxInstruction]
 ) -> Step | None:
-    """`wgmma` in all its forms; `wgmma.fence` itself does nothing when it runs (see `_fenced`)."""
+    """Return the step of a `wgmma` instruction; `wgmma.fence` itself has none (see `_fenced`)."""
     if parts[1] == "fence":
         return None
     if parts[1] in ("commit_group", "wait_group"):
@@ -183,7 +186,7 @@ def warpgroup_instruction(
 
 
 def _fenced(names: Names, pc: int, i: PtxInstruction, code: Sequence[PtxInstruction]) -> bool:
-    """Whether `wgmma.fence` comes after whatever wrote the registers of a product, looking back along the text."""
+    """Return whether `wgmma.fence` follows the last write of a product's registers in the text."""
     own = set(vector_parts(i.operands[0])) | set(
         vector_parts(i.operands[1]) if i.operands[1].startswith("{") else ()
     )
@@ -247,7 +250,7 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
     def tile_of(
         batch: Batch, warpgroups: Array, descriptor: int, tile: DescribedTile, kind: str
     ) -> tuple[Array, Array]:
-        """(warpgroups, kept, depth) numbers, and the bytes within a block that were read."""
+        """Return (warpgroups, kept, depth) numbers, and the bytes read within a block."""
         at = products_of(batch).place(descriptor, tile)
         base = batch.block_of[warpgroups * WARPGROUP] * batch.shared_size
         if int(at.max()) + width > batch.shared_size:
@@ -324,7 +327,7 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
 
 
 def _uniform(batch: Batch, group: Group, pc: int, value: Array) -> Array:
-    """A descriptor for each warpgroup; all its lanes must agree."""
+    """Return a descriptor for each warpgroup, which must be uniform."""
     rows = np.broadcast_to(value, group.count).reshape(-1, WARPGROUP)
     mixed = (rows != rows[:, :1]).any(1)
     if mixed.any():
@@ -341,7 +344,10 @@ def _uniform(batch: Batch, group: Group, pc: int, value: Array) -> Array:
 def _left_registers(
     batch: Batch, left_of: Sequence[Callable[[Batch, Array], Array]], warpgroups: Array, kind: str
 ) -> Array:
-    """(warpgroups, 64, depth) numbers of a left operand in registers: four words a lane, laid out as those of mma.m16n8."""
+    """Return (warpgroups, 64, depth) numbers of a left operand in registers.
+
+    Each lane has four words, laid out as in mma.m16n8.
+    """
     lanes = (warpgroups[:, None] * WARPGROUP + np.arange(WARPGROUP)).reshape(-1)
     words = [
         matrix_elements(np.broadcast_to(get(batch, lanes), len(lanes)).copy()[:, None], kind)
