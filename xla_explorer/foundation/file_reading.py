@@ -53,7 +53,7 @@ def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
 
 
 def _no_file(path: str | os.PathLike[str]) -> str:
-    """Return the kind of a path that is no file, empty for a file.
+    """Return the kind of a path other than a file, empty for a file.
 
     Reading a pipe may block without a writer, and a device has no end. Pipes from a shell, as in
     `run /dev/stdin` and `run <(command)`, have a writer and count as files.

@@ -81,7 +81,10 @@ class CompileResult(NamedTuple):
 
 @runtime_checkable
 class Compiler(Protocol):
-    """Compiler of a backend. Source: xla/service/compiler.h (RunHloPasses, RunBackend)."""
+    """Passes and code generation of a backend.
+
+    Source: xla/service/compiler.h (RunHloPasses, RunBackend).
+    """
 
     @property
     def name(self) -> str:

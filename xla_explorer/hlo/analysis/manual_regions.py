@@ -1,7 +1,8 @@
-"""Where a program goes from whole arrays to each device's part of them and back (JAX's `shard_map`), and which part is whose.
+"""Borders of manual regions (JAX's `shard_map`): transitions between whole arrays and shards.
 
-Both forms are read: Shardy's custom calls `xla.sdy.GlobalToLocalShape` and `LocalToGlobalShape` with shardings over axes of a mesh, and
-GSPMD's `SPMDFullToShardShape` and `SPMDShardToFullShape` with tiles. Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
+Two forms are supported: Shardy's custom calls `xla.sdy.GlobalToLocalShape` and `LocalToGlobalShape`
+with shardings over axes of a mesh, and GSPMD's `SPMDFullToShardShape` and `SPMDShardToFullShape`
+with tiles. Source: xla/service/spmd/shardy/constants.h, sdy_round_trip/.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ REGION_BODY: Final = "xla.sdy.manual_computation_body"
 
 
 class Border(NamedTuple):
-    """What a custom call at the border of a manual region does.
+    """A custom call at the border of a manual region.
 
-    into: whether each device takes its part of the operands, or the parts of the devices are put together. parts: of each operand the
-    elements of each device. groups: of each device those whose parts make the whole that it sees. terms: of each operand the number of
-    each device's term where the devices' values are terms of one value; the first term of a sum is the whole value on the way in, the
-    others are 0. combiners: of each operand the opcode that combines its terms.
+    into: True from whole arrays to shards. parts: for each operand the elements of each device.
+    groups: for each device the devices whose shards form its whole array. terms: for each operand
+    and device the number of its term, if the devices' values are terms of one value; on the way in,
+    the first term of a sum is the whole value, the others are 0. combiners: for each operand the
+    opcode that combines its terms.
     """
 
     into: bool
@@ -41,12 +43,12 @@ class Border(NamedTuple):
 
 
 def is_region(i: HloInstruction) -> bool:
-    """Whether a call runs a manual region; Shardy says so by the name of the computation."""
+    """Return whether a call runs a manual region, by Shardy's name of the computation."""
     return i.opcode.name == "call" and i.called[0].name.startswith(REGION_BODY)
 
 
 def device_count(module: HloModule) -> int:
-    """On how many partitions a module with manual regions runs; 0 where it has none."""
+    """Return the number of partitions of a module with manual regions; 0 without regions."""
     if not {"num_partitions", "frontend_attributes"} & set(module.attributes):
         return 0
     if not any(custom_call_target(i) in INTO | OUT_OF for i in module.instructions()):
@@ -60,7 +62,7 @@ def device_count(module: HloModule) -> int:
 
 
 def meshes_of(module: HloModule) -> dict[str, Mesh]:
-    """The meshes that the header's `xla.sdy.meshes` names."""
+    """Return the meshes in the header's `xla.sdy.meshes`."""
     text = frontend_attribute_values(module.attributes.get("frontend_attributes") or "").get(
         "xla.sdy.meshes", ""
     )
@@ -68,7 +70,7 @@ def meshes_of(module: HloModule) -> dict[str, Mesh]:
 
 
 def border(i: HloInstruction) -> Border | None:
-    """What an instruction is at a border; None for any other. A ValueError if it does not say which part is whose."""
+    """Return the border of an instruction, or None; ValueError if its shardings are incomplete."""
     target = custom_call_target(i)
     if target not in INTO | OUT_OF:
         return None
@@ -162,7 +164,7 @@ def _by_tiles(
         )
 
     def own(device: int) -> tuple[slice, ...]:
-        # A dimension may also be cut by axes that are not manual, which lie inside.
+        # A dimension may also be split by non-manual axes, which are the inner ones.
         cuts = [m // n if n else 1 for m, n in zip(whole, part, strict=True)]
         at = [
             k // max(tile // cut, 1)

@@ -338,7 +338,7 @@ class HloValue(AnyValue, Reductions):
         return self._binary("minimum", other)
 
     def clip(self, low: Any = None, high: Any = None) -> HloValue:
-        """Clamp between two bounds, one of which may be absent."""
+        """Clamp between two bounds, either of which may be absent."""
         if low is not None and high is not None:
             bounds = [self.builder.value(bound, self.dtype) for bound in (low, high)]
             if all(

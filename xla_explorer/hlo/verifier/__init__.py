@@ -1,4 +1,4 @@
-"""Whether a module is well formed: `verify` raises, `violations` lists."""
+"""Checks that a module is well formed: `verify` raises, `violations` lists."""
 
 from xla_explorer.hlo.verifier.constraints import constraints_of
 from xla_explorer.hlo.verifier.module_constraints import MODULE_CONSTRAINTS
