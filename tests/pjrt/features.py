@@ -202,6 +202,21 @@ def random_keys() -> None:
 
 
 @feature
+def samplers_by_rejection() -> None:
+    """JAX may compile in a thread that flushes subnormal numbers."""
+    for draw in (
+        lambda key: jax.random.gamma(key, 0.5, (13,)),
+        lambda key: jax.random.beta(key, 0.5, 0.7, (13,)),
+        lambda key: jax.random.poisson(key, 3.0, (13,)),
+    ):
+        drawn = []
+        for platform in ("xla_explorer", "cpu"):
+            with jax.default_device(jax.devices(platform)[0]):
+                drawn.append(np.asarray(draw(jax.random.key(0))))
+        close(drawn[0], drawn[1], 1e-5)
+
+
+@feature
 def between_platforms() -> None:
     cpu = jax.devices("cpu")[0]
     x = jnp.arange(6.0).reshape(2, 3)

@@ -14,6 +14,7 @@ import numpy as np
 from xla_explorer.backends.cpu.activation import Activation, NativeCalls
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.frontends.protobuf.writing import bytes_field, number_field, numbers_field
 from xla_explorer.hlo.analysis.cost import Cost, module_cost
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, evaluate_replicated, flatten_value
@@ -233,6 +234,7 @@ class Executable(Owner):
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
+@default_floating_point()  # JAX's threads flush subnormal numbers
 def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
     request = read_compile_options(serialized_options)
     chosen = options.changed(request.overrides)

@@ -7,11 +7,13 @@ from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, as_pi
 from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.target import Target
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
 
 
+@default_floating_point()
 def optimize(
     module: HloModule,
     pipeline: PipelineLike = "default",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SUFFIXES
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.mixed_precision import with_tpu_conversions, write_out_conversions
@@ -74,6 +75,7 @@ class EntryChoice(NamedTuple):
 NO_CHOICE = EntryChoice()
 
 
+@default_floating_point()
 def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) -> HloModule:
     """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
     `xe.load` says what files it reads."""

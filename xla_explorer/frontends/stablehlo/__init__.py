@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.frontends.stablehlo.conversion import ModuleConverter
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
@@ -18,6 +19,7 @@ from xla_explorer.hlo.verifier import verify
 __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 
 
+@default_floating_point()
 def parse_stablehlo(
     text: str | bytes,
     filename: str | None = None,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.hlo.attributes import CODECS, Attributes
 from xla_explorer.hlo.attributes.codecs import TRAILING
 from xla_explorer.hlo.computation import HloComputation
@@ -439,12 +440,14 @@ def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_
     return order
 
 
+@default_floating_point()
 def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
     """The module as HLO text."""
     with collector_paused():
         return "\n".join(Printer(options or PrintOptions.default).module(module)[0])
 
 
+@default_floating_point()
 def module_text_with_lines(
     module: HloModule, options: PrintOptions | None = None
 ) -> tuple[str, dict[int, int]]:

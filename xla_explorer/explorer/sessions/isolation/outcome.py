@@ -15,6 +15,7 @@ from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.loading import as_module, in_explicit_precision
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.frontends.mixed_precision import mixes_precisions
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
@@ -46,6 +47,7 @@ def source_of(given: Any, filename: str | None, verify: bool) -> HloModule:
     return source
 
 
+@default_floating_point()
 def compiled(
     source: HloModule,
     backend: str,
