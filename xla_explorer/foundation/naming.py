@@ -68,9 +68,9 @@ class UniqueNames:
         return True
 
     def reserve_all(self, names: Collection[str]) -> bool:
-        """Mark all names as used, unless `unique` would change one.
+        """Mark all names as used and return True, unless `unique` would change one.
 
-        Then mark none and return False.
+        Otherwise mark none and return False.
         """
         if not self._taken.isdisjoint(names) or not self._zeros.isdisjoint(names):
             return False

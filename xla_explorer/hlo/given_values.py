@@ -145,7 +145,7 @@ def _of_jax_key(value: Any) -> Array | None:
 def whole_booleans(array: Array) -> Array:
     """Return truth values with bytes 0 or 1, as compiled code expects.
 
-    The array itself if possible.
+    The array itself is returned if possible.
     """
     if array.dtype != np.bool_ or not array.size:
         return array

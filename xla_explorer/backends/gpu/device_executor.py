@@ -208,7 +208,7 @@ class DeviceExecutor(StreamExecutor, Protocol):
     def wait_for(self, stream: Any, other: Any, event: Any) -> None:
         """Make later work of a stream wait for the work queued on the other.
 
-        None: the main stream.
+        None is the main stream.
         """
         ...
 

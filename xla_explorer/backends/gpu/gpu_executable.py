@@ -293,11 +293,10 @@ class GpuExecutable:
         )
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
-        """Measure device times by events.
+        """Measure device times of the program, then of each step, by events.
 
-        The whole program (as a graph if possible), then each step.
-        On the emulator: the emulator's own times. Arguments are on the device before; copies to and
-        from the host do not count.
+        The program runs as a graph if possible. On the emulator, the times are the emulator's own.
+        Arguments are on the device before; copies to and from the host do not count.
         """
         with self._lock:
             with self.start(arrays) as run:

@@ -36,9 +36,9 @@ class LaunchArchitecture(Protocol):
 
 
 class LaunchDimensions(NamedTuple):
-    """blocks, threads_per_block: one-dimensional. threads: elements of work.
+    """One-dimensional grid and block of a launch.
 
-    reasoning: one sentence.
+    blocks, threads_per_block: sizes. threads: elements of work. reasoning: one sentence.
     """
 
     blocks: int

@@ -18,9 +18,10 @@ REPORT_COLUMNS = ("kernel", "emitter", "grid", "block", "registers", "spill_byte
 
 
 class Occupancy(NamedTuple):
-    """blocks: resident per multiprocessor. share: of its threads.
+    """Occupancy of a multiprocessor by a kernel.
 
-    limited_by: the scarce resource.
+    blocks: resident ones. share: of its threads. limited_by: threads, blocks, registers or shared
+    memory.
     """
 
     blocks: int

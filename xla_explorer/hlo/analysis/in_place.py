@@ -24,8 +24,8 @@ def repacks(i: HloInstruction) -> bool:
 def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Return the (operand number, result index) pairs of operands updated in place.
 
-    These are operands of dynamic-update-slice, of scatter, and of a fusion whose root is a
-    dynamic-update-slice of a parameter without other reads, except of the element that is written.
+    These are operands of dynamic-update-slice, of scatter, and of some fusions. The root of such a
+    fusion is a dynamic-update-slice of a parameter, which is read only at the written element.
     """
     name = i.opcode.name
     if name == "fusion":

@@ -16,9 +16,9 @@ MOST_PHASES = 16  # limit of phases for which code is emitted
 class Phase(NamedTuple):
     """Outputs of one spatial dimension with the same taps.
 
-    `outputs` of them, from `first`, by `step`.
-    There are `taps` taps, from `tap` on, `tap_step` apart, which are `spread` inputs apart. The
-    first tap of the first output is at input `start`, and `stride` further for each next output.
+    There are `outputs` outputs, from `first`, by `step`. There are `taps` taps, from `tap` on,
+    `tap_step` apart, which are `spread` inputs apart. The first tap of the first output is at input
+    `start`, and `stride` further for each next output.
     """
 
     first: int

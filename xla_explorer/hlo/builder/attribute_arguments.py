@@ -55,10 +55,10 @@ def _rows(row: Callable[..., Any]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _window(given: Any) -> Window:
-    """Return a window from a mapping such as {"size": (2, 2), "stride": 2, "pad".
+    """Return a window from a mapping of its fields.
 
-    ((0, 1), (0, 1))}.
-    A single number applies to every dimension.
+    An example is {"size": (2, 2), "stride": 2, "pad": ((0, 1), (0, 1))}. A single number applies to
+    every dimension.
     """
     if isinstance(given, Window):
         return given

@@ -53,9 +53,9 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 @evaluates("conditional")
 def conditional(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Run one branch: for pred, 0 if true, else 1.
+    """Run the branch that a pred or an s32 selects.
 
-    For s32, that number, the last if out of range.
+    pred: 0 if true, else 1. s32: the branch of that number, the last one if it is out of range.
     """
     choice = operands[0]
     if choice.dtype == bool:

@@ -64,9 +64,9 @@ def type_of(dtype: np.dtype[Any]) -> PrimitiveType:
 
 
 def widen(array: Array) -> Array:
-    """Return the array in a native dtype: f32 for bf16, f8 ..., s8 for s4 ....
+    """Return the array in a native dtype, unchanged if it has one.
 
-    Unchanged if native.
+    The dtype is f32 for bf16, f8 ..., and s8 for s4 ...
     """
     wider = WIDER.get(array.dtype)
     return array if wider is None else np.asarray(array).astype(wider)

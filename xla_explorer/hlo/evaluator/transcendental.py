@@ -1,8 +1,8 @@
 """Transcendental opcodes: f32 and narrower types in f64 and rounded once; c64 in c128.
 
 Complex functions follow C99's Annex G at infinities and NaN, with one exception. An infinite or NaN
-angle gives NaN in both parts, as in XLA's products e^a cos b and e^a sin b, even if C99 gives a
-zero or an infinity.
+angle gives NaN in both parts, even if C99 gives a zero or an infinity. XLA's products e^a cos b and
+e^a sin b do the same.
 
 Large arrays are processed in blocks that fit the cache, so that f64 temporaries cost little memory
 traffic.

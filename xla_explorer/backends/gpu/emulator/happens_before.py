@@ -1,8 +1,7 @@
-"""The happens-before order of kernels with other synchronisation than block barriers.
+"""Race detection by vector clocks, for kernels with other synchronisation than block barriers.
 
-Vector clocks.
 Every warp of a block has a clock, which advances with every release (arrival at a barrier of any
-kind), and a vector of the times of other warps that it has observed. Arrivals and waits carry this
+kind). It also has a vector of the observed times of other warps. Arrivals and waits carry this
 vector. Writes of the copy engine belong to the mbarrier that counts their bytes, and are visible
 after a wait for that phase. Reads of a warpgroup's product last until the warpgroup has waited for
 it. An access that is not ordered after the last one to the same cell is a race.

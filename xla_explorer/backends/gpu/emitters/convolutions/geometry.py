@@ -1,10 +1,10 @@
 """A convolution as implicit GEMM.
 
-Positions x (taps, input features) times (taps, input features) x features.
-No patches are copied: an element of the first matrix is an element of the image at a computed
-address, or zero outside. There is one product for each group of features (or of the batch). For a
-dilated image there is one for each phase: positions that see the same taps form their own product,
-so that the zeros between the elements are not multiplied.
+Positions x (taps, input features) are multiplied by (taps, input features) x features. No patches
+are copied: an element of the first matrix is an element of the image at a computed address, or zero
+outside. There is one product for each group of features (or of the batch). For a dilated image
+there is one for each phase: positions that see the same taps form their own product, so that the
+zeros between the elements are not multiplied.
 
 The zero outside the image is a factor, as in XLA:CPU's kernels and cuDNN's: beside a tap with an
 infinite or NaN weight, the padding makes the result NaN. The evaluator, the depthwise kernels and

@@ -1,11 +1,11 @@
 """SIMT tiled GEMM of gathered matrices: tiles in shared memory, accumulators in registers.
 
-The next step's tiles are loaded into registers during the products of the current step, and stored
-to the other half of shared memory afterwards, with one barrier a step. Tiles have the reduced
-dimension major: a thread reads its rows and columns 16 bytes at a time, with the lanes of a warp as
-4 x 8, so that each read is one pass over the banks. If memory is contiguous along the reduced
-dimension, threads store the transposed tile. Columns are then permuted by an exclusive or between
-rows that are written together, so that these writes use different banks.
+The next step's tiles are loaded into registers during the products of the current step. Afterwards
+they are stored to the other half of shared memory, with one barrier a step. Tiles have the reduced
+dimension major. A thread reads its rows and columns 16 bytes at a time. The lanes of a warp are
+arranged as 4 x 8, so that each read is one pass over the banks. If memory is contiguous along the
+reduced dimension, threads store the transposed tile. Columns are then permuted by an exclusive or
+between rows that are written together, so that these writes use different banks.
 
 Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; NVIDIA,
 CUTLASS, "Efficient GEMM in CUDA".

@@ -128,10 +128,10 @@ class GatheredMatrix:
     def place(
         self, kept: Word, step: Word, inner: Word, tile: int, exact: bool
     ) -> tuple[Word, str | None]:
-        """Return the offset of (kept, step * tile + inner) and its bounds check (None.
+        """Return the offset of (kept, step * tile + inner) and its bounds check.
 
-        Always valid).
-        The offset is 0 out of bounds. exact: kept is always in bounds.
+        The check is None if the place is always valid. The offset is 0 out of bounds. exact: kept
+        is always in bounds.
         """
         a, b = self._kept_part(kept, exact), self._reduced_part(step, inner, tile)
         words, inside = self.words, both(self.words.w, a.inside, b.inside)

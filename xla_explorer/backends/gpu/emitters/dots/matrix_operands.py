@@ -1,9 +1,9 @@
 """The operands of a dot as matrices for tensor cores, read 16 bytes at a time.
 
-TF32 operands are f32 arrays whose lower mantissa bits are ignored. Their fragments are those of
-16-bit types with half as many elements, word for word, so everything except the product treats an
-f32 as two units of 16 bits. At default precision XLA lets cuBLAS use TF32 for f32. Our kernels use
-it only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on the emulator or
+TF32 operands are f32 arrays whose lower mantissa bits are ignored. Word for word, their fragments
+are those of 16-bit types with half as many elements. So everything except the product treats an f32
+as two units of 16 bits. At default precision XLA lets cuBLAS use TF32 for f32. Our kernels use it
+only if a dot requests it (`algorithm=dot_tf32_tf32_f32`), so that results on the emulator or
 without libraries have the accuracy of f32.
 """
 

@@ -3,8 +3,8 @@
 A block computes a tile of the result. `cp.async` copies the next tiles of both operands into shared
 memory during the products of the current ones. `ldmatrix` loads them into fragments, transposed if
 the reduced dimension is not the minor one. In each row of a tile the 16-byte chunks are permuted by
-an exclusive or with the row's number, so that the eight chunks written together and the eight rows
-of a matrix use different banks. `cp.async` copies 16 contiguous, aligned bytes, and zeros out of
+an exclusive or with the row's number. So the eight chunks written together use different banks, and
+so do the eight rows of a matrix. `cp.async` copies 16 contiguous, aligned bytes, and zeros out of
 bounds (for a convolution: outside the image); else each thread gathers eight elements. If there are
 too few tiles for the device, the reduced dimension is split too (split-K): partial sums go to
 scratch memory, and a second kernel adds them in a fixed order.

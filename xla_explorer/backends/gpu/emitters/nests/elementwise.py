@@ -42,9 +42,9 @@ _LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan
 def elementwise_schedule(
     nest: LoopNest, architecture: LaunchArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
-    """Collapse the loops of each group of results; neighbours per thread are up to 16 bytes.
+    """Collapse the loops of each group of results.
 
-    Fewer if the device would not be full.
+    A thread has up to 16 bytes of neighbours, fewer if the device would not be full.
     """
     applied = Applied(nest)
     applied.sink()

@@ -121,9 +121,9 @@ def write_nest(
 def write_plain_nest(
     i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...], target: Target
 ) -> OperationDraft | Reason:
-    """Return a kernel with one thread per element, reductions included, for any GPU.
+    """Return a kernel with one thread per element for any GPU, or a refusal.
 
-    Or a refusal.
+    The thread also computes the element's reductions.
     """
     nest = plain_nest(i, slots)
     schedule = (

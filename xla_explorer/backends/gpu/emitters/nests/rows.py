@@ -39,9 +39,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 
 class Rows(NamedTuple):
-    """A nest by rows. rows: loops around a row. sweeps: axes of each sweep over it.
+    """A nest by rows.
 
-    body: per row.
+    rows: loops around a row. sweeps: axes of each sweep over it. body: statements of a row.
     """
 
     rows: tuple[str, ...]

@@ -3,8 +3,8 @@
 A tile is read along the input's contiguous dimension and written along the result's. An odd pitch
 keeps the columns of the tile in different banks; elements of one and two bytes are moved four and
 two at a time. If there are too few threads to saturate memory, tiles are smaller, then have more
-threads each. For a dimension that is too short for tiles, each thread has all its elements in
-registers, if that is estimated to be faster than one element a thread.
+threads each. For a dimension that is too short for tiles, each thread keeps all its elements in
+registers. The estimate must be faster than one element a thread.
 
 Source: xla/backends/gpu/codegen/emitters/transpose.cc (Transpose and PackedTranspose).
 """

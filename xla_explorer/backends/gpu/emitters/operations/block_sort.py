@@ -3,10 +3,9 @@
 Runs of one, two, four ... records are merged. A record's place in the merged run is its place in
 its own run plus its rank in the other one, found by binary search; equal records of the left run
 come first. So neither a comparison of positions nor a power of two of records is needed. All
-threads execute the same number of steps. For top-k the records beyond the first few of every run
-are dropped as soon as a run is longer, and the work halves from level to level. Source: ranking
-merge as in Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs",
-2009.
+threads execute the same number of steps. For top-k only the first records of every run are kept, so
+that the work halves from level to level. Source: ranking merge as in Satish, Harris, Garland,
+"Designing efficient sorting algorithms for manycore GPUs", 2009.
 
 `a < b` is no strict weak order on floats with NaN, which would compare as equal to everything.
 Merging by rank would then give two records one place and lose others. If the comparator orders by
