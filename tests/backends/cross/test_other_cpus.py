@@ -257,6 +257,12 @@ def test_a_big_endian_cpu_is_refused_by_name(triple: str) -> None:
         description_of_triple(triple)
 
 
+def test_a_cpu_without_object_files_is_refused_by_name() -> None:
+    text = "ENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }"
+    with pytest.raises(xe.XlaExplorerError, match="no object files for 'xcore'"):
+        xe.aot(text, triple="xcore")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_runs_wasm_after_its_parent_did() -> None:
     """What compiles wasm32 code for the machine has no threads of its own: the child would wait for them."""

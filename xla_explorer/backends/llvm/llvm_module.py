@@ -110,7 +110,7 @@ class Job(NamedTuple):
 def perform(job: Job) -> tuple[bytes, dict[str, float]]:
     """Do the job in this process. Returns what is wanted, and the seconds of each step: `parse`, `optimize`, `emit`.
 
-    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target, RuntimeError for a target without objects.
+    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or one without objects.
     """
     started = time.perf_counter()
     options, description = job.options, job.description

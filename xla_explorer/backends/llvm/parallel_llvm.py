@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from ctypes import string_at
 from typing import Any
 
-from xla_explorer.backends.llvm.target_machine import llvm, usable_cores
+from xla_explorer.backends.llvm.target_machine import TargetError, llvm, usable_cores
 
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
@@ -43,13 +43,21 @@ def _leaked_disposal(kind: type) -> Any:
 
 
 def emit_object(machine: Any, module: Any, strength_reduction: bool = True) -> bytes:
-    """Object code of an optimised llvmlite module. RuntimeError if the target has no object format."""
+    """Return the object code of an optimised llvmlite module. TargetError if LLVM writes assembly only."""
     functions = _unlocked()
-    with _at_work[0].emitting(strength_reduction):
-        if functions is None:
-            data: bytes = machine.emit_object(module)
-            return data
-        return _emit(functions[1], machine, module, 1)
+    try:
+        with _at_work[0].emitting(strength_reduction):
+            if functions is None:
+                data: bytes = machine.emit_object(module)
+                return data
+            return _emit(functions[1], machine, module, 1)
+    except RuntimeError as problem:
+        if "emit a file of this type" not in str(problem):
+            raise
+        raise TargetError(
+            f"LLVM writes no object files for {machine.triple!r}",
+            "LLVM writes assembly only for it; choose another triple",
+        ) from problem
 
 
 def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = True) -> str:
