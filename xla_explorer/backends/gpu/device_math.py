@@ -221,8 +221,9 @@ def write_device_math(w: FunctionWriter, kernel: KernelMath) -> UsedFunctions:
 def write_divisions(b: InOrderBuilder, level: str) -> bool:
     """Replace f32 divisions by the level's; return whether there was any.
 
-    Division by a power of two stays, because LLVM turns it into a product. `rcp.approx` of one
-    equals `div.full` (PTX ISA), but LLVM's intrinsic for it flushes denormals.
+    Division by a power of two stays, because LLVM turns it into a product. For a dividend of one,
+    `rcp.approx` equals `div.full` (PTX ISA). It is inline assembly, because LLVM's intrinsic
+    flushes denormals.
     """
     intrinsic, found = _DIVISION[level], False
     for number, record in enumerate(b.records):

@@ -121,7 +121,7 @@ class GpuCompiler:
         return gpu_pipeline()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """Return None if the (optimised) instruction needs no more than a PTX kernel."""
+        """Return the reason if the (optimised) instruction needs the evaluator, else None."""
         return gpu_placement(instruction).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:

@@ -43,7 +43,10 @@ def broadcast_ascends(i: HloInstruction) -> Reason | None:
 
 
 def keeps_its_memory(i: HloInstruction) -> Reason | None:
-    """Require a transfer to bring a value to host memory; a dynamic slice stays in its memory."""
+    """Require a transfer, or an operand in host memory, for results in host memory.
+
+    A dynamic slice must stay in its operand's memory.
+    """
     if not _in_host(i.shape):
         return None
     if i.opcode.name == "dynamic-slice" and not _in_host(i.operands[0].shape):

@@ -31,7 +31,10 @@ def _group_size(i: HloInstruction) -> int | None:
 
 
 def replica_groups(i: HloInstruction) -> Reason | None:
-    """Require distinct devices, and no empty group beside others."""
+    """Require distinct devices, and groups of one size unless the opcode permits others.
+
+    No group may be empty beside others.
+    """
     groups = i.attribute("replica_groups")
     if groups is None:
         return None
