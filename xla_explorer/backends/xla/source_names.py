@@ -6,6 +6,7 @@ is sent with its own name as `op_name`, and in every text that comes back names,
 
 from __future__ import annotations
 
+from xla_explorer.backends.xla.stablehlo_forms import write_for_stablehlo
 from xla_explorer.frontends.hlo_proto.large_constants import Payload, taken_constants
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
@@ -47,6 +48,7 @@ class SourceNames:
                         }
                     ),
                 )
+        write_for_stablehlo(sent)
         self.constants: dict[str, Payload] = taken_constants(sent)
         self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
 

@@ -1,0 +1,202 @@
+"""What a module says that StableHLO cannot: said otherwise before the module goes to jaxlib, which takes StableHLO only.
+
+Asynchronous chains become what they start, bitcasts what they do to the elements, fusions other than elementwise loops
+calls. A program whose aliases or donors name parts of tuples gets an entry without tuples, as jaxlib flattens it anyway.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.transforms.collectives.convert_async_collectives_to_sync import (
+    ConvertAsyncCollectivesToSync,
+)
+from xla_explorer.compiler.transforms.inlining.async_inliner import AsyncInliner
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
+
+_SPREAD = frozenset({"parameter", "constant", "broadcast", "iota"})
+_UNKNOWN = frozenset({"mulhi", "scaled-dot"})
+
+
+def write_for_stablehlo(module: HloModule) -> None:
+    """Change a module so that nothing is lost on the way to XLA; metadata of instructions is kept."""
+    for computation in module.computations.values():
+        computation.set_schedule(None)  # XLA makes its own
+    ConvertAsyncCollectivesToSync(always=True).run(module, PassContext())
+    AsyncInliner().run(module, PassContext())
+    for computation in list(module.computations.values()):
+        for i in list(computation.instructions.values()):
+            if i.opcode.name in _UNKNOWN:
+                raise UnsupportedOpcodeError(
+                    i.opcode.name,
+                    f"%{i.name} is a {i.opcode.name}, which StableHLO lacks, the form in which jaxlib takes programs",
+                    "use another backend, or write the instruction by others",
+                )
+            if i.opcode.name == "copy-done" and i.operands[0].opcode.name == "copy-start":
+                _replace_copy(i)
+            elif i.opcode.name == "bitcast":
+                _replace_bitcast(i)
+            elif i.opcode.name == "fusion" and not _is_elementwise(i):
+                _replace_fusion(i)
+    if _names_parts_of_tuples(module):
+        _flatten_entry(module)
+
+
+# -- asynchronous copies ---------------------------------------------------------------------------------------------
+def _replace_copy(done: HloInstruction) -> None:
+    start, computation = done.operands[0], done.parent
+    copy = computation.add("copy", done.shape, start.operands, metadata=done.metadata)
+    _put(done, copy)
+    if not start.users:
+        computation.remove(start)
+
+
+# -- fusions ---------------------------------------------------------------------------------------------------------
+def _is_elementwise(fusion: HloInstruction) -> bool:
+    """Return whether a fusion is one elementwise loop, of which XLA:CPU makes a kernel.
+
+    Layouts inside of fusions are lost on the way, and XLA assigns none there; so are configurations.
+    """
+    return fusion.attributes.get("kind") == "kLoop" and all(
+        i.shape.is_array and (i.opcode.elementwise or i.opcode.name in _SPREAD)
+        for i in fusion.called[0].instructions.values()
+    )
+
+
+def _replace_fusion(i: HloInstruction) -> None:
+    call = i.parent.add("call", i.shape, i.operands, called=i.called, metadata=i.metadata)
+    _put(i, call)
+
+
+def _put(old: HloInstruction, new: HloInstruction) -> None:
+    """Put an instruction in the place of another, under its name."""
+    computation, name = old.parent, old.name
+    computation.replace(old, new)
+    computation.remove(old)
+    new.name = name
+
+
+# -- bitcasts --------------------------------------------------------------------------------------------------------
+def _replace_bitcast(i: HloInstruction) -> None:
+    """Write a bitcast as what it does to elements: the operand in the order of its memory, read in the order of the result's memory."""
+    source, target = i.operands[0].shape, i.shape
+    if not (source.is_array and target.is_array) or any((*source.dynamic, *target.dynamic)):
+        return
+    computation, x = i.parent, i.operands[0]
+    stored, order = source.layout.minor_to_major[::-1], target.layout.minor_to_major[::-1]
+    x = _transposed(computation, x, stored)
+    if source.element_type is not target.element_type:
+        x = _retyped(computation, x, target)
+    x = _reshaped(computation, x, tuple([target.dimensions[d] for d in order]))
+    x = _transposed(computation, x, tuple([int(d) for d in np.argsort(order)]))
+    if x is i.operands[0]:
+        x = computation.add("copy", target, (x,))
+    computation.set_metadata(x, i.metadata)
+    _put(i, x)
+
+
+def _transposed(
+    computation: HloComputation, x: HloInstruction, order: tuple[int, ...]
+) -> HloInstruction:
+    if order == tuple(range(len(order))):
+        return x
+    shape = x.shape.with_dimensions([x.shape.dimensions[d] for d in order])
+    return computation.add("transpose", shape, (x,), attributes_of({"dimensions": order}))
+
+
+def _reshaped(
+    computation: HloComputation, x: HloInstruction, sizes: tuple[int, ...]
+) -> HloInstruction:
+    if x.shape.dimensions == sizes:
+        return x
+    return computation.add("reshape", x.shape.with_dimensions(sizes), (x,))
+
+
+def _retyped(computation: HloComputation, x: HloInstruction, target: Shape) -> HloInstruction:
+    """The bits of all elements, in order, as a vector of the target's type."""
+    source, kind = x.shape.element_type, target.element_type
+    count = target.element_count
+    if source.bits < kind.bits:
+        x = _reshaped(computation, x, (count, kind.bits // source.bits))
+        sizes: tuple[int, ...] = (count,)
+    else:
+        x = _reshaped(computation, x, (x.shape.element_count,))
+        ratio = source.bits // kind.bits
+        sizes = (x.shape.element_count, *([ratio] if ratio > 1 else []))
+    return computation.add("bitcast-convert", array_shape(kind, sizes), (x,))
+
+
+# -- tuples of the entry ---------------------------------------------------------------------------------------------
+def _names_parts_of_tuples(module: HloModule) -> bool:
+    header, entry = module.attributes, module.entry
+    if not (header.get("input_output_alias") or header.get("buffer_donor")):
+        return False
+    result = entry.root.shape
+    return any(p.shape.is_tuple for p in entry.parameters()) or any(
+        part.is_tuple for part in result.tuple_shapes
+    )
+
+
+def _flatten_entry(module: HloModule) -> None:
+    """Give the module an entry whose parameters are arrays and whose result is an array or a tuple of arrays: it calls the one of before.
+
+    Aliases and donors name the same leaves.
+    """
+    old, header = module.entry, module.attributes
+    entry = module.add_computation(f"{old.name}.flat", entry=True)
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+    operands = []
+    for parameter in old.parameters():
+        leaves = []
+        for index, leaf in parameter.shape.leaves():
+            numbers[parameter.payload, index] = len(numbers)
+            made = entry.add_parameter(len(numbers) - 1, leaf, parameter.name)
+            entry.set_metadata(made, parameter.metadata)
+            leaves.append(made)
+        operands.append(_packed(entry, parameter.shape, leaves))
+    call = entry.add("call", old.root.shape, operands, called=(old,))
+    places = [index for index, _ in call.shape.leaves()]
+    found = [_element(entry, call, index) for index in places]
+    root = found[0] if len(found) == 1 else entry.add(
+        "tuple", tuple_shape([leaf.shape for leaf in found]), found
+    )  # fmt: skip
+    entry.set_root(root)
+    for name in ("entry_computation_layout", "is_scheduled"):
+        header.pop(name, None)
+    aliases = [
+        f"{{{'' if len(found) == 1 else places.index(alias.output_index)}}}: "
+        f"({numbers[alias.parameter_number, alias.parameter_index]}, {{}}, {alias.kind})"
+        for alias in parse_input_output_alias(header.pop("input_output_alias", "{}"))
+        if alias.output_index in places
+        and (alias.parameter_number, alias.parameter_index) in numbers
+    ]
+    donors = [
+        f"({numbers[donor]}, {{}})"
+        for donor in parse_buffer_donor(header.pop("buffer_donor", "{}"))
+        if donor in numbers
+    ]
+    if aliases:
+        header["input_output_alias"] = f"{{ {', '.join(aliases)} }}"
+    if donors:
+        header["buffer_donor"] = f"{{ {', '.join(donors)} }}"
+
+
+def _packed(entry: HloComputation, shape: Shape, leaves: list[HloInstruction]) -> HloInstruction:
+    """Leaves, taken from the front of a list, as a value of a shape."""
+    if not shape.is_tuple:
+        return leaves.pop(0)
+    return entry.add("tuple", shape, [_packed(entry, part, leaves) for part in shape.tuple_shapes])
+
+
+def _element(entry: HloComputation, i: HloInstruction, index: tuple[int, ...]) -> HloInstruction:
+    for number in index:
+        shape = i.shape.tuple_shapes[number]
+        i = entry.add("get-tuple-element", shape, (i,), attributes_of({"index": number}))
+    return i
