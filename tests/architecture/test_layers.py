@@ -30,6 +30,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 # A room looked up by name, where a plain import would point upwards; each with its reason.
 BY_NAME = {
     "explorer/warming.py": "xe.warm_up loads what xe.compile imports, and says how long that took",
+    "explorer/sessions/options.py": "xe.options.isolate sends runs of the evaluator to a child, by code that reads these options",
     "explorer/widget.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
     "cli/commands.py": "xla-explorer pjrt-plugin loads the room pjrt with its tables of the C API, which no other command needs",
     "pjrt/__init__.py": "the lists that a user reads load the compiler, which JAX's start must not",

@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
+from xla_explorer.foundation.limits import Deadline
 from xla_explorer.foundation.messages import receive_unread, write
 from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
@@ -30,6 +32,9 @@ _STACK: Final = re.compile(
     r"\s*(?:@\s+0x|\*\*\*|#\d+\s|PC:|Fatal Python error|Current thread|Thread 0x|File \"|Extension modules:|<no Python frame>)"
 )
 _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit status
+_TIME_TO_REAP: Final = 1.0  # seconds that `close` waits for a killed process; its thread waits on
+TIME_TO_START: Final = 120.0
+"""Seconds in which a child must have loaded what it needs; a busy machine takes some ten."""
 
 
 class ChildEndedError(Exception):
@@ -91,7 +96,9 @@ class MessagingChild:
         self._answers: queue.SimpleQueue[Message | PlainDataError | None] = queue.SimpleQueue()
         streams = self._process.stdin, self._process.stdout
         threading.Thread(
-            target=_converse, args=(self._requests, self._answers, *streams), daemon=True
+            target=_converse,
+            args=(self._process, self._requests, self._answers, *streams),
+            daemon=True,
         ).start()
         self._end = weakref.finalize(self, _end, self._process, self._requests)
 
@@ -105,30 +112,37 @@ class MessagingChild:
         """Its process id."""
         return self._process.pid
 
-    def ask(self, timeout: float | None, *request: Any) -> Any:
-        """One request, its answer. timeout: in seconds, from writing the request; None waits for ever.
+    def ask(self, timeout: float | Deadline | None, *request: Any) -> Any:
+        """One request, its answer. timeout: seconds from here, or a deadline; None waits for ever.
 
         TimeoutError when it was still at it, ChildEndedError when it died (or had); after either, and after an interrupt, it is gone.
         PlainDataError for a request that cannot travel; the child knows nothing of it.
         """
+        until = (
+            timeout
+            if timeout is None or isinstance(timeout, Deadline)
+            else Deadline(time.monotonic() + timeout, timeout)
+        )
         if self._ended is None:
             pieces = packed(request)
             try:
                 self._requests.put(pieces)
-                answer = self._answers.get(timeout=timeout)
+                answer = self._answers.get(timeout=None if until is None else until.left)
                 if isinstance(answer, Message):
                     return answer.value()
                 if isinstance(answer, PlainDataError):
                     raise answer
             except queue.Empty:
                 self.close()
-                raise TimeoutError(f"was still at it after {timeout:g} s and was ended") from None
+                assert until is not None
+                raise TimeoutError(
+                    f"was still at it after {until.seconds:g} s and was ended"
+                ) from None
             except (
                 PlainDataError
             ) as problem:  # it lost its senses: nothing more that it says counts
-                self.close()
                 raise ChildEndedError(
-                    self._process.returncode, [], f"gave an answer that cannot be read ({problem})"
+                    self.close().code, [], f"gave an answer that cannot be read ({problem})"
                 ) from None
             except BaseException:  # Ctrl-C: what runs there must not run on
                 self.close()
@@ -138,7 +152,7 @@ class MessagingChild:
         raise self.close()
 
     def close(self) -> ChildEndedError:
-        """End it, if it still runs. How it ended."""
+        """End it, if it still runs, within about a second. How it ended."""
         if (
             sys.is_finalizing()
         ):  # other threads have stopped where they were: one that held a lock holds it for ever
@@ -147,7 +161,9 @@ class MessagingChild:
         with self._closing:
             if self._ended is None:
                 self._end()
-                code = self._process.wait()
+                code = self._process.poll()
+                if code is None:  # it is killed; the system takes its memory from it
+                    code = -signal.SIGKILL
                 self._errors.seek(0)
                 self._ended = ChildEndedError(
                     code, self._errors.read().decode(errors="replace").strip().splitlines()
@@ -157,6 +173,7 @@ class MessagingChild:
 
 
 def _converse(
+    process: subprocess.Popen[bytes],
     requests: queue.SimpleQueue[Any],
     answers: queue.SimpleQueue[Message | PlainDataError | None],
     wanted: BinaryIO,
@@ -173,12 +190,14 @@ def _converse(
                 answers.put(problem)
             except (OSError, EOFError, ValueError):
                 answers.put(None)
+    process.wait()
 
 
 def _end(process: subprocess.Popen[bytes], requests: queue.SimpleQueue[Any]) -> None:
-    """Kill the process and its copies; its thread then reads the end of the streams and closes them."""
+    """Kill the process and its copies; its thread then reads the end of the streams, closes them and waits for what is left."""
     _kill(process)
-    process.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_TIME_TO_REAP)
     requests.put(None)
 
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 _GENEROUS = 2 << 30  # what LLVM and numpy map, where the system does not tell
 
 
-def mapped_bytes() -> int:
-    """What this process maps now."""
+def mapped_bytes(process: int | str = "self") -> int:
+    """What this process, or that of a number, maps now."""
     try:
-        with open("/proc/self/statm") as file:
+        with open(f"/proc/{process}/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return _GENEROUS
@@ -47,3 +47,17 @@ def limit_memory(limit: int | None) -> None:
         hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     )
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def limit_memory_of(process: int, more: int) -> None:
+    """From here on, mapping so many bytes more than now fails in a child process. Nothing happens where one cannot limit another."""
+    try:
+        import resource  # not on Windows
+
+        limits = resource.prlimit(process, resource.RLIMIT_AS)  # only on Linux
+    except (ImportError, AttributeError, OSError):
+        return
+    wanted = mapped_bytes(process) + more
+    hard = limits[1]
+    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.prlimit(process, resource.RLIMIT_AS, (soft, hard))

@@ -151,7 +151,7 @@ def test_check_values_and_overrides_go_there_and_back() -> None:
     session = xe.compile(ADD, isolate=True, check_values=True)
     assert len(session.options.control.check_values) == 1
     np.testing.assert_array_equal(
-        session.override(forbid=[("n", "r")])(np.zeros(64, np.float32)), np.ones(64)
+        session.override(forbid=[("fusion", "n", "r")])(np.zeros(64, np.float32)), np.ones(64)
     )
 
 

@@ -23,7 +23,7 @@ from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.rounds import rounds
-from xla_explorer.hlo.evaluator import Host, evaluate
+from xla_explorer.hlo.evaluator import Host, evaluate_here
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -120,9 +120,9 @@ class InterpreterExecutable:
                 else next(rest)
             )
 
-        result = evaluate(
+        result = evaluate_here(
             self.module,
-            *[argument(p.shape) for p in self.module.entry.parameters()],
+            [argument(p.shape) for p in self.module.entry.parameters()],
             host=self.host,
         )
         leaves: list[Array] = []

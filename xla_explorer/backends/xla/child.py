@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.llvm.target_machine import usable_core_numbers
-from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.child_process import TIME_TO_START, ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import (
     child_command,
     child_environment,
@@ -17,6 +17,8 @@ from xla_explorer.foundation.child_python import (
     foreign_environment,
 )
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import bounds, deadline, limited_run, uncounted
+from xla_explorer.foundation.memory_limit import limit_memory_of
 
 _WORKER: Final = "xla_explorer.backends.xla.worker"
 
@@ -25,9 +27,23 @@ class XlaProcessError(XlaExplorerError, RuntimeError):
     """Real XLA refused the module, or its process died; its own words are the message."""
 
 
+class XlaTimeoutError(XlaProcessError, TimeoutError):
+    """Real XLA took longer than the timeout. Its process was ended."""
+
+
+class XlaMemoryError(XlaProcessError, MemoryError):
+    """Real XLA needed more memory than it may use."""
+
+
+_OUT_OF_MEMORY: Final = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "MemoryError")
+
+
 class XlaChild:
     """One child process and the folder into which its XLA dumps every pass. `close`, being forgotten, or the end of Python
     ends both.
+
+    Its limits are those of `foundation.limits.bounds` where it is made; where none hold there, a request has those where it is asked.
+    The start of the process, which loads jaxlib, is not counted.
 
     flags: of XLA, in addition. python: of another environment, or that environment's folder. dumped: of which passes XLA
     writes down what they made, a regular expression; empty: of none, only both ends."""
@@ -46,7 +62,10 @@ class XlaChild:
             if interpreter is not None
             else ""
         )
-        self._folder = tempfile.TemporaryDirectory(prefix="xla-explorer-dump-")
+        # A process that was just killed may still write there.
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="xla-explorer-dump-", ignore_cleanup_errors=True
+        )
         dump = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text{f' --xla_dump_hlo_pass_re={dumped}' if dumped else ''}"
         settings = {
             "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dump} {flags}".strip(),
@@ -59,6 +78,7 @@ class XlaChild:
             )
         else:
             command, environment = child_command(_WORKER), child_environment(**settings)
+        self._bounds, self._started, self._late = bounds(), False, ""
         self._process = MessagingChild(command, environment)
         self._end = weakref.finalize(self, _end, self._process, self._folder)
         if threads is not None and hasattr(os, "sched_setaffinity"):
@@ -72,19 +92,57 @@ class XlaChild:
 
     def ask(self, *request: Any) -> Any:
         """One request, its answer. XlaProcessError with what XLA said, or how the process ended."""
+        what = f"real XLA during {request[0]!r}"
+        if self._late:
+            raise XlaTimeoutError(
+                f"the process of real XLA is gone: during {self._late!r} it took too long",
+                "compile the program again",
+            )
         try:
-            kind, value = self._process.ask(None, *request)
+            self._start()
+            with limited_run(self._bounds.seconds):
+                kind, value = self._process.ask(deadline(), *request)
+        except TimeoutError as late:
+            self._late = str(request[0])
+            raise XlaTimeoutError(
+                f"{what} {late}",
+                "a loop whose condition stays true? raise xe.options.timeout (or timeout=) if it is only slow, and compile it again",
+            ) from None
         except ChildEndedError as ended:
+            if self._ran_out("\n".join(ended.said)):
+                raise self._too_much(what, str(ended)) from None
             hint = "your session is unharmed; the module may be one that this XLA cannot compile"
             raise XlaProcessError(
                 f"the process of real XLA ended during {request[0]!r}: it {ended}",
                 self._install or hint,
             ) from None
+        if kind == "error" and self._ran_out(value):
+            raise self._too_much(what, value)
         if kind == "error":
             raise XlaProcessError(
                 f"real XLA: {value}", self._install if "No module named" in value else ""
             )
         return value
+
+    def _start(self) -> None:
+        """Load jaxlib, then limit the memory to so much more than it maps by then."""
+        if self._started:
+            return
+        with uncounted():
+            self._process.ask(TIME_TO_START, "version")
+        memory = self._bounds.memory
+        if memory is not None and self._process.alive:
+            limit_memory_of(self._process.pid, memory)
+        self._started = True
+
+    def _ran_out(self, said: str) -> bool:
+        return self._bounds.memory is not None and any(words in said for words in _OUT_OF_MEMORY)
+
+    def _too_much(self, what: str, said: str) -> XlaMemoryError:
+        return XlaMemoryError(
+            f"{what} ran out of the {self._bounds.memory:,} bytes that it may use: {said}",
+            "smaller shapes, or raise xe.options.memory_limit (or memory_limit=)",
+        )
 
     def close(self) -> None:
         """End the process and remove the dump."""

@@ -155,7 +155,7 @@ def leaves_of(module: HloModule, arguments: tuple[Any, ...]) -> list[Array]:
 def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
     """What each instruction of the entry computes for some arguments, by its name; what the result does not need is left out."""
     evaluator = Evaluator(record=True)
-    evaluator.evaluate_computation(module.entry, arguments)
+    evaluate(module, *arguments, evaluator=evaluator)
     values = {i.name: evaluator.values.get(i.id) for i in module.entry.post_order()}
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 

@@ -21,6 +21,7 @@ from xla_explorer.explorer.display import Blocks, Code, Report, Sentence, Table,
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -238,6 +239,7 @@ def run_beside_default(
     return TimedRun(checked, default, scheduled, given, repeats)
 
 
+@as_one_run
 def checked_values(
     schedule: Schedule,
     module: Any,
@@ -270,12 +272,30 @@ def times_of(
 ) -> tuple[PairedTiming, int]:
     """(both timed in turns on the same arguments, the threads that may work on them)."""
     executables: list[Any] = [default.executable, scheduled.executable]
+    if not hasattr(executables[0], "place"):  # its code runs in a child process
+        return _timed_apart(default, scheduled, given, repeats), default.options.threads or 1
     leaves = executables[0].place(default.signature.leaves(given))
     calls = [
         executable.calls_of(leaves) for executable in executables
     ]  # kept: the arrays must live
     threads = max([executable.program.threads for executable in executables])
     return timed_in_turns(calls[0][0], calls[1][0], repeats, own_time=threads == 1), threads
+
+
+def _timed_apart(
+    default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int
+) -> PairedTiming:
+    """The same where a child process runs both, and times them."""
+    leaves = default.signature.leaves(given)
+    pairs = [
+        [
+            min(session.executable.profile(leaves, _RUNS_APART).total_us)
+            for session in (default, scheduled)
+        ]
+        for _ in rounds(repeats)
+    ]
+    ratio, iqr = spread([second / max(first, 1e-6) for first, second in pairs])
+    return PairedTiming(min([a for a, _ in pairs]), min([b for _, b in pairs]), ratio, iqr)
 
 
 def _assembly(session: Compilation) -> list[str]:
@@ -291,6 +311,7 @@ def _loops(session: Compilation) -> list[Any]:
     return inner_loops(session).values.tolist() if shutil.which("llvm-mca") else []
 
 
+_RUNS_APART = 20  # in a child process, each round
 SAMPLE_NS = 200_000  # a sample repeats its call for about so long, at least once
 
 

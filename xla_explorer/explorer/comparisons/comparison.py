@@ -36,6 +36,7 @@ from xla_explorer.explorer.sessions.compilation import (
     program_steps,
     source_line,
 )
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -135,6 +136,7 @@ class Comparison(Report):
             )
 
 
+@as_one_run
 def compare_sessions(
     left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20
 ) -> Comparison:

@@ -29,6 +29,7 @@ from xla_explorer.explorer.code.kernel_alone import (
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
 from xla_explorer.explorer.sessions.arguments import largest_error
 from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.isolation import under_limits
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
 Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is gone
@@ -77,6 +78,7 @@ def _tunings() -> Iterator[GpuTuning]:
             yield replace(DEFAULT_TUNING, **{name: value})
 
 
+@under_limits
 def search_on_gpu(
     session: Compilation, made: KernelSchedule, spent: Spent, most: int, least: float
 ) -> Found:

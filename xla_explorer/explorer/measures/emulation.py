@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.display import Blocks, Report, Table, frame_table, number_of, wide_frame
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ class Emulation(Report):
         return frame_table(self.counters)
 
 
+@as_one_run
 def emulation(session: Compilation, arrays: Sequence[Any]) -> Emulation:
     """Run the session's program for the gpu on the emulator. Without arrays: random ones."""
     gpu = session.gpu()

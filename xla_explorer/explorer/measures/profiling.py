@@ -17,6 +17,7 @@ from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, source_line
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
@@ -72,6 +73,7 @@ class Timing(Report):
         )
 
 
+@as_one_run
 def timing(session: Compilation, arrays: Sequence[Any], repeats: int | None) -> Timing:
     """Time whole calls. repeats: None takes as many as fit into about a quarter of a second, from 5 to 200."""
     if repeats is None:
@@ -97,6 +99,7 @@ def is_emulated(session: Compilation) -> bool:
     return bool(getattr(getattr(executor, "facts", None), "emulated", False))
 
 
+@as_one_run
 def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 

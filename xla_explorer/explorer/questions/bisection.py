@@ -29,6 +29,7 @@ from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, recompiled
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.instruction import HloInstruction
@@ -134,6 +135,7 @@ class BisectionResult(Report):
         return text + f" ({number_of(self.evaluations, 'evaluation')})"
 
 
+@as_one_run
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
     """Compare values after passes with those of the module as written, pass by pass.
 
@@ -283,6 +285,8 @@ def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event 
         before = run(number)[0]
         try:
             wrong = not check.compare(before)[1]
+        except (TimeoutError, MemoryError):  # of the whole question
+            raise
         except Exception:  # half a change may leave a graph that nobody can evaluate
             wrong = True
         if not wrong:

@@ -9,10 +9,10 @@ import numpy as np
 
 from xla_explorer.explorer.display import Blocks, Code, Report, Table, cell_text
 from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.evaluator import flatten_value
-from xla_explorer.hlo.evaluator.evaluator import Evaluator
+from xla_explorer.hlo.evaluator import Evaluator, evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 
 BINS = 24
@@ -124,10 +124,11 @@ class TensorValue(Report):
 
 def _recorded(module: HloModule, arguments: Sequence[Any], ids: Sequence[int]) -> dict[int, Any]:
     evaluator = Evaluator(record=True)
-    evaluator.evaluate_computation(module.entry, list(arguments))
+    evaluate(module, *arguments, evaluator=evaluator)
     return {key: evaluator.values[key] for key in ids if key in evaluator.values}
 
 
+@as_one_run
 def tensor_value(
     passes: RecordedPasses[RecordedPass], key: int, step: int, arrays: Sequence[Any]
 ) -> TensorValue:

@@ -16,6 +16,7 @@ from xla_explorer.compiler.pipeline import (
 from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
@@ -30,6 +31,7 @@ COLUMNS = ["step", "pass", "rewrite", "by", "instructions", "error", "agrees", "
 MOST_REWRITES = 400
 
 
+@as_one_run
 def value_errors(
     passes: RecordedPasses[RecordedPass], arrays: Sequence[Any], *, rewrites: bool
 ) -> pandas.DataFrame:

@@ -34,8 +34,13 @@ from xla_explorer.explorer.sessions.arguments import Array, Result, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
+from xla_explorer.explorer.sessions.isolation.apart import bounds_of
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
-from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.sessions.isolation.settings import (
+    Isolation,
+    isolation_settings,
+    runs_apart,
+)
 from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
 from xla_explorer.explorer.sessions.loading import (
     EntryChoice,
@@ -48,6 +53,7 @@ from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
+from xla_explorer.foundation.limits import under
 from xla_explorer.foundation.reason import place_of
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
@@ -291,12 +297,13 @@ def compile_as(
         passes, journal, threads, check_passes, cache, control, backend_options
     )
     isolation = _isolation(
-        backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit)
+        backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit, backend)
     )
     check_compile_options(backend, backend_options)
-    if isolation is None:
+    if isolation is None or runs_apart(backend):
         source = source_of(module, filename, verify)
-        outcome = compiled(source, backend, options, check_values)
+        with under(bounds_of(isolation)):
+            outcome = compiled(source, backend, options, check_values)
     else:
         # Start-up time: a compile in this process needs nothing of what talks to a child.
         from xla_explorer.explorer.sessions.isolation import compile_isolated
@@ -328,7 +335,7 @@ def compile_as(
         outcome.phase,
         outcome.seconds,
     )
-    made.isolation = isolation
+    made.isolation = made.passes.isolation = isolation
     if outcome.error is not None and not keep_errors:
         raise CompileFailedError(made) from outcome.error
     return made
@@ -365,7 +372,7 @@ def recompiled(
 
 def is_of_xla(compilation: Compilation) -> bool:
     """Whether real XLA compiled it: a dump, or a backend `xla` of whichever environment."""
-    return compilation.backend == DUMP or compilation.backend.partition(":")[0] == "xla"
+    return compilation.backend == DUMP or runs_apart(compilation.backend)
 
 
 def program_steps(compilation: Compilation) -> list[ProgramStep]:
@@ -455,17 +462,16 @@ def _isolation(
 ) -> Isolation | None:
     """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
     `xe.options` asks for, a warning."""
-    if wanted is None:
-        return None
+    if wanted is None or runs_apart(backend):
+        return wanted
     # Start-up time, as above.
     from xla_explorer.explorer.sessions.isolation import kept_here
 
     reason = kept_here(backend, passes, wanted)
     if reason is None:
         return wanted
-    if reason.code != "own-process":
-        hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
-        if asked is not None:
-            raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
-        warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning)
+    hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
+    if asked is not None:
+        raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
+    warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,18 +11,26 @@ from typing import Any
 from xla_explorer.explorer.display.blocks import Blocks, Table
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.limits import limits
+from xla_explorer.foundation.limits import Bounds, limits
 
 _MEANINGS = {
     "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
-    "timeout": "seconds that one isolated compile or run, or one run on the PTX emulator, may take; None: no end (XLA_EXPLORER_TIMEOUT)",
+    "timeout": "seconds that an isolated compile, run or question, a request to real XLA or an emulated PTX run may take; None: no end "
+    "(XLA_EXPLORER_TIMEOUT)",
     "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
-    "memory_limit": "bytes that isolated code may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
+    "memory_limit": "bytes that isolated code and real XLA may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
     "progress": "show progress of work over a second; a function is told label, done, total and seconds instead, and its False cancels",
     "embed": "characters of a notebook's output that may hold the explorer itself, which steps without a kernel; 0: a still form alone",
     "paths": "show whole paths of this machine in exported pages, not only the names of files",
 }
+
+
+def _in_child(work: str, *arguments: Any) -> Any:
+    """Do work of Python in the child process, under the limits of these options."""
+    # By name: what speaks to a child reads these options, and is not loaded without need.
+    apart = importlib.import_module("xla_explorer.explorer.sessions.isolation.apart")
+    return apart.done_as_options_say(work, *arguments)
 
 
 class Options(Report):
@@ -95,10 +104,23 @@ class Options(Report):
 
     def _tell(self) -> None:
         """What the rooms below have to know."""
-        limits.seconds = self._values.get("timeout")
+        elsewhere = _in_child if self._values.get("isolate") else None
+        limits.bounds = Bounds(
+            self._values.get("timeout"), self._values.get("memory_limit"), elsewhere
+        )
         limits.emulated_instructions = self._values.get(
             "emulated_instructions", limits.emulated_instructions
         )
+
+    def environment(self) -> dict[str, str]:
+        """The limits as variables of the environment, for a process that reads its options there."""
+        values = {
+            "XLA_EXPLORER_ISOLATE": int(self.isolate),
+            "XLA_EXPLORER_TIMEOUT": self.timeout,
+            "XLA_EXPLORER_MEMORY_LIMIT": self.memory_limit,
+            "XLA_EXPLORER_EMULATED_INSTRUCTIONS": self.emulated_instructions,
+        }
+        return {name: "" if value is None else str(value) for name, value in values.items()}
 
     def __dir__(self) -> list[str]:
         return [*_MEANINGS, "set"]

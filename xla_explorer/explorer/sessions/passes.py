@@ -278,15 +278,13 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         What happened to each instruction.
     """
 
-    isolation: Any = None
-    """The `Isolation` of the session, whose limits hold for what is evaluated; None: those of `xe.options`."""
-
     def __init__(self, record: PassTrace, element: type[P_co]) -> None:
         self.record = record
         self.lineage = Lineage(record)
         self._element = element
         self.drawn = DrawnRecords()
         self.own_edges: tuple[PictureEdge, ...] = ()
+        self.isolation: Any = None  # the session's, whose limits hold for evaluations
         self._texts: dict[int, list[PrintedLine]] = {}
         self._step_texts = StepTexts()
 

@@ -1,9 +1,10 @@
 """The reference meaning of HLO in numpy, a file per opcode family.
 
-`evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices; `Evaluator` runs
-computations and single instructions; `@evaluates` adds opcodes, `@evaluates_custom_call` targets of custom calls.
-Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they
-leave a choice.
+`evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices.
+`Evaluator` runs computations and single instructions. `@evaluates` adds opcodes,
+`@evaluates_custom_call` adds targets of custom calls.
+
+Sources: the StableHLO specification and xla/hlo/evaluator. XLA:CPU decides if both leave a choice.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xla_explorer.hlo.evaluator import (
     transcendental,
     windows,
 )
-from xla_explorer.hlo.evaluator.arguments import evaluate, flatten_value
+from xla_explorer.hlo.evaluator.arguments import evaluate, evaluate_here, flatten_value
 from xla_explorer.hlo.evaluator.conversion import convert
 from xla_explorer.hlo.evaluator.devices import collective, manual_regions, transfer
 from xla_explorer.hlo.evaluator.devices.host import Host
@@ -82,6 +83,7 @@ __all__ = [
     "Value",
     "convert",
     "evaluate",
+    "evaluate_here",
     "evaluate_replicated",
     "evaluates",
     "evaluates_custom_call",

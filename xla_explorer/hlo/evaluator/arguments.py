@@ -1,4 +1,4 @@
-"""`evaluate(module, *arrays)`: arguments checked against the entry's parameters, then one run of the entry."""
+"""`evaluate(module, *arrays)`: check the arguments, then run the entry computation once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.limits import bounds
 from xla_explorer.hlo.analysis.manual_regions import device_count
 from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World, prepare
@@ -31,32 +32,89 @@ def evaluate(
     as_xla_cpu: bool = False,
     host: Host | None = None,
 ) -> Any:
-    """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
+    """Return the entry's result: a numpy array, or (nested) tuples of arrays.
 
-    arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple
-    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples, all
-    leaves in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
+    arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of
+    arrays for a tuple parameter, or a Python number of the parameter's type. A flat list of all
+    leaves in order is accepted too. EvaluationError names the parameter, its shape and the
+    argument's.
 
-    as_xla_cpu: where HLO leaves a choice, take the one that XLA:CPU takes by default: a value that is computed in bf16 and widened to f32
-    at once is not rounded in between (`xla_allow_excess_precision`), ties of a sort that need not be stable come as `std::sort` leaves
-    them, and a loop that never ends is left out when only elements that it hands on are used. Without it every operation rounds, ties
-    keep their order and such a loop is an error.
+    as_xla_cpu: make the choices of XLA:CPU if HLO leaves one. A bf16 result that is widened to f32
+    at once is not rounded in between (`xla_allow_excess_precision`). Ties of an unstable sort come
+    in the order of `std::sort`. An endless loop is skipped if only its unchanged elements are used.
+    By default every operation rounds, ties keep their order, and such a loop is an error.
 
-    host: the other side of infeed, outfeed and transfers. An `evaluator` that is given decides all of this itself.
+    host: the other side of infeed, outfeed and transfers. A given `evaluator` overrides
+    `max_elements`, `as_xla_cpu` and `host`.
 
-    A module with manual regions (JAX's `shard_map`) takes and gives whole arrays; it runs on as many virtual devices as it names.
+    A module with manual regions (JAX's `shard_map`) takes and returns whole arrays. It runs on as
+    many virtual devices as its regions name.
     """
     if not isinstance(module, HloModule):
         raise TypeError(
             f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
         )
-    runner = (
-        evaluator
-        if evaluator is not None
-        else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, host=host)
-    )
+    values = values_of(module, arrays)
+    elsewhere = bounds().elsewhere
+    if elsewhere is not None:
+        options = {
+            "evaluator": evaluator,
+            "max_elements": max_elements,
+            "as_xla_cpu": as_xla_cpu,
+            "host": host,
+        }
+        result = elsewhere("evaluate", module, values, options)
+        if result is not NotImplemented:
+            return result
+    return _run(module, values, evaluator, max_elements, as_xla_cpu, host)
+
+
+def evaluate_here(
+    module: HloModule,
+    arrays: Sequence[Any],
+    evaluator: Evaluator | None = None,
+    max_elements: int = DEFAULT_MAX_ELEMENTS,
+    as_xla_cpu: bool = False,
+    host: Host | None = None,
+) -> Any:
+    """Evaluate in this process (see `evaluate`)."""
+    return _run(module, values_of(module, arrays), evaluator, max_elements, as_xla_cpu, host)
+
+
+def _run(
+    module: HloModule,
+    values: Sequence[Value],
+    evaluator: Evaluator | None,
+    max_elements: int,
+    as_xla_cpu: bool,
+    host: Host | None,
+) -> Value:
+    devices = device_count(module) if evaluator is None else 0
+    if devices > 1:
+        world = World(1, devices)
+        prepare(module)
+
+        def run(device: Device) -> Value:
+            own = Evaluator(
+                max_elements=max_elements, as_xla_cpu=as_xla_cpu, device=device, host=host
+            )
+            return own.evaluate_computation(module.entry, values)
+
+        result = world.run(run)[0]
+    else:
+        runner = (
+            evaluator
+            if evaluator is not None
+            else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, host=host)
+        )
+        result = runner.evaluate_computation(module.entry, values)
+    return _detached(result, {id(leaf) for leaf in flatten_value(tuple(values))})
+
+
+def values_of(module: HloModule, arrays: Sequence[Any]) -> list[Value]:
+    """Return the arguments as checked values, one for each parameter of the entry."""
     parameters = module.entry.parameters()
-    given: Sequence[Any] = arrays
+    given = arrays
     leaves = sum([count_leaves(p.shape) for p in parameters])
     misfit = any(
         p.shape.is_tuple and not isinstance(v, (tuple, list))
@@ -71,29 +129,14 @@ def evaluate(
             )
         iterator = iter(given)
         given = [_pack(p.shape, iterator) for p in parameters]
-    values = [
+    return [
         check_argument(value, p.shape, f"parameter {number} (%{p.name})")
         for number, (p, value) in enumerate(zip(parameters, given, strict=True))
     ]
-    devices = device_count(module) if evaluator is None else 0
-    if devices > 1:
-        world = World(1, devices)
-        prepare(module)
-
-        def run(device: Device) -> Value:
-            own = Evaluator(
-                max_elements=max_elements, as_xla_cpu=as_xla_cpu, device=device, host=host
-            )
-            return own.evaluate_computation(module.entry, values)
-
-        result = world.run(run)[0]
-    else:
-        result = runner.evaluate_computation(module.entry, values)
-    return _detached(result, {id(leaf) for leaf in flatten_value(tuple(values))})
 
 
 def _detached(value: Value, arguments: set[int]) -> Value:
-    """The result as row-major arrays that share memory neither with the arguments nor with constants of the module."""
+    """Return the result as row-major arrays without memory shared with arguments or constants."""
     if isinstance(value, tuple):
         return tuple([_detached(part, arguments) for part in value])
     if value is TOKEN_VALUE:
@@ -108,7 +151,7 @@ def _detached(value: Value, arguments: set[int]) -> Value:
 
 
 def count_leaves(shape: Shape) -> int:
-    """Number of arrays (or tokens) in a shape."""
+    """Return the number of arrays and tokens in a shape."""
     return sum(map(count_leaves, shape.tuple_shapes)) if shape.is_tuple else 1
 
 
@@ -121,7 +164,7 @@ def _pack(shape: Shape, leaves: Iterator[Any]) -> Any:
 
 
 def check_argument(value: Any, shape: Shape, what: str) -> Value:
-    """`value` as an evaluator value of the given shape. EvaluationError when it does not fit; `what` names it."""
+    """Return `value` as an evaluator value of `shape`, or raise EvaluationError naming `what`."""
     if shape.is_tuple:
         if not isinstance(value, (tuple, list)) or len(value) != len(shape.tuple_shapes):
             got = (
@@ -164,7 +207,7 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
 
 
 def flatten_value(value: Value) -> list[Any]:
-    """The arrays of a value, depth first; tokens are left out."""
+    """Return the arrays of a value, depth first, without tokens."""
     if isinstance(value, tuple):
         return [leaf for part in value for leaf in flatten_value(part)]
     return [] if value is TOKEN_VALUE else [value]

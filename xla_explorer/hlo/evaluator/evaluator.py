@@ -1,16 +1,18 @@
 """The `Evaluator`: runs computations by calling the registered function of each instruction.
 
-It is the meaning that everything else is measured against: exact integer semantics, transcendental functions of f32 and
-narrower computed in f64 and rounded once, sums and products of floats accumulated in f64. Where XLA rounds at every step,
-so do we: all-reduce and its kin, and windows of types narrower than f32.
+It is the reference for all backends. Integers are exact. Transcendental functions of f32 and
+narrower types are computed in f64 and rounded once. Float sums and products are accumulated in f64.
+All-reduce and windows of types narrower than f32 round at every step, as in XLA.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import Device, World
@@ -26,7 +28,8 @@ from xla_explorer.hlo.evaluator.vectorise import (
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
-# What numpy raises where operands do not fit; an error that says the instruction takes its place.
+# Exceptions of numpy for operands that do not fit; an error that names the instruction replaces
+# them.
 _UNFIT = (
     ValueError,
     TypeError,
@@ -44,15 +47,16 @@ def _could_not(instruction: HloInstruction, problem: BaseException) -> Evaluatio
 
 
 class Evaluator:
-    """Evaluates computations and single instructions, caching a plan per computation.
+    """Evaluator of computations and single instructions, with a cached plan per computation.
 
-    max_elements: refuse (EvaluationError) an array with more elements before it is allocated.
-    record: keep every intermediate value in `values`, by instruction id (for a loop body: its last execution).
+    max_elements: EvaluationError before an array with more elements is allocated.
+    record: store every intermediate value in `values` by instruction id (for a loop body: its last
+    execution).
     seed: of the opcodes `rng` and `rng-get-and-update-state`.
-    max_iterations: EvaluationError after so many iterations of one `while`; None never.
-    as_xla_cpu: where HLO leaves a choice, take XLA:CPU's (see `evaluate`); else the plain one: every operation rounds to its type, ties
-    keep their order.
-    device: which of several virtual devices this evaluator is (see `evaluate_replicated`); by default the only one.
+    max_iterations: EvaluationError after this number of iterations of one `while`; None: no limit.
+    as_xla_cpu: make XLA:CPU's choices if HLO leaves one (see `evaluate`); by default every
+    operation rounds to its type, and ties keep their order.
+    device: one of several virtual devices (see `evaluate_replicated`); by default the only one.
     host: the other side of infeed, outfeed and host transfers.
     """
 
@@ -79,10 +83,41 @@ class Evaluator:
         self._vector_plans: dict[HloComputation, tuple[object, VectorPlan | None]] = {}
         self._depth = 0
 
+    def state(self) -> tuple[Any, ...]:
+        """Return settings, host, recorded values and random state, for another process."""
+        if len(self.device.world.devices) > 1:
+            raise PlainDataError(
+                "an evaluator of one of several devices cannot be sent to another process"
+            )
+        settings = self.max_elements, self.record, self.max_iterations, self.as_xla_cpu
+        return settings, self.host, self.values, self.rng_state
+
+    @classmethod
+    def of_state(
+        cls, settings: tuple[Any, ...], host: Host, values: dict[int, Value], rng_state: int
+    ) -> Evaluator:
+        """Return an evaluator with the given state (see `state`)."""
+        most, record, iterations, as_xla_cpu = settings
+        made = cls(
+            max_elements=most,
+            record=record,
+            max_iterations=iterations,
+            as_xla_cpu=as_xla_cpu,
+            host=host,
+        )
+        made.values, made.rng_state = values, rng_state
+        return made
+
+    def take_over(self, other: Evaluator) -> None:
+        """Copy recorded values, random state and host state from another evaluator."""
+        self.values.update(other.values)
+        self.rng_state = other.rng_state
+        self.host.take_over(other.host)
+
     def evaluate_computation(
         self, computation: HloComputation, arguments: Sequence[Value]
     ) -> Value:
-        """The value of the root for the given arguments (by parameter number). The arguments are not checked."""
+        """Return the root's value for arguments by parameter number, which are not checked."""
         if self._depth:
             return self._run(computation, arguments)
         self._depth = 1
@@ -106,7 +141,7 @@ class Evaluator:
         return self.run_plan(plan, arguments)
 
     def plan(self, computation: HloComputation) -> Plan:
-        """The plan of a computation; made anew when the computation has changed."""
+        """Return the plan of a computation; a mutation of the computation invalidates it."""
         plan = self._plans.get(computation)
         if plan is None or plan.order is not computation.post_order():
             plan = self._plans[computation] = Plan(
@@ -115,7 +150,10 @@ class Evaluator:
         return plan
 
     def run_plan(self, plan: Plan, arguments: Sequence[Value]) -> Value:
-        """Run a plan inside a running evaluation (loops call this once an iteration). The arguments are not checked."""
+        """Run a plan inside a running evaluation, once a loop iteration.
+
+        The arguments are not checked.
+        """
         frame = plan.frame.copy()
         for slot, number in plan.parameters:
             frame[slot] = arguments[number]
@@ -141,7 +179,10 @@ class Evaluator:
 
     @staticmethod
     def _reconcile(instruction: HloInstruction, value: Array) -> Array:
-        """A value that a dynamic operand made smaller than its bound may pass; anything else is an error."""
+        """Return a value made smaller than its bound by a dynamic operand.
+
+        Any other difference from the stated shape is an EvaluationError.
+        """
         shape = instruction.shape
         dynamic = any(any(o.shape.dynamic) for o in instruction.operands)
         if dynamic and value.dtype == shape.element_type.dtype and value.ndim == shape.rank:
@@ -153,7 +194,7 @@ class Evaluator:
         )
 
     def evaluate_instruction(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-        """The value of one instruction for given operand values; constants need none. Parameters have no value here."""
+        """Return the value of one instruction for given operand values; a parameter is an error."""
         name = instruction.opcode.name
         if name == "constant":
             return literal_value(instruction.literal)
@@ -171,10 +212,10 @@ class Evaluator:
     def evaluate_elementwise(
         self, computation: HloComputation, arguments: Sequence[Array]
     ) -> Value:
-        """A computation over scalars applied to every element of arrays of one common shape (0-d arrays broadcast).
+        """Apply a scalar computation to each element of arrays of one shape (0-d arrays broadcast).
 
-        Vectorised where each instruction of the computation allows that, else element by element. The leaves of the
-        result have the common shape.
+        The computation is vectorised if every instruction permits it, else run element by element.
+        The leaves of the result have the common shape.
         """
         shape = np.broadcast_shapes(*[a.shape for a in arguments]) if arguments else ()
         if not shape:
@@ -191,7 +232,10 @@ class Evaluator:
     def evaluate_subgraph(
         self, instruction: HloInstruction, computation: HloComputation, arguments: Sequence[Array]
     ) -> Array:
-        """The value of one instruction of a scalar computation, element by element over arrays of one shape."""
+        """Return the value of one instruction of a scalar computation for every element.
+
+        The arguments are arrays of one shape.
+        """
         values: dict[HloInstruction, Value] = {}
         needed = {instruction}
         order = computation.post_order()

@@ -95,7 +95,7 @@ class _Worker:
             *options.isolated_imports,
             tied=self.thread.is_alive(),
         )
-        self.child = MessagingChild(command, child_environment())
+        self.child = MessagingChild(command, child_environment(**options.environment()))
         try:
             self.child.ask(None, None)
         except ChildEndedError as ended:

@@ -17,6 +17,7 @@ from xla_explorer.backends.llvm.object_cache import user_cache_folder
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as, program_steps
+from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.foundation.file_writing import try_lock
 from xla_explorer.foundation.private_folder import private_folder
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -88,6 +89,7 @@ def facts(session: Any, task: Task) -> dict[str, Any]:
     }
 
 
+@as_one_run
 def checked(session: Any, leaves: list[Any], values: list[Any]) -> dict[str, Any]:
     """How far the values are from the evaluator's; the status says so when too far."""
     error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)

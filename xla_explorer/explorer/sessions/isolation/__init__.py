@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from xla_explorer.explorer.sessions.isolation.apart import (
+    as_one_run,
+    bounds_of,
+    done_apart,
+    under_limits,
+)
 from xla_explorer.explorer.sessions.isolation.failure import (
     IsolatedCrashError,
     IsolatedError,
@@ -17,7 +23,11 @@ __all__ = [
     "IsolatedMemoryError",
     "IsolatedTimeoutError",
     "Isolation",
+    "as_one_run",
+    "bounds_of",
     "compile_isolated",
+    "done_apart",
     "isolation_settings",
     "kept_here",
+    "under_limits",
 ]

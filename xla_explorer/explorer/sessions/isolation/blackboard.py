@@ -17,7 +17,16 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-PHASES = ("idle", "loading", "parsing", "in the passes", "compiling", "running", "measuring")
+PHASES = (
+    "idle",
+    "loading",
+    "parsing",
+    "in the passes",
+    "compiling",
+    "running",
+    "measuring",
+    "evaluating",
+)
 _HEADER = 16  # of 8 bytes each, so that the rows are aligned
 _NAME = slice(3, _HEADER)
 

@@ -20,7 +20,7 @@ class IsolatedError(XlaExplorerError, RuntimeError):
     hlo
         The step's instruction as text.
     phase
-        One of loading, parsing, in the passes, compiling, running or measuring.
+        One of loading, parsing, in the passes, compiling, running, measuring or evaluating.
     hlo_pass
         The pass that was at work, in its phase.
 

@@ -12,6 +12,7 @@ import xla_explorer.explorer.sessions.isolation.travelling  # noqa: F401  # what
 from xla_explorer.explorer.sessions.isolation.blackboard import BlackboardFile, Progress
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import child_command, child_environment
+from xla_explorer.foundation.limits import Deadline
 
 
 class ProcessEndedError(Exception):
@@ -52,7 +53,7 @@ class ChildProcess:
         """Its process id."""
         return self._child.pid
 
-    def ask(self, timeout: float | None, *request: Any) -> Any:
+    def ask(self, timeout: float | Deadline | None, *request: Any) -> Any:
         """One request, its answer. After a ProcessEndedError (or an interrupt) the process is gone; after a RemoteError it is not."""
         try:
             kind, *answer = self._child.ask(timeout, *request)

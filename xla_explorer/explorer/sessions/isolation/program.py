@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,43 +28,17 @@ from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import declared_passes
 from xla_explorer.compiler.target import UNSTATED
-from xla_explorer.explorer.sessions.isolation.failure import (
-    IsolatedCrashError,
-    IsolatedError,
-    IsolatedMemoryError,
-    IsolatedTimeoutError,
-    failure,
-)
 from xla_explorer.explorer.sessions.isolation.outcome import Outcome
-from xla_explorer.explorer.sessions.isolation.process import (
-    ChildProcess,
-    ProcessEndedError,
-    RemoteError,
-    process_lock,
-    shared_process,
-)
+from xla_explorer.explorer.sessions.isolation.process import process_lock
 from xla_explorer.explorer.sessions.isolation.settings import Isolation
+from xla_explorer.explorer.sessions.isolation.work import RemoteWork, forgotten
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.plain_data import PlainDataError, packed
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
 Array = np.ndarray[Any, Any]
-_KINDS: dict[str, type[IsolatedError]] = {
-    "crash": IsolatedCrashError,
-    "killed": IsolatedCrashError,
-    "timeout": IsolatedTimeoutError,
-    "memory": IsolatedMemoryError,
-}
-_HINTS = {
-    "crash": "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) finds the pass that broke it",
-    "killed": "this session is unharmed; the next call starts a new process",
-    "timeout": "a loop whose condition stays true? raise timeout= if it is only slow",
-    "memory": "smaller shapes, or raise memory_limit=",
-}
 _numbers = itertools.count(1)
-_forgotten: list[int] = []
-"""Programs whose session is gone. Nothing is sent from a finalizer, which may run anywhere: they wait for the next question."""
 
 
 def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
@@ -73,8 +46,6 @@ def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
 
     The child knows what is installed and what `Isolation.imports` names. What a notebook defined itself, it does not.
     """
-    if backend == "xla":
-        return Reason("own-process", "real XLA runs in a process of its own anyway")
     if isolation.imports:
         return None
     if is_registered_here(backend):
@@ -114,19 +85,17 @@ def _pass_kept_here(passes: Any) -> Reason | None:
     return None
 
 
-class RemoteProgram:
+class RemoteProgram(RemoteWork):
     """A program whose code lives in the child. When the child has gone, the next question compiles the optimised module in a new one."""
 
     def __init__(
         self, name: str, backend: str, options: CompileOptions, isolation: Isolation
     ) -> None:
-        self.name, self.backend, self.options, self.isolation = name, backend, options, isolation
+        super().__init__(name, backend, isolation)
+        self.options = options
         self.number = next(_numbers)
-        self.module: HloModule | None = None
         self.target = UNSTATED
-        self.steps: list[ProgramStep] = []
-        self._process: ChildProcess | None = None
-        weakref.finalize(self, _forgotten.append, self.number)
+        weakref.finalize(self, forgotten.append, self.number)
 
     def compile(
         self, given: Any, filename: str | None, verify: bool, check_values: Any
@@ -144,76 +113,22 @@ class RemoteProgram:
             self.backend,
         )
         with process_lock:
-            process = self._prepared()
-            described: dict[str, Any] = self._asked(process, *request, self.options)
-            self._process = process
+            process = self.prepared()
+            described: dict[str, Any] = self.asked(process, *request, self.options)
+            self.process = process
         return described
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """A question about the program."""
-        with process_lock:
-            process = self._prepared()
-            if process is not self._process:
+        with process_lock, self.one_run():
+            process = self.prepared()
+            if process is not self.process:
                 options = replace(self.options, control=None)
-                self._asked(
+                self.asked(
                     process, "restore", self.number, self.module, self.backend, self.target, options
                 )
-                self._process = process
-            return self._asked(process, name, self.number, *arguments)
-
-    def _prepared(self) -> ChildProcess:
-        """The shared process, ready for the backend. One that died while it was not asked, of whatever, is replaced."""
-        limits = self.isolation
-        environment = {name: os.environ.get(name) for name in limits.environment}
-        gone, _forgotten[:] = tuple(_forgotten), []
-        for last in (False, True):
-            process = shared_process()
-            try:
-                process.ask(
-                    None, "prepare", self.backend, limits.imports, limits.memory, gone, environment
-                )
-                break
-            except ProcessEndedError as ended:
-                if last:
-                    raise self._failure(ended) from None
-            except RemoteError as raised:
-                raise self._raised(process, raised) from None
-        return process
-
-    def _asked(self, process: ChildProcess, *request: Any) -> Any:
-        try:
-            return process.ask(self.isolation.timeout, *request)
-        except ProcessEndedError as ended:
-            raise self._failure(ended) from None
-        except RemoteError as raised:
-            raise self._raised(process, raised) from None
-        except PlainDataError as problem:
-            raise IsolatedError(
-                f"{self.name}: {problem.message}", "compile it with isolate=False"
-            ) from None
-
-    def _failure(self, ended: ProcessEndedError) -> IsolatedError:
-        self._process = None
-        hint = _HINTS[ended.how]
-        if ended.how == "timeout" and ended.progress.phase in (
-            "parsing",
-            "in the passes",
-            "compiling",
-        ):
-            hint = "a big module takes long to compile: raise timeout="
-        elif ended.how == "crash" and self.module is None:  # there is no session to ask
-            hint = "this process is unharmed; report it with the module that was given"
-        return failure(
-            _KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress
-        )
-
-    def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
-        if getattr(
-            raised.problem, "fatal", False
-        ):  # its device's context is lost: the next question goes to a new child
-            process.close()
-            self._process = None
-        return raised.problem or IsolatedError(f"{self.name} in its child process: {raised.text}")
+                self.process = process
+            return self.asked(process, name, self.number, *arguments)
 
 
 class RemoteExecutable:
@@ -231,7 +146,7 @@ class RemoteExecutable:
     @property
     def steps(self) -> list[ProgramStep]:
         """What runs, in order."""
-        return self.program.steps
+        return list(self.program.steps)
 
     @cached_property
     def written_schedules(self) -> dict[int, WrittenSchedule]:

@@ -39,16 +39,24 @@ class Isolation:
     environment: tuple[str, ...] = ()
 
 
-def isolation_settings(isolate: Any, timeout: float | None, memory: int | None) -> Isolation | None:
+def runs_apart(backend: str) -> bool:
+    """Whether a backend compiles and runs in a process of its own anyway: real XLA, of whichever environment."""
+    return backend.partition(":")[0] == "xla"
+
+
+def isolation_settings(
+    isolate: Any, timeout: float | None, memory: int | None, backend: str = ""
+) -> Isolation | None:
     """What `xe.compile` was asked for, with `xe.options` for what it was not; None: no child process.
 
     XlaExplorerError for limits of a compile that runs in this process, which nobody could keep.
     """
     if isinstance(isolate, Isolation):
         return isolate
+    given = timeout is not None or memory is not None
     wanted = options.isolate if isolate is None else bool(isolate)
-    if not wanted:
-        if timeout is not None or memory is not None:
+    if not wanted and not (given and runs_apart(backend)):
+        if given:
             name = "timeout" if timeout is not None else "memory_limit"
             raise XlaExplorerError(
                 f"{name} needs a child process: native code in this one cannot be stopped",

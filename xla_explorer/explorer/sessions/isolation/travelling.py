@@ -15,6 +15,7 @@ from xla_explorer.foundation.journal import Event, Journal, Span
 from xla_explorer.foundation.plain_data import does_travel, travels
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
 from xla_explorer.hlo.attributes.interning import Attributes, attributes_of
+from xla_explorer.hlo.evaluator import TOKEN_VALUE, Evaluator, Host, Token
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import StackFrameTables
@@ -58,6 +59,17 @@ _EVENT = (
 def portable(problem: BaseException) -> BaseException | None:
     """The exception, if it can travel."""
     return problem if does_travel(problem) else None
+
+
+def with_state(arguments: Any) -> list[Any]:
+    """The hosts and evaluators among arguments, in order."""
+    if isinstance(arguments, Host | Evaluator):
+        return [arguments]
+    if isinstance(arguments, dict):
+        arguments = tuple(arguments.values())
+    if isinstance(arguments, list | tuple):
+        return [found for one in arguments for found in with_state(one)]
+    return []
 
 
 def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, ...]) -> Literal:
@@ -152,6 +164,10 @@ travels(Attributes, lambda v: (dict(v),), attributes_of)
 travels(Literal, _literal_apart, _literal)
 travels(StackFrameTables, lambda v: (v.text,), StackFrameTables)
 travels(HloModule, _module_apart, _module)
+
+travels(Token, lambda _: (), lambda: TOKEN_VALUE)
+travels(Host, lambda h: (list(h.infeed), h.outfeed, h.sent, h.on_send, h.on_receive), Host.of_state)
+travels(Evaluator, Evaluator.state, Evaluator.of_state)
 
 travels(HloParseError, lambda e: (e.message, e.span, e.hint), HloParseError)
 travels(StablehloError, lambda e: (e.message, e.span, e.hint), StablehloError)

@@ -21,12 +21,13 @@ from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
 from xla_explorer.compiler.target import Target
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
-from xla_explorer.explorer.sessions.isolation.travelling import portable
+from xla_explorer.explorer.sessions.isolation.travelling import portable, with_state
 from xla_explorer.explorer.sessions.warming import warm_backend
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
 from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.plain_data import PlainDataError
+from xla_explorer.hlo.evaluator import evaluate, evaluate_replicated
 from xla_explorer.hlo.module import HloModule
 
 
@@ -157,6 +158,22 @@ class Worker:
     ) -> Any:
         """See the GPU executable."""
         return self._begin(number, "running").emulate(arrays, options, text)
+
+    def evaluate(
+        self, module: HloModule, values: list[Any], options: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """See `hlo.evaluator.evaluate`; the result, and the hosts and evaluators that it changed."""
+        self.board.begin(-1, "evaluating")
+        result = evaluate(module, *values, **options)
+        return result, with_state(options)
+
+    def evaluate_replicated(
+        self, module: HloModule, values: list[Any], options: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """See `hlo.evaluator.evaluate_replicated`."""
+        self.board.begin(-1, "evaluating")
+        results = evaluate_replicated(module, values, **options)
+        return results, with_state(options)
 
     def _begin(self, number: int, phase: str) -> Any:
         self.board.begin(number, phase)

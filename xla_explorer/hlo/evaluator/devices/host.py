@@ -1,4 +1,4 @@
-"""What the evaluator has on the other side of infeeds, outfeeds and transfers with the host."""
+"""The host side of infeeds, outfeeds and transfers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
 
 class Host:
-    """The host of one device: what infeeds take, what outfeeds give, what is sent and received.
+    """The host of one device: its infeed and outfeed queues, and values sent and received.
 
     Parameters
     ----------
     infeed
         Values (arrays or tuples of arrays) that `infeed` takes, first to last.
     on_send
-        `on_send(channel, array)` is called by a `send` to the host. Without it the arrays gather in `sent[channel]`.
+        `on_send(channel, array)` is called by a `send` to the host.
+        Without it the arrays are appended to `sent[channel]`.
     on_receive
-        `on_receive(channel, shape)` returns the array of a `recv-done` from the host. Without it such an instruction is an error.
+        `on_receive(channel, shape)` returns the array of a `recv-done` from the host.
+        Without it such an instruction is an error.
 
     Attributes
     ----------
@@ -54,19 +56,44 @@ class Host:
         self.on_send = on_send
         self.on_receive = on_receive
 
+    @classmethod
+    def of_state(
+        cls,
+        infeed: Iterable[Value],
+        outfeed: list[Value],
+        sent: dict[int, list[Value]],
+        on_send: Callable[[int, Value], None] | None,
+        on_receive: Callable[[int, Shape], Value] | None,
+    ) -> Host:
+        """Return a host with the given queues, values and callbacks."""
+        made = cls(infeed, on_send=on_send, on_receive=on_receive)
+        made.outfeed, made.sent = outfeed, sent
+        return made
+
+    def take_over(self, other: Host) -> None:
+        """Replace the queues and values by those of another host, in place."""
+        self.infeed.clear()
+        self.infeed.extend(other.infeed)
+        self.outfeed[:] = other.outfeed
+        self.sent.clear()
+        self.sent.update(other.sent)
+
     def __repr__(self) -> str:
         sent = f", sent on channels {', '.join(map(str, self.sent))}" if self.sent else ""
         return f"<Host: {len(self.infeed)} waiting in the infeed, {len(self.outfeed)} in the outfeed{sent}>"
 
     def send(self, channel: int, value: Value) -> None:
-        """Called by the evaluator for each transfer to the host."""
+        """Receive a value that the program sends to the host."""
         if self.on_send is not None:
             self.on_send(channel, value)
         else:
             self.sent.setdefault(channel, []).append(value)
 
     def receive(self, channel: int, shape: Shape, what: str) -> Value:
-        """Called by the evaluator for each transfer from the host; `what` names the instruction in the error."""
+        """Return a value for a transfer from the host.
+
+        `what` names the instruction in the error.
+        """
         if self.on_receive is None:
             raise EvaluationError(
                 f"{what} wants {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xla_explorer.foundation.limits import bounds
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
-from xla_explorer.hlo.evaluator.arguments import evaluate
+from xla_explorer.hlo.evaluator.arguments import evaluate_here, values_of
 from xla_explorer.hlo.evaluator.devices.host import Host
 from xla_explorer.hlo.evaluator.devices.world import DEFAULT_TIMEOUT, Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
@@ -27,7 +28,9 @@ def evaluate_replicated(
     max_iterations: int | None = None,
     as_xla_cpu: bool = False,
 ) -> list[Any]:
-    """The entry's result on every device, by the numpy reference; device number = replica * partitions + partition.
+    """Return the entry's result on every device, by the numpy reference.
+
+    Device number = replica * partitions + partition.
 
     Parameters
     ----------
@@ -36,7 +39,8 @@ def evaluate_replicated(
     per_device_arguments
         For each device the arguments that `evaluate` takes after the module.
     replicas, partitions
-        By default the module's `replica_count` and `num_partitions`. When neither is written there are as many replicas as argument lists.
+        By default the module's `replica_count` and `num_partitions`. If the module has neither,
+        there is one replica for each argument list.
     timeout
         Seconds that a device waits for others in a collective.
     hosts
@@ -44,7 +48,7 @@ def evaluate_replicated(
     seed
         Device d draws with seed + d.
     max_elements, max_iterations, as_xla_cpu
-        As `evaluate` has them.
+        As in `Evaluator`.
 
     Returns
     -------
@@ -54,7 +58,8 @@ def evaluate_replicated(
     Raises
     ------
     RendezvousError
-        Some devices did not come to a collective; the message names them. An error on one device ends the run.
+        Some devices are missing from a collective; the message names them.
+        An error on one device ends the run.
 
     Examples
     --------
@@ -76,6 +81,23 @@ def evaluate_replicated(
         )
     if hosts is not None and len(hosts) != len(world.devices):
         raise EvaluationError(f"{len(world.devices)} devices want as many hosts, got {len(hosts)}")
+    elsewhere = bounds().elsewhere
+    if elsewhere is not None:
+        options = {
+            "replicas": replicas,
+            "partitions": partitions,
+            "timeout": timeout,
+            "hosts": hosts,
+            "seed": seed,
+            "max_elements": max_elements,
+            "max_iterations": max_iterations,
+            "as_xla_cpu": as_xla_cpu,
+        }
+        results = elsewhere(
+            "evaluate_replicated", module, [values_of(module, a) for a in arguments], options
+        )
+        if results is not NotImplemented:
+            return list(results)
     prepare(module)
 
     def run(device: Device) -> Any:
@@ -87,7 +109,7 @@ def evaluate_replicated(
             device=device,
             host=hosts[device.number] if hosts is not None else None,
         )
-        return evaluate(module, *arguments[device.number], evaluator=evaluator)
+        return evaluate_here(module, arguments[device.number], evaluator)
 
     return world.run(run)
 

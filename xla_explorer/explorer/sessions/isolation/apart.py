@@ -1,0 +1,108 @@
+"""What Python does with a program (the evaluator's runs) in the child process, wherever it is asked for; see `foundation.limits`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from xla_explorer.explorer.sessions.isolation.process import process_lock
+from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.sessions.isolation.travelling import with_state
+from xla_explorer.explorer.sessions.isolation.work import RemoteWork
+from xla_explorer.foundation.limits import Bounds, bounds, limited_run, under
+from xla_explorer.foundation.plain_data import PlainDataError, packed
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.warning import warn
+from xla_explorer.frontends.jax_program.host_callbacks import has_callbacks
+from xla_explorer.hlo.analysis.custom_calls import custom_call_target
+from xla_explorer.hlo.evaluator import CUSTOM_CALL_FUNCTIONS
+from xla_explorer.hlo.evaluator.registry import custom_call_function
+from xla_explorer.hlo.module import HloModule
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def bounds_of(isolation: Isolation | None) -> Bounds | None:
+    """What holds for calls of a session that is kept apart; None for one that is not."""
+    if isolation is None:
+        return None
+    return Bounds(isolation.timeout, isolation.memory, partial(done_apart, isolation))
+
+
+def under_limits(question: Callable[P, R]) -> Callable[P, R]:
+    """Let a question hold to the limits of its first argument that has an `isolation`: each compile, run and evaluation to all of them."""
+
+    @wraps(question)
+    def limited(*arguments: P.args, **keywords: P.kwargs) -> R:
+        own = next((one.isolation for one in arguments if hasattr(one, "isolation")), None)
+        with under(bounds_of(own)):
+            return question(*arguments, **keywords)
+
+    return limited
+
+
+def as_one_run(question: Callable[P, R]) -> Callable[P, R]:
+    """The same for a question whose runs and evaluations together have the time of one."""
+
+    @under_limits
+    @wraps(question)
+    def limited(*arguments: P.args, **keywords: P.kwargs) -> R:
+        if bounds().elsewhere is None:
+            return question(*arguments, **keywords)
+        with limited_run():
+            return question(*arguments, **keywords)
+
+    return limited
+
+
+def done_as_options_say(work: str, module: HloModule, *arguments: Any) -> Any:
+    """Do the same under the limits of `xe.options`."""
+    isolation = isolation_settings(True, None, None)
+    assert isolation is not None
+    return done_apart(isolation, work, module, *arguments)
+
+
+def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: Any) -> Any:
+    """Let the child do work of a name that its worker knows. NotImplemented, with a warning, where only this process can.
+
+    What the work changed in hosts and evaluators that were given is changed here too. Raises IsolatedError, and what the work raises.
+    """
+    reason = _stays_here(module, isolation, arguments)
+    if reason is not None:
+        warn(f"not isolated: {reason.message}", RuntimeWarning)
+        return NotImplemented
+    asking = RemoteWork(module.name, "interpreter", isolation)
+    with process_lock:
+        result, changed = asking.asked(asking.prepared(), work, module, *arguments)
+    for ours, theirs in zip(with_state(arguments), changed, strict=True):
+        ours.take_over(theirs)
+    return result
+
+
+def _stays_here(module: HloModule, isolation: Isolation, arguments: Any) -> Reason | None:
+    """Why a child cannot evaluate a module: functions and objects of this process."""
+    if has_callbacks(module):
+        return Reason("function-of-this-process", "it calls Python functions of this process")
+    targets = {target for i in module.instructions() if (target := custom_call_target(i))}
+    own = sorted([target for target in targets if _is_own(target)])
+    if own and not isolation.imports:
+        return Reason(
+            "function-of-this-process",
+            f"the function of {', '.join(own)} is in this process, a child does not have it",
+            {"targets": own},
+        )
+    try:
+        packed(with_state(arguments))
+    except PlainDataError as problem:
+        return Reason("object-of-this-process", problem.message)
+    return None
+
+
+def _is_own(target: str) -> bool:
+    """Whether the meaning of a custom call was made by a user in this process."""
+    function = custom_call_function(target)
+    return function is not None and (
+        target not in CUSTOM_CALL_FUNCTIONS or function.__module__ == "__main__"
+    )
