@@ -159,3 +159,24 @@ def test_the_option_of_load_and_explore(tmp_path: Path) -> None:
 def test_without_verification_no_invalid_code_is_made() -> None:
     text = f"{CALLED}{ENTRY} ROOT r = bf16[4] negate(b) }}"
     np.testing.assert_array_equal(xe.compile(text, verify=False)(A, B), (-B).astype(A.dtype))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_written_out_has_a_place_in_the_schedule(name: str) -> None:
+    text = f"HloModule m, is_scheduled=true\n{CALLED}{ENTRY} {PROGRAMS[name][0]} }}"
+    module = xe.parse_hlo(text)
+    write_out_conversions(module)
+    verify(module)
+    assert len(module.entry.schedule or ()) == len(module.entry.instructions)
+
+
+def test_a_scheduled_text_of_a_tpu_is_read() -> None:
+    text = """HloModule m, is_scheduled=true
+ENTRY %main (p: f32[4,6]) -> bf16[4,6] {
+  %p = f32[4,6]{1,0:T(8,128)} parameter(0)
+  ROOT %c = bf16[4,6]{1,0:T(8,128)(2,1)} copy(%p)
+}"""
+    x = np.arange(24, dtype=np.float32).reshape(4, 6) / 7
+    with pytest.warns(MixedPrecisionWarning):
+        session = xe.compile(text)
+    np.testing.assert_array_equal(np.asarray(session(x)), x.astype(ml_dtypes.bfloat16))

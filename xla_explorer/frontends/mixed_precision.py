@@ -12,6 +12,7 @@ from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.schedule_update import update_schedules
 from xla_explorer.hlo.shape import Shape, ShapeError, tuple_shape
 from xla_explorer.hlo.type_conversion import in_types_of
 from xla_explorer.hlo.verifier import VerifierOptions, violations
@@ -67,13 +68,15 @@ def _leaves(module: HloModule) -> Iterator[tuple[tuple[int, ...], Shape]]:
 
 def write_out_conversions(module: HloModule) -> int:
     """Make each change of float precision a convert, in place. Returns the number of converts."""
-    return sum(
+    count = sum(
         [
             _convert_around(i)
             for c in module.computations.values()
             for i in list(c.instructions.values())
         ]
     )
+    update_schedules(module)
+    return count
 
 
 def _convert_around(i: HloInstruction) -> int:

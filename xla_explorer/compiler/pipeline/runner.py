@@ -9,7 +9,6 @@ from collections.abc import Callable
 from xla_explorer.compiler.pipeline.context import PassContext, StopRequested
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline, pass_options
-from xla_explorer.compiler.pipeline.schedule_update import update_schedules
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.foundation.collector import collector_paused
@@ -18,6 +17,7 @@ from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.rounds import counting, present
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+from xla_explorer.hlo.schedule_update import update_schedules
 
 Verifier = Callable[[HloModule], None]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.pipeline.schedule_update import update_schedule
+from xla_explorer.hlo.schedule_update import update_schedule
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
 from xla_explorer.compiler.transforms.scheduling.sequential_orders import (
     FREE,

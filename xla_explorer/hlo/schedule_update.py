@@ -1,4 +1,4 @@
-"""Keeps the schedule of a scheduled module valid after a pass. Source: HloSchedule::Update."""
+"""Schedules of a module that has changed. Source: HloSchedule::Update."""
 
 from __future__ import annotations
 
