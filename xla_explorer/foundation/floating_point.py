@@ -1,7 +1,7 @@
-"""The floating-point environment of a thread: a compile must not depend on who calls it.
+"""The floating-point environment of a thread: a compile must not depend on its caller's.
 
-XLA's threads, and libraries that were built with -ffast-math, set the flags that flush subnormal numbers
-to zero. Python and numpy then compute other values: 1e-40 times one is zero, and numpy's smallest
+XLA's threads, and libraries built with -ffast-math, set the flags that flush subnormal numbers to
+zero. Python and numpy then compute other values: 1e-40 times one is zero, and numpy's smallest
 subnormal number is zero, too.
 """
 
@@ -19,7 +19,7 @@ _LARGEST: Final = 512  # bytes of a `fenv_t`: 32 on x86-64, 8 on aarch64
 
 @contextlib.contextmanager
 def default_floating_point() -> Iterator[None]:
-    """Round to nearest and keep subnormal numbers in this thread, and restore what was set before."""
+    """Round to nearest and keep subnormal numbers in this thread; restore its settings at the end."""
     found = _functions()
     if found is None:
         yield
@@ -36,7 +36,7 @@ def default_floating_point() -> Iterator[None]:
 
 @functools.cache
 def _functions() -> tuple[ctypes.CDLL, ctypes.c_void_p] | None:
-    """Return C's functions on the environment and the address of its default; None if they are not there."""
+    """Return C's functions on the environment and the address of its default; None if absent."""
     try:
         library = ctypes.CDLL(None)  # Python itself needs C's mathematics
         library.fegetenv.argtypes = library.fesetenv.argtypes = [ctypes.c_void_p]

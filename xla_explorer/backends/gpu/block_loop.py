@@ -1,7 +1,7 @@
 """A loop as one persistent, single-block kernel.
 
-If no kernel of the loop needs more threads than a block has, one block runs them in order,
-iteration after iteration, and evaluates the condition itself. A launch takes longer than such a
+If no kernel of the loop needs more threads than a block has, one block runs them in order.
+It repeats them for each iteration and evaluates the condition itself. A launch takes longer than such a
 kernel, and XLA launches each one (xla/backends/gpu/runtime/while_thunk.cc).
 """
 

@@ -137,7 +137,7 @@ class DeviceExecutor(StreamExecutor, Protocol):
 
     @property
     def graphs(self) -> GraphExecutor | None:
-        """Recorder of graphs; None if every run is queued anew."""
+        """Recorder of graphs; None if each run queues its launches again."""
         ...
 
     @property
