@@ -173,7 +173,7 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     text = live.page.locator(".xe-rewrite").inner_text()
     assert (
         "add-zero" in text
-        and "x + 0 becomes x" in text
+        and "Rewrite x + 0 as x" in text
         and "addition.py:" in text
         and "@rule(" in text
     )

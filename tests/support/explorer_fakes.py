@@ -170,7 +170,7 @@ REWRITES = {
             "accepted",
             4,
             (1,),
-            "x * 1 becomes x.",
+            "Rewrite x * 1 as x.",
             "simplifiers/algebraic.py:41",
             "scaled",
         ),

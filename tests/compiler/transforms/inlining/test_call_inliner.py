@@ -1,4 +1,4 @@
-"""Calls become the body of what they call."""
+"""Replace calls by the bodies of their callees."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def lists_as_many(i: HloInstruction) -> bool:
-    """Require several contracted dimensions."""
+    """Return True for several contracted dimensions."""
     return len(i.attributes.value("lhs_contracting_dims")) > 1
 
 

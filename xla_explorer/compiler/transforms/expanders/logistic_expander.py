@@ -32,10 +32,7 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 def expand_logistic(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """logistic(x) becomes 1 / (1 + exp(-x)).
-
-    Floats of 16 bits and fewer are computed in f32 and rounded once.
-    """
+    """Rewrite logistic(x) as 1 / (1 + exp(-x)), in f32 and rounded once for narrower floats."""
     own = instruction.shape
     wide = _computed_in(own.element_type)
     shape = own if wide is own.element_type else own.with_element_type(wide)

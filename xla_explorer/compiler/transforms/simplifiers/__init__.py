@@ -1,4 +1,4 @@
-"""Passes that make programs smaller or cheaper without deciding anything about the machine: each module here declares one."""
+"""Passes that make programs smaller or cheaper on any machine; each module declares one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Broadcasts keep the order of dimensions; a transpose reorders them. Source: xla/hlo/transforms/simplifiers/broadcast_canonicalizer.cc."""
+"""Broadcasts with sorted dimensions, and transposes for their order.
+
+Source: xla/hlo/transforms/simplifiers/broadcast_canonicalizer.cc.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,22 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass("broadcast-canonicalizer")
 @dataclasses.dataclass(frozen=True)
 class BroadcastCanonicalizer(OpExpanderPass):
-    """broadcast with unsorted dimensions becomes one with sorted dimensions and a transpose."""
+    """Replace a broadcast with unsorted dimensions by a sorted one and a transpose."""
 
     name: ClassVar[str] = "broadcast_canonicalizer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["broadcast"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Unsorted ones."""
+        """Return True for unsorted dimensions."""
         return list(i.attributes.value("dimensions")) != sorted(i.attributes.value("dimensions"))
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """broadcast, transpose."""
+        """Return a broadcast and a transpose."""
         [x] = values_of(b, i)
         dims = list(i.attributes["dimensions"])
         ordered = sorted(dims)
-        # Result dimension dims[k] shows operand dimension k; in the sorted broadcast that one lies at ordered[k].
+        # Result dimension dims[k] is operand dimension k, which the sorted broadcast puts at
+        # ordered[k].
         source = {d: ordered[k] for k, d in enumerate(dims)}
         permutation = [source.get(d, d) for d in range(i.shape.rank)]
         sizes = [0] * i.shape.rank

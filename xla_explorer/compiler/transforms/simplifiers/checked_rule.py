@@ -1,6 +1,7 @@
-"""`xe.rule`: a rewrite rule whose example and claim hold, or whose declaration is an error.
+"""`xe.rule`: a rewrite rule whose example and claim are checked at its declaration.
 
-The package's own rules are declared without the check, which their tests make: some hundred of them are loaded with the package.
+The package's own rules are declared without the check, which their tests make: some hundred of them
+are loaded with the package.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import HloVerifyError, verify
 
-# Of four numbers each, in the examples of most rules: three magnitudes that have to meet are one in 216.
+# Of four numbers each, in the examples of most rules: three particular magnitudes coincide once in
+# 216 draws.
 _DRAWS = 200
 
 
 class RuleError(XlaExplorerError, ValueError):
-    """A rule does not do what its declaration says."""
+    """A rule contradicts its declaration."""
 
 
 def rule(
@@ -57,23 +59,25 @@ def rule(
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
     """Declare a rewrite rule, and check that its example and its claim hold.
 
-    The decorated build function takes, by name, any of `computation`, `instruction` and the captures. It returns the instruction that
-    takes the place of the matched one (made by `computation.add`, or one that exists), or None or a Reason when it finds that it cannot; it
-    must not have created anything then.
+    The decorated build function takes, by name, any of `computation`, `instruction` and the
+    captures. It returns the replacement of the matched instruction, made by `computation.add` or
+    existing. If it returns None or a Reason instead, it must not have created anything.
 
     Parameters
     ----------
     pattern : Pattern
-        What the rule matches.
+        The matched instructions.
     exactness : Exactness
-        The claim about values; the numpy evaluator checks it on random arguments of the example: numbers of both signs, zeros, and
-        numbers of all magnitudes. `Exactness.FAST` claims nothing of what overflows.
+        The claim about values; the numpy evaluator checks it on random arguments of the example:
+        numbers of both signs, zeros, and numbers of all magnitudes. `Exactness.FAST` makes no claim
+        about overflow.
     before, after : str
-        HLO text of an entry computation: what the rule matches, and what it makes of it.
+        HLO text of an entry computation: an instance of the pattern, and its replacement.
     when : iterable of Predicate
         Guards. They take the same names, without `computation`, and return None or a Reason.
     layout : str
-        `insensitive` or `sensitive` for a rule that holds only before or only after layout assignment.
+        `insensitive` or `sensitive` for a rule that holds only before or only after layout
+        assignment.
 
     Returns
     -------
@@ -83,7 +87,8 @@ def rule(
     Raises
     ------
     RuleError
-        The example cannot be read, the rule does not fit it or makes something else of it, or the values differ by more than it claims.
+        The example cannot be read, the rule does not match it or rewrites it otherwise, or the
+        values differ by more than the claim.
 
     Examples
     --------
@@ -115,13 +120,16 @@ def rule(
 
 
 def _where(problem: BaseException) -> str:
-    """The line that raised: front ends may hide the cause of an error."""
+    """Return the line that raised: front ends may hide the cause of an error."""
     frame = traceback.extract_tb(problem.__traceback__)[-1]
     return f"{frame.filename}:{frame.lineno}, in {frame.name}: {frame.line or ''}"
 
 
 def check_rule(made: Rule) -> None:
-    """Check that a rule fits its example, makes what it says of it, and keeps the values as it claims. RuleError otherwise."""
+    """Check that a rule matches its example, rewrites it as declared, and keeps its claim.
+
+    RuleError otherwise.
+    """
     before, wanted = _module(made, "before"), _module(made, "after")
     result = before.clone()
     try:
@@ -188,7 +196,7 @@ def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
 
 
 def _sums(module: HloModule) -> bool:
-    """Whether terms are added that may cancel, and then show how each was rounded."""
+    """Return True for sums whose terms may cancel, which exposes the rounding of each term."""
     reducing = (Family.REDUCTION, Family.CONTRACTION)
     return any(
         i.opcode.family in reducing or i.opcode.name == "scatter"
@@ -199,10 +207,10 @@ def _sums(module: HloModule) -> bool:
 def _draws(
     shapes: Sequence[Shape], sums: bool, claim: Exactness
 ) -> Iterator[tuple[list[Any], float]]:
-    """Arguments, and the largest magnitude in them: positive numbers, numbers of any sign, and numbers of many magnitudes.
+    """Yield arguments and their largest magnitude: positive, of both signs, of all magnitudes.
 
-    The terms of a sum that claims more than to be near are positive: added in another order, terms of both signs are not that near. A rule
-    by fast math may hold where nothing leaves the range only.
+    For a sum with a claim about last digits, terms are positive: in another order, terms of both
+    signs differ more. A rule for fast math may hold only for values that stay in range.
     """
     generator = np.random.default_rng(0)
     yield [_random(shape, generator) for shape in shapes], 3.0
@@ -225,7 +233,7 @@ def _largest(leaf: Any) -> float:
 
 
 def _of_any_sign(values: Any, shape: Shape) -> Any:
-    """Numbers every second one negative, and the first a zero that is negative where there is one."""
+    """Return the numbers with every second one negative, and a negative zero first if possible."""
     if shape.is_tuple:
         return tuple(
             [
@@ -243,7 +251,7 @@ def _of_any_sign(values: Any, shape: Shape) -> Any:
 
 
 def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator) -> Any:
-    """Each number times a power of two of the range of its type, or infinite."""
+    """Return each number times a power of two in the range of its type, or infinite."""
     if shape.is_tuple:
         parts = zip(values, shape.tuple_shapes, strict=True)
         return tuple([_of_any_magnitude(value, part, generator) for value, part in parts])
@@ -252,7 +260,7 @@ def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator)
         return values
     limits = float_limits(kind.dtype)
     low, high = int(np.log2(float(limits.smallest_normal))), int(np.log2(float(limits.max)))
-    # The last: where the exponential of a number leaves the range.
+    # The last one: the exponential of the number leaves the range.
     powers = generator.choice(
         [low - 2, low // 2 - 1, 0, high // 2 + 1, high - 1, np.log2(high / 2)], values.shape
     )
@@ -278,7 +286,7 @@ def _random(shape: Shape, generator: np.random.Generator) -> Any:
 
 
 def _tidy(module: HloModule) -> HloModule:
-    """Without dead instructions and repetitions, which a picture does not show."""
+    """Return the module without dead or repeated instructions, which a picture does not show."""
     for computation in module.computations.values():
         remove_dead_instructions(computation)
         merge_equal_instructions(computation, StructuralKeys(True))

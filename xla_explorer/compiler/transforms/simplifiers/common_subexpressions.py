@@ -21,8 +21,10 @@ _NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
 
 
 def order_from_root(computation: HloComputation) -> list[HloInstruction]:
-    """Operands before users, first what the root reaches, in the order of operands; independent of the order of
-    creation."""
+    """Return operands before users, those that the root reaches first, in operand order.
+
+    The order does not depend on the order of creation.
+    """
     found: dict[HloInstruction, None] = {}
     for start in (computation.root, *computation.parameters(), *computation.post_order()):
         stack = [start]
@@ -41,8 +43,11 @@ def order_from_root(computation: HloComputation) -> list[HloInstruction]:
 
 
 class StructuralKeys:
-    """Keys by which computations are equal: the same operations in the same order on the same parameters, names
-    aside."""
+    """Keys of equal computations.
+
+    Equal computations have the same operations in the same order on the same parameters, names
+    aside.
+    """
 
     def __init__(self, layout_sensitive: bool) -> None:
         self.layout_sensitive = layout_sensitive
@@ -50,7 +55,7 @@ class StructuralKeys:
         self._numbers: dict[Any, int] = {}
 
     def of(self, computation: HloComputation) -> int:
-        """A small number that equal computations share."""
+        """Return a small number that equal computations share."""
         found = self._keys.get(computation)
         if found is None:
             order = order_from_root(computation)
@@ -62,7 +67,7 @@ class StructuralKeys:
         return int(found)
 
     def parts(self, i: HloInstruction) -> tuple[Any, ...]:
-        """What must agree besides operands."""
+        """Return the properties that must be equal besides operands."""
         payload = i.payload.key if isinstance(i.payload, Literal) else i.payload
         return (
             i.opcode,
@@ -87,12 +92,12 @@ _BESIDE_VALUE = {"sharding": None, "origin": None}
 
 
 def without_sharding(attributes: Attributes) -> Attributes:
-    """The attributes that say what is computed; sharding and origin say where, and whence."""
+    """Return the attributes that affect the value, without sharding and origin."""
     return attributes.with_values(**_BESIDE_VALUE) if attributes.sharding_text else attributes
 
 
 def shardings_differ(a: HloInstruction, b: HloInstruction) -> bool:
-    """Whether both have a sharding, and not the same."""
+    """Return True if both have a sharding, and not the same."""
     if not a.attributes.sharding_text or not b.attributes.sharding_text:
         return False
     one, other = a.attributes.get("sharding"), b.attributes.get("sharding")
@@ -105,7 +110,10 @@ MERGE = "merge-equal"
 def merge_equal_instructions(
     computation: HloComputation, keys: StructuralKeys, context: PassContext | None = None
 ) -> int:
-    """Make users of equal instructions read the first one and remove the others. Returns the number removed."""
+    """Redirect users of equal instructions to the first, remove the others.
+
+    Return the number removed.
+    """
     context = context or PassContext()
     seen: dict[Any, HloInstruction] = {}
     lookup = seen.setdefault
@@ -162,9 +170,10 @@ def merge_equal_instructions(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class CommonSubexpressionElimination:
-    """Equal instructions on equal operands become one.
+    """Merge equal instructions on equal operands.
 
-    is_layout_sensitive: shapes must agree in their layouts. only_fusion_computations: leave all others alone.
+    is_layout_sensitive: shapes must agree in their layouts. only_fusion_computations: skip all
+    others.
     """
 
     name: ClassVar[str] = "cse"

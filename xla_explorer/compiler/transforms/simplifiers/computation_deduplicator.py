@@ -1,4 +1,7 @@
-"""Computations that compute the same become one. Source: xla/hlo/transforms/simplifiers/hlo_computation_deduplicator.cc."""
+"""Merging of equal computations.
+
+Source: xla/hlo/transforms/simplifiers/hlo_computation_deduplicator.cc.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ from xla_explorer.hlo.module import HloModule
 @register_pass("computation-deduplicator")
 @dataclasses.dataclass(frozen=True)
 class ComputationDeduplicator:
-    """Callers of a computation call the first one equal to it. Large ones and those that call others are left alone.
+    """Merge equal computations, except large ones and those that call others.
 
-    most_instructions: of a computation that is compared.
+    most_instructions: the size of the largest compared computation.
     """
 
     name: ClassVar[str] = "computation-deduplicator-pass"
     most_instructions: int = 128
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Callees first."""
+        """Merge, callees first."""
         keys = StructuralKeys(layout_sensitive=True)
         first: dict[int, HloComputation] = {}
         instead: dict[HloComputation, HloComputation] = {}

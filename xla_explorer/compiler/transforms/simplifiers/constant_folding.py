@@ -1,4 +1,7 @@
-"""Constant folding through the reference evaluator. Source: xla/hlo/transforms/simplifiers/hlo_constant_folding.cc."""
+"""Constant folding through the reference evaluator.
+
+Source: xla/hlo/transforms/simplifiers/hlo_constant_folding.cc.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ from xla_explorer.hlo.shape import Shape
 
 IOTA = opcode("iota")
 MAXIMUM_ELEMENTS = 45_000_000
-# Constants stand in the program. XLA bounds only their elements; a constant here may be as large as this, or a few times its operands.
+# Constants are part of the program. XLA limits only their elements; here a constant may have this
+# size, or a few times its operands'.
 MAXIMUM_GROWTH = 4
 ALWAYS_ALLOWED_BYTES = 16 << 20
 MAXIMUM_OPERATIONS = 100_000_000
@@ -59,8 +63,10 @@ _NEVER = frozenset(
 
 
 def has_constant_operands(i: HloInstruction) -> bool:
-    """Whether every operand is a constant, a broadcast of one, an iota, or a tuple of such, one of them a constant outright (as XLA
-    asks)."""
+    """Return True if every operand is a constant, a broadcast of one, an iota, or a tuple of these.
+
+    As in XLA, one of them must be a plain constant.
+    """
     plain = False
     for operand in i.operands:
         row = operand.opcode
@@ -83,7 +89,7 @@ def has_constant_operands(i: HloInstruction) -> bool:
     )
 )
 def small_enough(i: HloInstruction) -> Reason | None:
-    """The result is small, or not much larger than the operands."""
+    """Require a small result, or one not much larger than the operands."""
     elements = i.shape.element_count
     given = sum([o.shape.element_count for o in i.operands])
     if elements > MAXIMUM_ELEMENTS or given > MAXIMUM_ELEMENTS:
@@ -104,7 +110,7 @@ def small_enough(i: HloInstruction) -> Reason | None:
 
 
 def _work(i: HloInstruction) -> int:
-    """How many operations the evaluator needs, about."""
+    """Return the approximate number of operations of the evaluator."""
     work = max(i.shape.element_count, *[o.shape.element_count for o in i.operands])
     if i.opcode.name == "dot":
         work = i.shape.element_count * math.prod(
@@ -121,7 +127,7 @@ def _work(i: HloInstruction) -> int:
 
 @measures(lambda i: at_most("operations", _work(i), MAXIMUM_OPERATIONS))
 def cheap_enough(i: HloInstruction) -> Reason | None:
-    """The evaluator must not take long."""
+    """Require an evaluation that does not take long."""
     work = _work(i)
     if work > MAXIMUM_OPERATIONS:
         return refuse(
@@ -141,7 +147,10 @@ def fold_constants(
     *,
     fold_loops: bool = False,
 ) -> int:
-    """Replace what depends on constants only by its value, in one walk. Returns the number of constants made."""
+    """Replace instructions that depend only on constants by their values, in one walk.
+
+    Returns the number of constants made.
+    """
     folded = 0
     targets = control_targets(computation)
     for i in list(computation.post_order()):
@@ -163,9 +172,9 @@ def fold_constants(
         ):
             continue
         if row.family is Family.COLLECTIVE:
-            continue  # its value is made of what other devices have
+            continue  # its value depends on other devices
         if row.name == "pad" and i.operands[0].opcode is BROADCAST:
-            continue  # the broadcast is cheaper to make than the padded constant is to store
+            continue  # making the broadcast is cheaper than storing the padded constant
         if (
             row.side_effect
             or Trait.NON_DETERMINISTIC in row.traits
@@ -199,7 +208,7 @@ def fold_constants(
 
 
 def _constant_of(computation: HloComputation, value: Any, shape: Shape) -> HloInstruction:
-    """A constant, or a tuple of constants."""
+    """Add a constant, or a tuple of constants."""
     if shape.is_tuple:
         parts = [
             _constant_of(computation, part, sub)
@@ -228,7 +237,7 @@ def _value(i: HloInstruction) -> Any:
 
 
 def _calls(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
-    """The calls of each computation that calls alone use, on the thread of their caller."""
+    """Return the calls of each computation that only calls use, on their caller's thread."""
     found: dict[HloComputation, list[HloInstruction]] = {}
     other = {module.entry}
     for i in module.instructions():
@@ -243,9 +252,9 @@ def _calls(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
 def take_constant_arguments(
     computation: HloComputation, calls: list[HloInstruction], context: PassContext
 ) -> int:
-    """Let a computation read a constant of its own where every call gives it the same one. Returns how many."""
+    """Replace parameters that are the same constant in every call; return their number."""
     if any(i.opcode.name == "fft" for i in computation.instructions.values()):
-        return 0  # what is made of it is not folded
+        return 0  # the FFT's operands are not folded
     count = 0
     for parameter in computation.parameters():
         given = [call.operands[parameter.parameter_number] for call in calls]
@@ -267,10 +276,10 @@ def take_constant_arguments(
 @register_pass("constant-folding")
 @dataclasses.dataclass(frozen=True)
 class ConstantFolding:
-    """Operations on constants become constants. Broadcasts and iotas stay, since their results are large and cheap to
-    make.
+    """Replace operations on constants by constants.
 
-    fold_loops: also whole loops that start from constants (XLA's aggressive level).
+    Broadcasts and iotas stay, since their results are large and cheap to make. fold_loops: also
+    whole loops that start from constants (XLA's aggressive level).
     """
 
     name: ClassVar[str] = "constant_folding"

@@ -1,4 +1,7 @@
-"""Conversions move to where fewer bytes are moved. Source: xla/hlo/transforms/simplifiers/convert_mover.cc."""
+"""Conversions moved to reduce the bytes of data movement.
+
+Source: xla/hlo/transforms/simplifiers/convert_mover.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _MOVERS = frozenset(["reshape", "transpose", "slice", "broadcast", "reverse", "c
 
 
 def lossless(source: HloInstruction, target: HloInstruction) -> bool:
-    """Whether the conversion loses nothing: a value converted back is the same."""
+    """Return True if the conversion is lossless: converted back, every value is the same."""
     a, b = source.shape.element_type, target.shape.element_type
     if b.is_complex and not a.is_complex:
         a, b = a, b.component
@@ -35,20 +38,20 @@ def lossless(source: HloInstruction, target: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvertMover:
-    """A widening conversion moves down past operations that only move data, a narrowing one moves up.
+    """Move widening conversions below data movement, and narrowing ones above.
 
-    Several operands (concatenate, pad) move when all are converted from the same type.
+    Several operands (concatenate, pad) move if all are converted from the same type.
     """
 
     name: ClassVar[str] = "convert-mover"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Both directions, until nothing moves."""
+        """Move in both directions, until nothing moves."""
         changed = False
         bodies = module.fusion_computations()
         for computation in [c for c in module.computations.values() if c not in bodies]:
             moved = True
-            while moved:  # each move lets another follow; a conversion only ever moves one way
+            while moved:  # each move enables another; a conversion moves in one direction only
                 moved = False
                 for i in list(computation.post_order()):
                     if i.id in computation.instructions:
@@ -57,7 +60,7 @@ class ConvertMover:
         return changed
 
     def _down(self, i: HloInstruction, context: PassContext) -> bool:
-        """op(convert(x)) becomes convert(op(x)) for a widening conversion."""
+        """Rewrite op(convert(x)) as convert(op(x)) for a widening conversion."""
         if i.opcode.name not in _MOVERS | {"concatenate", "pad"} or not i.operands:
             return False
         first = i.operands[0]
@@ -106,7 +109,7 @@ class ConvertMover:
         return True
 
     def _up(self, i: HloInstruction, context: PassContext) -> bool:
-        """convert(op(x)) becomes op(convert(x)) for a narrowing conversion."""
+        """Rewrite convert(op(x)) as op(convert(x)) for a narrowing conversion."""
         if i.opcode.name != "convert":
             return False
         source = i.operands[0]

@@ -19,7 +19,7 @@ REMOVE = "remove-dead"
 def remove_dead_instructions(
     computation: HloComputation, context: PassContext | None = None
 ) -> int:
-    """Remove what the root does not reach and has no side effect. Returns the number removed."""
+    """Remove instructions without effect that the root does not reach; return their number."""
     root = computation.root
     dead = [
         i
@@ -40,7 +40,7 @@ def remove_dead_instructions(
 
 
 def remove_dead_fusion_parameters(computation: HloComputation) -> int:
-    """Drop operands of fusions that their bodies do not read. Returns the number dropped."""
+    """Drop operands of fusions that their bodies do not read; return their number."""
     dropped = 0
     for fusion in list(computation.instructions.values()):
         if fusion.opcode is not FUSION or fusion.control_predecessors:
@@ -63,7 +63,7 @@ def remove_dead_fusion_parameters(computation: HloComputation) -> int:
 
 
 def remove_dead_fusion_results(computation: HloComputation) -> int:
-    """Drop results of multi-output fusions that nothing takes. Returns the number dropped."""
+    """Drop unused results of multi-output fusions; return their number."""
     dropped = 0
     for fusion in list(computation.instructions.values()):
         if (
@@ -111,7 +111,7 @@ def remove_dead_fusion_results(computation: HloComputation) -> int:
 
 
 def remove_unreachable_computations(module: HloModule) -> int:
-    """Remove computations that the entry does not reach through calls. Returns the number removed."""
+    """Remove computations that the entry does not reach through calls; return their number."""
     live = set(module.post_order_computations())
     gone = [c for c in module.computations.values() if c not in live]
     for computation in gone:
@@ -122,13 +122,12 @@ def remove_unreachable_computations(module: HloModule) -> int:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DeadCodeElimination:
-    """Removes instructions that the root does not reach, operands that fusions do not read, and computations nobody
-    calls."""
+    """Remove dead instructions, unread operands of fusions, and unreachable computations."""
 
     name: ClassVar[str] = "dce"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Remove what is dead, callers first, so that what only a dead call used goes too."""
+        """Remove dead code, callers first, so that code used only by a dead call is removed too."""
         removed = 0
         for computation in reversed(list(module.computations.values())):
             removed += remove_dead_instructions(computation, context)

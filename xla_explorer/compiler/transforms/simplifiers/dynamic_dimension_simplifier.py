@@ -1,4 +1,4 @@
-"""Reshapes and concatenations that say nothing, found where dynamic sizes are computed.
+"""Removal of redundant reshapes and concatenations in computations of dynamic sizes.
 
 Source: xla/hlo/transforms/simplifiers/dynamic_dimension_simplifier.cc.
 """
@@ -18,14 +18,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DynamicDimensionSimplifier(OpExpanderPass):
-    """concatenate of concatenates and slice of a concatenate read through; reshapes to the same shape, of reshapes and of scalar
-    broadcasts go; so do converts to the same type."""
+    """Remove redundant concatenates, slices, reshapes and converts of sizes.
+
+    Concatenates of concatenates and slices of a concatenate are merged. Reshapes to the same shape,
+    of reshapes and of scalar broadcasts are removed, and converts to the same type.
+    """
 
     name: ClassVar[str] = "dynamic-dimension-simplifier"
     opcodes: ClassVar[frozenset[str]] = frozenset(["concatenate", "slice", "reshape", "convert"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
-        """By opcode."""
+        """Return the replacement for the opcode, or None."""
         operands = values_of(b, i)
         source = i.operands[0]
         name = i.opcode.name

@@ -1,4 +1,4 @@
-"""Equal large constants share one literal. Source: xla/hlo/transforms/literal_canonicalizer.cc."""
+"""Shared literals of equal large constants. Source: xla/hlo/transforms/literal_canonicalizer.cc."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LiteralCanonicalizer:
-    """Constants stay apart, but what they hold is held once.
+    """Share the literals of equal constants; the instructions stay separate.
 
-    minimum_size_bytes: of a literal that is looked at.
+    minimum_size_bytes: the smallest size of a shared literal.
     """
 
     name: ClassVar[str] = "literal-canonicalizer"
     minimum_size_bytes: int = 1024
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every constant."""
+        """Visit every constant."""
         changed = False
         shared: dict[Any, Literal] = {}
         for i in list(module.instructions()):

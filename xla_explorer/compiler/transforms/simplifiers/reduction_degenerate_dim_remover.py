@@ -1,4 +1,7 @@
-"""Reductions without dimensions of size 1. Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc."""
+"""Reductions without dimensions of size 1.
+
+Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReductionDegenerateDimRemover(OpExpanderPass):
-    """Reshapes drop the dimensions of size 1 before the reduction and put those of the result back."""
+    """Reshape away dimensions of size 1 before a reduction; reshape its result back."""
 
     name: ClassVar[str] = "reduction-degenerate-dim-remover"
     opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With such a dimension."""
+        """Return True for an operand with such a dimension."""
         return 1 in i.operands[0].shape.dimensions
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape, reduce, reshape."""
+        """Return reshape, reduce, reshape."""
         sizes = i.operands[0].shape.dimensions
         kept = [d for d, n in enumerate(sizes) if n != 1]
         reduced = [kept.index(d) for d in i.attributes["dimensions"] if sizes[d] != 1]
@@ -35,7 +38,7 @@ class ReductionDegenerateDimRemover(OpExpanderPass):
 def reduce_reshaped(
     b: HloBuilder, i: HloInstruction, sizes: list[int], reduced: list[int]
 ) -> HloValue:
-    """The reduction of the operands in other dimensions, its results in the old ones."""
+    """Return the reduction of the operands in other dimensions, its results in the old ones."""
     values = values_of(b, i)
     half = len(values) // 2
     arrays = [b.reshape(x, sizes) for x in values[:half]]

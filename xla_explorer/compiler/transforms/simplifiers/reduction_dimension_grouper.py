@@ -1,4 +1,7 @@
-"""Reductions with neighbouring dimensions joined. Source: xla/service/gpu/transforms/reduction_dimension_grouper.cc."""
+"""Reductions with adjacent dimensions merged.
+
+Source: xla/service/gpu/transforms/reduction_dimension_grouper.cc.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,19 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReductionDimensionGrouper(OpExpanderPass):
-    """Neighbouring dimensions that are both reduced, or both kept, become one."""
+    """Merge adjacent dimensions that are both reduced, or both kept."""
 
     name: ClassVar[str] = "reduction-dimension-grouper"
     opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With such neighbours."""
+        """Return True for such dimensions."""
         reduced = i.attributes["dimensions"]
         rank = i.operands[0].shape.rank
         return any((d in reduced) == (d + 1 in reduced) for d in range(rank - 1)) and bool(reduced)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape, reduce, reshape."""
+        """Return reshape, reduce, reshape."""
         groups: list[tuple[bool, int]] = []
         for d, n in enumerate(i.operands[0].shape.dimensions):
             kind = d in i.attributes["dimensions"]

@@ -1,4 +1,7 @@
-"""Reductions of dimensions that are apart, one after the other. Source: xla/service/gpu/transforms/reduction_splitter.cc."""
+"""Reductions of separate dimensions, one after the other.
+
+Source: xla/service/gpu/transforms/reduction_splitter.cc.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,26 @@ from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 
-LONG_ROW = 1024  # elements of a run from which joining its accumulators costs next to nothing
-FEW = 8  # runs for which an array between the two is not worth it
-SMALL = 4096  # elements of an input that is not worth two loops
+LONG_ROW = 1024  # elements of a run from which combining its accumulators costs next to nothing
+FEW = 8  # runs that do not repay an array between the reductions
+SMALL = 4096  # elements of an input that does not repay two loops
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReductionSplitter(OpExpanderPass):
-    """Reduces the outer dimensions first, where short runs of the innermost one are reduced together with dimensions outside of a kept one.
+    """Reduce outer dimensions before a short innermost run if a kept dimension separates them.
 
-    The outer ones are reduced by columns, side by side in vectors; the run is reduced once a result instead of once a result and row.
-    The value between the two is rounded to the element type, so that floats of 16 bits are left alone.
+    The outer ones are reduced by columns, contiguous in vectors. The run is then reduced once per
+    result instead of once per result and row. The intermediate value is rounded to the element
+    type, so floats of 16 bits are skipped.
     """
 
     name: ClassVar[str] = "reduction-splitter"
     opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """One row-major operand whose reduced dimensions are apart, with a short last run."""
+        """Return True for one row-major operand, separate reduced dimensions, a short last run."""
         x = i.operands[0].shape
         if (
             len(i.operands) != 2
@@ -54,7 +58,7 @@ class ReductionSplitter(OpExpanderPass):
         return apart and starts_from_identity(i, i.operands[1]) is None
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reduce, reduce."""
+        """Return two reduces."""
         x, start = values_of(b, i)
         run = _last_run(i)
         outer = [d for d in i.attributes["dimensions"] if d not in run]
@@ -63,7 +67,7 @@ class ReductionSplitter(OpExpanderPass):
 
 
 def _last_run(i: HloInstruction) -> list[int]:
-    """The reduced dimensions at the end of the operand, those of size 1 among them included, whose neighbour outside is kept."""
+    """Return the reduced dimensions at the end of the operand, up to the last kept one."""
     reduced, sizes = i.attributes["dimensions"], i.operands[0].shape.dimensions
     first = len(sizes)
     while first and (first - 1 in reduced):

@@ -1,4 +1,4 @@
-"""Reshapes and transposes move below elementwise operations, where they may meet others.
+"""Reshapes and transposes moved below elementwise operations, next to others.
 
 Source: xla/hlo/transforms/simplifiers/reshape_mover.cc.
 """
@@ -50,9 +50,10 @@ def _equivalent(a: HloInstruction, b: HloInstruction) -> bool:
 def rearranges_trivially(
     i: HloInstruction, rearrangement: HloInstruction, *, vectors_are_cheap: bool
 ) -> bool:
-    """Rearranging `i` the other way costs nothing that algsimp and constant folding do not take away again.
+    """Return True if algsimp and constant folding remove the cost of rearranging `i` back.
 
-    True for constants and for broadcasts that stay broadcasts; vectors_are_cheap: those of vectors under a reshape too.
+    True for constants and for broadcasts that stay broadcasts; vectors_are_cheap: those of vectors
+    under a reshape too.
     """
     source = rearrangement.operands[0].shape
     if rearrangement.opcode is RESHAPE:
@@ -84,7 +85,7 @@ def rearranges_trivially(
 def shared_rearrangement(
     i: HloInstruction, *, vectors_are_cheap: bool = False
 ) -> HloInstruction | None:
-    """The rearrangement that all operands of an elementwise operation share, trivial ones aside; None if there is none."""
+    """Return the rearrangement that all nontrivial operands of an operation share, or None."""
     if not _is_elementwise(i.opcode) or i.called or any(i.shape.dynamic):
         return None
     found: HloInstruction | None = None
@@ -108,7 +109,7 @@ def shared_rearrangement(
 def other_users(
     operand: HloInstruction, candidates: dict[HloInstruction, HloInstruction]
 ) -> Reason | None:
-    """The rearrangement is dead after the move, because every user moves too."""
+    """Require that every user moves too, so that the rearrangement is dead afterwards."""
     for user in operand.users:
         if user not in candidates:
             return refuse(
@@ -123,7 +124,7 @@ def other_users(
 def rearranged_back(
     computation: HloComputation, operand: HloInstruction, rearrangement: HloInstruction
 ) -> HloInstruction:
-    """The operand as it was before the rearrangement: two transposes that meet so are left to algsimp."""
+    """Return the operand before the rearrangement; algsimp cancels two transposes."""
     before = rearrangement.operands[0].shape.with_element_type(operand.shape.element_type)
     if rearrangement.opcode is RESHAPE:
         return (
@@ -140,7 +141,7 @@ def rearranged_back(
 def move_rearrangements(
     computation: HloComputation, context: PassContext, *, vectors_are_cheap: bool = False
 ) -> int:
-    """One sweep. Returns the number of operations moved above their rearrangement."""
+    """Run one sweep; return the number of operations moved above their rearrangement."""
     candidates: dict[HloInstruction, HloInstruction] = {}
     for i in computation.post_order():
         if (
@@ -171,7 +172,7 @@ def move_rearrangements(
         first = computation.module.next_instruction_id
         operands = [rearranged_back(computation, operand, rearrangement) for operand in i.operands]
         before = rearrangement.operands[0].shape.with_element_type(i.shape.element_type)
-        # The sharding speaks of the dimensions after the rearrangement.
+        # The sharding refers to the dimensions after the rearrangement.
         sharding = i.attributes.get("sharding")
         attributes = i.attributes if sharding is None else i.attributes.with_values(sharding=None)
         inner = computation.add(i.opcode, before, operands, attributes, metadata=i.metadata)
@@ -191,11 +192,11 @@ def move_rearrangements(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReshapeMover:
-    """op(reshape(a), reshape(b)) becomes reshape(op(a, b)), likewise for equal transposes; what is cheap to rearrange is
-    rearranged anew.
+    """op(reshape(a), reshape(b)) becomes reshape(op(a, b)), likewise for equal transposes.
 
-    One sweep, as XLA's: the pipeline repeats it, with the algebraic simplifier between. reshape_of_1d_broadcast_is_cheap:
-    broadcasts of vectors count as cheap under a reshape.
+    Other operands are rearranged if this is cheap. One sweep, as in XLA: the pipeline repeats it,
+    with the algebraic simplifier between. reshape_of_1d_broadcast_is_cheap: broadcasts of vectors
+    count as cheap under a reshape.
     """
 
     name: ClassVar[str] = "reshape-mover"

@@ -1,4 +1,4 @@
-"""What only says how values are spread goes when there is one device. Source: xla/service/sharding_remover.cc."""
+"""Removal of sharding markers for a single device. Source: xla/service/sharding_remover.cc."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ShardingRemover(OpExpanderPass):
-    """custom-call "Sharding" and its like become their operand."""
+    """Replace custom-call "Sharding" and similar ones by their operand."""
 
     name: ClassVar[str] = "sharding-remover"
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Those targets, where the shape stays."""
+        """Return True for these targets, if the shape stays."""
         return only_marks_sharding(i)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """The operand."""
+        """Return the operand."""
         return values_of(b, i)[0]

@@ -1,4 +1,4 @@
-"""The pass `slice-hoister`: of an elementwise result only what is read is computed.
+"""The pass `slice-hoister`: only the sliced part of an elementwise result is computed.
 
 Source: xla/hlo/transforms/simplifiers/slice_hoister.cc.
 """
@@ -20,7 +20,7 @@ from xla_explorer.hlo.module import HloModule
 
 @measures(lambda cut, whole: f"readers of %{whole.name}: {listed([u.name for u in whole.users])}")
 def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
-    """Nobody else reads the whole, which would be computed in parts twice."""
+    """Require no other reader of the whole, whose parts would be computed twice."""
     if len(whole.users) > 1 or whole.is_root:
         return refuse(
             "read-elsewhere",
@@ -32,7 +32,7 @@ def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> 
 
 @measures(lambda cut, whole: f"{described(cut)}, {described(whole)}")
 def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
-    """The same part of each operand is needed, whose size is known."""
+    """Require static sizes, so that the same part of each operand is needed."""
     dynamic = next((o for o in (cut, whole, *whole.operands) if any(o.shape.dynamic)), None)
     return (
         None if dynamic is None else refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
@@ -42,12 +42,15 @@ def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class SliceHoister:
-    """slice(x + y) becomes slice(x) + slice(y), for elementwise operations of two operands, and transposes, that only the slice reads."""
+    """slice(x + y) becomes slice(x) + slice(y), for binary elementwise operations and transposes.
+
+    The operation must have no other reader.
+    """
 
     name: ClassVar[str] = "slice-hoister"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is not a fusion body."""
+        """Visit every computation that is not a fusion body."""
         bodies = module.fusion_computations()
         changed = False
         for computation in module.computations.values():
@@ -61,7 +64,7 @@ class SliceHoister:
         return changed
 
     def _hoist(self, cut: HloInstruction, context: PassContext) -> list[HloInstruction]:
-        """The slices that take the place of one further up; none when it stays."""
+        """Return the slices that replace one further up; none if it stays."""
         whole, computation = cut.operands[0], cut.parent
         turned = whole.opcode.name == "transpose"
         if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2):

@@ -1,4 +1,4 @@
-"""Operations on matching slices become slices of the operation. Source: xla/service/slice_sinker.cc."""
+"""Slices of an operation for operations on matching slices. Source: xla/service/slice_sinker.cc."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ def _sliced(i: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class SliceSinker:
-    """op(slice(x), slice(y)) and its peers on other slices of the same x and y become slices of op(x, y), when the peers together
-    cover at least one whole operand, so that no work is added."""
+    """Merge op(slice(x), slice(y)) on several slices of x and y into slices of op(x, y).
+
+    Together they must cover at least one whole operand, so that no work is added.
+    """
 
     name: ClassVar[str] = "slice-sinker"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Elementwise operations of every computation, operands first."""
+        """Visit elementwise operations of every computation, operands first."""
         changed = False
         for computation in list(module.computations.values()):
             for i in list(computation.post_order()):

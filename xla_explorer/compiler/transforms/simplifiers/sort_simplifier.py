@@ -1,4 +1,7 @@
-"""Operands of a sort that nothing reads go. Source: xla/hlo/transforms/simplifiers/sort_simplifier.cc."""
+"""Removal of unused operands of sorts.
+
+Source: xla/hlo/transforms/simplifiers/sort_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from xla_explorer.hlo.shape import tuple_shape
 @register_pass("sort-simplifier")
 @dataclasses.dataclass(frozen=True)
 class SortSimplifier:
-    """An operand goes when its result is not taken and the comparator does not read it."""
+    """Drop sort operands whose result is unused and that the comparator does not read."""
 
     name: ClassVar[str] = "simplify-sorts"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every sort."""
+        """Visit every sort."""
         changed = False
         for computation in list(module.computations.values()):
             for sort in [

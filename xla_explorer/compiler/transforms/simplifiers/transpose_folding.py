@@ -1,4 +1,4 @@
-"""Dots read their transposed operands where they lie. Source: xla/service/transpose_folding.cc."""
+"""Folding of transposes into dots. Source: xla/service/transpose_folding.cc."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIDES = ("lhs", "rhs")
 def _roles(
     dot: HloInstruction, side: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Batch, contracting and free dimensions of one operand."""
+    """Return batch, contracting and free dimensions of one operand."""
     batch = dot.attributes.value(f"{_SIDES[side]}_batch_dims")
     contracting = dot.attributes.value(f"{_SIDES[side]}_contracting_dims")
     free = tuple(
@@ -46,7 +46,7 @@ def _free(dot: HloInstruction, transpose: HloInstruction) -> list[int]:
     )
 )
 def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
-    """The free dimensions, which the result lists in order, have the same order before the transpose."""
+    """Require that the transpose keeps the order of free dimensions, which the result lists."""
     permutation = transpose.attributes.value("dimensions")
     for side, operand in enumerate(dot.operands):
         if operand is transpose:
@@ -65,7 +65,7 @@ def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -
     )
 )
 def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reason | None:
-    """What is multiplied stays a matrix with a unit stride, so that a library can take it as it is."""
+    """Require that the source is a matrix with a unit stride, for a library."""
     permutation, source = transpose.attributes.value("dimensions"), transpose.operands[0].shape
     for side, operand in enumerate(dot.operands):
         if operand is not transpose:
@@ -88,7 +88,7 @@ def rows_stay_contiguous(dot: HloInstruction, transpose: HloInstruction) -> Reas
 
 
 def fold_transpose(dot: HloInstruction, side: int) -> None:
-    """Let the dot read the operand of the transpose."""
+    """Replace the dot's transposed operand by its source."""
     transpose, computation = dot.operands[side], dot.parent
     permutation = transpose.attributes.value("dimensions")
     batch, contracting, _ = _roles(dot, side)
@@ -105,7 +105,7 @@ def fold_transpose(dot: HloInstruction, side: int) -> None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class TransposeFolding:
-    """dot(transpose(a), b) becomes a dot of a that contracts another dimension."""
+    """Fold transpose into dot: dot(transpose(a), b) becomes a dot of a over another dimension."""
 
     name: ClassVar[str] = "transpose-folding"
 

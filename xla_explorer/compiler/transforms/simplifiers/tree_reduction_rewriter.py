@@ -1,4 +1,7 @@
-"""Large reductions happen in two steps, each over a part. Source: xla/service/tree_reduction_rewriter.cc."""
+"""Large reductions in two steps, the first over windows.
+
+Source: xla/service/tree_reduction_rewriter.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass("tree-reduction-rewriter")
 @dataclasses.dataclass(frozen=True)
 class TreeReductionRewriter(OpExpanderPass):
-    """Reduced dimensions longer than a window are first reduced window by window, which shortens the chain of roundings.
+    """Reduce long dimensions window by window first, which shortens the chain of roundings.
 
-    reduce_window_size: elements a window along each reduced dimension.
+    reduce_window_size: elements of a window along each reduced dimension.
     """
 
     name: ClassVar[str] = "tree_reduction_rewriter"
@@ -30,13 +33,13 @@ class TreeReductionRewriter(OpExpanderPass):
     reduce_window_size: int = 32
 
     def matches(self, i: HloInstruction) -> bool:
-        """One operand, with a reduced dimension longer than the window."""
+        """Return True for one operand with a reduced dimension longer than the window."""
         sizes = i.operands[0].shape.dimensions
         long = any(sizes[d] > self.reduce_window_size for d in i.attributes["dimensions"])
         return len(i.operands) == 2 and long and not any(i.operands[0].shape.dynamic)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reduce-window, reduce."""
+        """Return a reduce-window and a reduce."""
         x, init = values_of(b, i)
         window = []
         for d, n in enumerate(x.shape.dimensions):

@@ -1,4 +1,4 @@
-"""Constants of tuple shape become tuples of constants, which passes and code generation know."""
+"""Tuples of constants for constants of tuple shape, which passes and code generation support."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TupleConstants:
     name: ClassVar[str] = "tuple-constants"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation."""
+        """Visit every computation."""
         found = [i for i in module.instructions() if i.opcode is CONSTANT and i.shape.is_tuple]
         for i in found:
             first = module.next_instruction_id

@@ -1,4 +1,7 @@
-"""Tuples that are taken apart where they were made. Source: xla/hlo/transforms/simplifiers/tuple_simplifier.cc."""
+"""Removal of tuples that are only taken apart.
+
+Source: xla/hlo/transforms/simplifiers/tuple_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, TUPLE
 
 
 def _source_of_elements(i: HloInstruction) -> HloInstruction | None:
-    """The tuple t when i is tuple(get-tuple-element(t, 0), ..., get-tuple-element(t, n-1)) of all its elements."""
+    """Return t for a tuple(get-tuple-element(t, 0), ...) of all elements of t, or None."""
     source: HloInstruction | None = None
     for number, operand in enumerate(i.operands):
         if operand.opcode is not GET_TUPLE_ELEMENT or operand.attributes["index"] != number:
@@ -32,7 +35,7 @@ def _source_of_elements(i: HloInstruction) -> HloInstruction | None:
 
 
 def simplify_tuples(computation: HloComputation) -> int:
-    """Replace until nothing is left to replace. Returns the number of replacements."""
+    """Replace tuples until nothing changes; return the number of replacements."""
     count = 0
     targets = control_targets(computation)
     for i in list(computation.post_order()):

@@ -1,4 +1,7 @@
-"""Arrays without elements become constants. Source: xla/hlo/transforms/simplifiers/zero_sized_hlo_elimination.cc."""
+"""Constants for arrays without elements.
+
+Source: xla/hlo/transforms/simplifiers/zero_sized_hlo_elimination.cc.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER
 
 
 def eliminate_zero_sized(computation: HloComputation) -> int:
-    """Replace every instruction whose array has no elements, and that has no side effect, by an empty constant."""
+    """Replace instructions without elements and side effects by empty constants."""
     count = 0
     targets = control_targets(computation)
     for i in list(computation.post_order()):
@@ -54,7 +57,7 @@ def eliminate_zero_sized(computation: HloComputation) -> int:
 @register_pass("zero-sized-hlo-elimination")
 @dataclasses.dataclass(frozen=True)
 class ZeroSizedHloElimination:
-    """Instructions whose array has no elements become empty constants."""
+    """Replace instructions whose array has no elements by empty constants."""
 
     name: ClassVar[str] = "zero_sized_hlo_elimination"
 

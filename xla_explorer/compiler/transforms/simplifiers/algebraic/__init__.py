@@ -1,1 +1,1 @@
-"""The rules of the algebraic simplifier, a module for each family of operations, and the pass that applies them."""
+"""The algebraic simplifier: its rules, a module for each family of operations, and the pass."""

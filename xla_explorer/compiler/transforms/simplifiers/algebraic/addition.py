@@ -38,12 +38,12 @@ _NM = parameters("s32[4]", "x", "y")
     after=_X.replace("x =", "ROOT x ="),
 )
 def add_zero(x: HloInstruction) -> HloInstruction:
-    """x + 0 becomes x. A negative zero keeps its sign, where the addition would have made it positive."""
+    """Rewrite x + 0 as x, even for -0, which the addition would make +0."""
     return x
 
 
 def has_its_constant_first(i: HloInstruction) -> bool:
-    """The left operand is a constant and the right one is not."""
+    """Return True if only the left operand is a constant."""
     return i.operands[0].opcode is CONSTANT and i.operands[1].opcode is not CONSTANT
 
 
@@ -54,7 +54,7 @@ def has_its_constant_first(i: HloInstruction) -> bool:
     after="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(x, c)",
 )
 def add_constant_last(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """C + x becomes x + C, so that later rules look for constants in one place."""
+    """Rewrite C + x as x + C, so that later rules look for constants in one place."""
     left, right = instruction.operands
     return computation.add("add", instruction.shape, (right, left))
 
@@ -77,7 +77,7 @@ def add_of_constants(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(x + A) + B becomes x + (A + B), for constants A and B."""
+    """Rewrite (x + A) + B as x + (A + B), for constants A and B."""
     return computation.add(
         "add", instruction.shape, (x, combine_constants(computation, "add", a, b))
     )
@@ -101,7 +101,7 @@ def add_to_difference_of_constant(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(A - x) + B becomes (A + B) - x, for constants A and B."""
+    """Rewrite (A - x) + B as (A + B) - x, for constants A and B."""
     return computation.add(
         "subtract", instruction.shape, (combine_constants(computation, "add", a, b), x)
     )
@@ -115,12 +115,12 @@ def add_to_difference_of_constant(
     after=_NM.replace("y =", "ROOT y ="),
 )
 def add_difference(y: HloInstruction) -> HloInstruction:
-    """x + (y - x) becomes y, for integers."""
+    """Rewrite x + (y - x) as y, for integers."""
     return y
 
 
 def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
-    """Integers, or a constant that is a power of two, so that the factor rounds nothing."""
+    """Require integers, or a constant that is a power of two, so that the factor rounds nothing."""
     if integral(instruction) is None:
         return None
     value = uniform_value(c)
@@ -156,7 +156,7 @@ def factor_out(
     y: HloInstruction,
     c: HloInstruction,
 ) -> HloInstruction:
-    """x*c + y*c becomes (x + y)*c, for integers; by fast math, where x + y may overflow, for constants that are powers of two too."""
+    """Rewrite x*c + y*c as (x + y)*c, for integers, and with fast math for powers of two c."""
     return computation.add(
         "multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c)
     )
@@ -169,7 +169,7 @@ def factor_out(
     after=_X.replace("x =", "ROOT x ="),
 )
 def subtract_zero(x: HloInstruction) -> HloInstruction:
-    """x - 0 becomes x."""
+    """Rewrite x - 0 as x."""
     return x
 
 
@@ -181,7 +181,7 @@ def subtract_zero(x: HloInstruction) -> HloInstruction:
     after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
 )
 def subtract_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x - x becomes 0, for integers; a float may be infinite or NaN."""
+    """Rewrite x - x as 0, for integers; a float may be infinite or NaN."""
     return splat_constant(computation, instruction.shape, 0)
 
 
@@ -197,7 +197,7 @@ def subtract_self(computation: HloComputation, instruction: HloInstruction) -> H
 def subtract_constant(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x - C becomes x + (-C)."""
+    """Rewrite x - C as x + (-C)."""
     value = scalar_of(c)
     if value is None or not c.shape.rank:
         return computation.add(
@@ -217,7 +217,7 @@ def subtract_constant(
     after=_NM.replace("y =", "ROOT y ="),
 )
 def subtract_difference(y: HloInstruction) -> HloInstruction:
-    """x - (x - y) becomes y, for integers."""
+    """Rewrite x - (x - y) as y, for integers."""
     return y
 
 
@@ -231,7 +231,7 @@ def subtract_difference(y: HloInstruction) -> HloInstruction:
 def subtract_sum(
     computation: HloComputation, instruction: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x - (x + y) becomes -y, for integers."""
+    """Rewrite x - (x + y) as -y, for integers."""
     return computation.add("negate", instruction.shape, (y,))
 
 
@@ -243,5 +243,5 @@ def subtract_sum(
     after=_NM.replace("y =", "ROOT y ="),
 )
 def sum_minus_term(y: HloInstruction) -> HloInstruction:
-    """(x + y) - x becomes y, for integers."""
+    """Rewrite (x + y) - x as y, for integers."""
     return y

@@ -1,4 +1,7 @@
-"""The algebraic simplifier: one pass, all algebraic rules to a fixed point. Source: algebraic_simplifier.cc."""
+"""The algebraic simplifier: all algebraic rules to a fixed point.
+
+Source: algebraic_simplifier.cc.
+"""
 
 from __future__ import annotations
 
@@ -80,17 +83,17 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
 )
 
 
-# Rules that hold only when an option of the pass asks for them, by option.
+# Rules by the option of the pass that enables them.
 OPTIONAL_RULES = {
     "rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",),
     "supports_non_canonical_dots": ("sum-over-batches",),
-    "as_xla": ("multiply-scaled-by-broadcast",),  # with XLA's rounding, which is another one
+    "as_xla": ("multiply-scaled-by-broadcast",),  # with XLA's rounding, which differs
 }
 
 
 @cache
 def _in_range(rule: Rule) -> Rule:
-    """The rule without fast math: it refuses, by name, when it holds only as long as nothing overflows."""
+    """Return the rule, refused without fast math if it holds only without overflow."""
     return rule.with_guards(asked_for_fast_math) if rule.exactness is Exactness.FAST else rule
 
 
@@ -106,7 +109,10 @@ def algebraic_rules(
     as_xla: bool = False,
     fast_math: bool = False,
 ) -> RuleSet:
-    """The rules that hold before (False) or after (True) layout assignment, some left out by name, some narrowed to what XLA does."""
+    """Return the rules that hold before (False) or after (True) layout assignment.
+
+    without: names of rules to omit. as_xla: narrow rules to XLA's conditions.
+    """
     other = "insensitive" if is_layout_sensitive else "sensitive"
     kept = ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
     return RuleSet(
@@ -117,12 +123,14 @@ def algebraic_rules(
 @register_pass("algebraic-simplifier")
 @dataclasses.dataclass(frozen=True)
 class AlgebraicSimplifier:
-    """Rewrites expressions by algebraic rules until none fits.
+    """Rewrite expressions by algebraic rules until none fits.
 
-    is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
-    once, and the pipeline around it repeats the pass. rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment,
-    for backends that read a bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
-    as_xla: a rule acts only where XLA's simplifier has it. fast_math: values that overflow, underflow, are infinite or NaN may change.
+    is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each
+    instruction is visited once, and the enclosing pipeline repeats the pass.
+    rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment, for backends that read a
+    bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
+    as_xla: a rule acts only under XLA's conditions. fast_math: values that overflow, underflow, are
+    infinite or NaN may change.
     """
 
     name: ClassVar[str] = "algsimp"
@@ -134,7 +142,7 @@ class AlgebraicSimplifier:
     fast_math: bool = False
 
     def rules(self) -> RuleSet:
-        """The rules that hold under these options."""
+        """Return the rules that hold under these options."""
         without = [
             name
             for option, names in OPTIONAL_RULES.items()

@@ -1,4 +1,7 @@
-"""Rules on reduces that find an extremum and its place. Source: algebraic_simplifier.cc, HandleReduce, and MatchArgMax in match_utils."""
+"""Rules on reduces that compute argmin or argmax.
+
+Source: algebraic_simplifier.cc, HandleReduce, and MatchArgMax in match_utils.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ _MOST = "most {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT m = 
 
 
 def _compares(i: HloInstruction, direction: str, left: int, right: int) -> bool:
-    """i compares two parameters of the reducer, zeros alike whatever their signs."""
+    """Return True if i compares two parameters of the reducer, with -0 equal to 0."""
     return (
         i.opcode.name == "compare"
         and i.attributes["direction"] == direction
@@ -55,7 +58,7 @@ def _compares(i: HloInstruction, direction: str, left: int, right: int) -> bool:
 
 
 def _either(i: HloInstruction, name: str) -> tuple[tuple[HloInstruction, HloInstruction], ...]:
-    """Both orders of the operands, when the opcode is the one asked for."""
+    """Return both orders of the operands if i has the opcode, else nothing."""
     return (
         ((i.operands[0], i.operands[1]), (i.operands[1], i.operands[0]))
         if i.opcode.name == name
@@ -64,7 +67,7 @@ def _either(i: HloInstruction, name: str) -> tuple[tuple[HloInstruction, HloInst
 
 
 def _chosen(i: HloInstruction, left: int, right: int) -> HloInstruction | None:
-    """The predicate of a select between two parameters."""
+    """Return the predicate of a select between two parameters, or None."""
     if i.opcode.name == "select" and [o.opcode.name for o in i.operands[1:]] == [
         "parameter",
         "parameter",
@@ -74,8 +77,11 @@ def _chosen(i: HloInstruction, left: int, right: int) -> HloInstruction | None:
 
 
 def extremum_with_place(reducer: HloComputation) -> str | None:
-    """ "maximum" or "minimum" when the reducer takes (value, place) twice, keeps the greater (smaller) value, NaN above all, and of equal
-    ones the lower place; else None."""
+    """Return "maximum" or "minimum" for a reducer that computes argmax or argmin, else None.
+
+    The reducer has (value, place) twice. It keeps the greater (smaller) value, NaN above all, and
+    of equal ones the lower place.
+    """
     root = reducer.root
     if root.opcode.name != "tuple" or len(root.operands) != 2:
         return None
@@ -102,14 +108,18 @@ def extremum_with_place(reducer: HloComputation) -> str | None:
 
 
 def finds_a_place(i: HloInstruction) -> bool:
-    """A reduce of values and their places."""
+    """Return True for a reduce of values and their places."""
     return (
         len(i.operands) == 4 and i.shape.is_tuple and extremum_with_place(i.called[0]) is not None
     )
 
 
 def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
-    """One value everywhere, its places counted from zero along the one reduced dimension, the initial value not beyond it."""
+    """Return True for an argmin or argmax of a constant whose first place is the result.
+
+    One value everywhere, places counted from zero along the one reduced dimension, and an initial
+    value that does not exceed the constant.
+    """
     value, place, start, first = i.operands if len(i.operands) == 4 else (None, None, None, None)
     if value is None or place is None or start is None or first is None or not finds_a_place(i):
         return False
@@ -134,7 +144,7 @@ def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
 
 
 def holds_index(kind: PrimitiveType, size: int) -> bool:
-    """Whether numbers counted from zero stay in order: integers wrap around, floats stand still."""
+    """Return True if `size` numbers from zero stay in order: integers wrap, floats saturate."""
     return not kind.is_integer or size <= 1 << (kind.bits - kind.is_signed)
 
 
@@ -152,7 +162,7 @@ def holds_index(kind: PrimitiveType, size: int) -> bool:
 def extremum_of_constant(
     computation: HloComputation, instruction: HloInstruction, value: HloInstruction
 ) -> HloInstruction:
-    """The greatest of one repeated value is that value, at the first place."""
+    """Rewrite argmin or argmax of one repeated value as this value and the first place."""
     shapes = instruction.shape.tuple_shapes
     found = scalar_constant(computation, shapes[0], uniform_value(value))
     zero = scalar_constant(computation, shapes[1], 0)
@@ -170,14 +180,17 @@ _GIVEN = ("constant", "iota", "parameter")
 
 
 def _is_given(places: HloInstruction) -> bool:
-    """Places that depend on nothing computed, the extremum that they would take the place of least of all."""
+    """Return True for places that depend on nothing computed."""
     while places.opcode.name in ("broadcast", "convert", "reshape"):
         places = places.operands[0]
     return places.opcode.name in _GIVEN
 
 
 def _found_beside(i: HloInstruction) -> HloInstruction | None:
-    """A reduce that gives the same extremum, and its place; among few readers of the array, so that the search stays short."""
+    """Return an argmin or argmax reduce of the same array and extremum, or None.
+
+    Only few readers of the array are searched.
+    """
     x, start = i.operands
     for other in x.users if len(x.users) <= _USERS_LOOKED_AT else ():
         if (
@@ -198,7 +211,7 @@ def _found_beside(i: HloInstruction) -> HloInstruction | None:
 
 
 def is_found_beside(i: HloInstruction) -> bool:
-    """Another reduce gives the same extremum, and its place."""
+    """Return True if another reduce computes the same extremum, and its place."""
     return (
         is_plain(i)
         and plain_reducer(i.called[0]) in ("maximum", "minimum")
@@ -223,7 +236,7 @@ def is_found_beside(i: HloInstruction) -> bool:
 def extremum_found_beside(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A maximum of what another reduce finds the maximum and its place of is the first element of that one."""
+    """Rewrite a maximum as the first element of an argmax of the same array; minimum likewise."""
     beside = _found_beside(instruction)
     assert beside is not None
     return computation.add(

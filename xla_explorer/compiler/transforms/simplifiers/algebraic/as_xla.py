@@ -1,4 +1,4 @@
-"""Where XLA's simplifier is narrower than ours: what it asks for before a rule of ours would act in it, for replays of its decisions."""
+"""Conditions of XLA's simplifier that our rules lack, for replays of its decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def _asks_for_the_comparison(instruction: HloInstruction) -> bool:
-    """`select(a >= b, 1, 0) != 0`, the one form that XLA takes apart."""
+    """Return True for `select(a >= b, 1, 0) != 0`, the only form that XLA rewrites."""
     choice, limit = instruction.operands
     if choice.opcode.name != "select":
         return False
@@ -31,7 +31,7 @@ def _asks_for_the_comparison(instruction: HloInstruction) -> bool:
 
 
 def _reads_a_transpose_alone(instruction: HloInstruction) -> bool:
-    """A result of rank 0 or 1, or a transpose that only reduces read."""
+    """Return True for a result of rank 0 or 1, or a transpose that only reduces read."""
     turned = instruction.operands[0]
     return (
         instruction.shape.rank < 2
@@ -41,8 +41,10 @@ def _reads_a_transpose_alone(instruction: HloInstruction) -> bool:
 
 
 def _reads_a_reshape_alone(instruction: HloInstruction) -> bool:
-    """All dimensions that stay are those of the reshape's operand, ones too; or the reduce alone reads the reshape, which leaves the
-    reduced dimensions as they are."""
+    """Return True if the kept dimensions are those of the reshape's operand, ones included.
+
+    Also True if only the reduce reads the reshape, and the reshape keeps the reduced dimensions.
+    """
     other = instruction.operands[0]
     before, after, reduced = (
         other.operands[0].shape.dimensions,
@@ -57,7 +59,7 @@ def _reads_a_reshape_alone(instruction: HloInstruction) -> bool:
 
 
 def _equal_ends(before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
-    """The leading and trailing dimensions of a reshape's result that are those of its operand."""
+    """Return the leading and trailing dimensions that a reshape keeps."""
     least = min(len(before), len(after))
     first = next((k for k in range(least) if before[k] != after[k]), least)
     last = next((k for k in range(least) if before[-1 - k] != after[-1 - k]), least)
@@ -65,7 +67,7 @@ def _equal_ends(before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
 
 
 def _bounds_are_broadcast(instruction: HloInstruction) -> bool:
-    """Constants that are broadcast: XLA makes no clamp of scalar bounds."""
+    """Return True for broadcast constants: XLA makes no clamp of scalar bounds."""
     inner = next(
         (o for o in instruction.operands if o.opcode.name in ("minimum", "maximum")), instruction
     )
@@ -73,7 +75,10 @@ def _bounds_are_broadcast(instruction: HloInstruction) -> bool:
 
 
 def _updates_are_few(instruction: HloInstruction) -> bool:
-    """Fewer updates than elements, as where XLA joins two scatters; it puts no scatter behind another."""
+    """Return True for fewer updates than elements, as when XLA merges two scatters.
+
+    XLA never chains two scatters.
+    """
     return (
         sum([one.operands[2].shape.element_count for one in instruction.operands])
         < instruction.shape.element_count
@@ -81,21 +86,21 @@ def _updates_are_few(instruction: HloInstruction) -> bool:
 
 
 def _scales_are_literals(instruction: HloInstruction) -> bool:
-    """Constants as they stand; XLA does not look through their broadcasts here."""
+    """Return True for plain constants; XLA does not look through their broadcasts here."""
     return all(
         any(o.opcode.name == "constant" for o in inner.operands) for inner in instruction.operands
     )
 
 
 def _stays_a_broadcast(instruction: HloInstruction) -> bool:
-    """Nobody reads it with broadcasts alone: XLA makes the operation on the smaller arrays first."""
+    """Return True if no reader has broadcasts only: XLA rewrites such a reader first."""
     return not any(
         reads_only_broadcasts(user) for user in instruction.users if user.opcode.elementwise
     )
 
 
 def _never(instruction: HloInstruction) -> bool:
-    """XLA removes two conversions that end at the type where they began, and joins no others."""
+    """Return False: XLA only removes a pair of conversions back to the first type."""
     return False
 
 
@@ -110,17 +115,17 @@ GUARDS: Final[Mapping[str, Callable[[HloInstruction], bool]]] = {
     "reduce-of-transpose": _reads_a_transpose_alone,
     "reduce-of-reshape": _reads_a_reshape_alone,
 }
-"""Rule -> what XLA's simplifier asks for besides."""
+"""Rule -> additional condition of XLA's simplifier."""
 
 
 def guarded(rule: Rule) -> Rule:
-    """The rule as XLA has it: narrower, and whatever range its values have."""
+    """Return the rule with XLA's conditions, and without guards of ranges."""
     asked = GUARDS.get(rule.name)
     if asked is None:
         return rule.with_guards(within_range=False) if rule.within_range else rule
 
     def narrower_in_xla(instruction: HloInstruction) -> Reason | None:
-        """XLA's simplifier has the rule here."""
+        """Require XLA's additional condition."""
         if asked(instruction):
             return None
         return refuse(

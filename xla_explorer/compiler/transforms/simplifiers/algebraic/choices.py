@@ -1,4 +1,4 @@
-"""Rules on comparisons that meet: a select of what is compared, a comparison of what is selected, two bounds of one value.
+"""Rules on combined comparisons: selects of compared values, compared selects, two bounds.
 
 Source: algebraic_simplifier.cc, HandleSelect, HandleCompare, HandleAnd.
 """
@@ -28,7 +28,10 @@ _P = parameters("pred[4]", "p")
 
 
 def chooses_between_the_compared(i: HloInstruction) -> bool:
-    """The sides are the two that the predicate compares for (in)equality, exact ones: -0 equals 0 but is not it."""
+    """Return True if the sides are the values that the predicate compares for (in)equality.
+
+    Their type must be exact: -0 equals 0 but has other bits.
+    """
     p, a, b = i.operands
     return (
         p.attributes["direction"] in ("EQ", "NE")
@@ -46,12 +49,12 @@ def chooses_between_the_compared(i: HloInstruction) -> bool:
     after="ROOT x = s32[4] parameter(0)\ny = s32[4] parameter(1)\n",
 )
 def select_of_compared(p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-    """select(x != y, x, y) becomes x and select(x == y, x, y) becomes y, for integers."""
+    """Rewrite select(x != y, x, y) as x, and select(x == y, x, y) as y, for integers."""
     return x if p.attributes["direction"] == "NE" else y
 
 
 def chooses_between_ordered_truths(i: HloInstruction) -> bool:
-    """The sides are the two preds that the predicate orders."""
+    """Return True if the sides are the two preds that the predicate orders."""
     p, a, b = i.operands
     return (
         p.attributes["direction"] in ("GT", "GE", "LT", "LE")
@@ -75,14 +78,17 @@ def select_of_ordered_truths(
     x: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """The greater of two truth values is their or, the smaller one their and."""
+    """Rewrite the greater of two truth values as their or, the smaller one as their and."""
     return computation.add(
         "or" if p.attributes["direction"].startswith("G") else "and", instruction.shape, (x, y)
     )
 
 
 def decides_by_constants(i: HloInstruction) -> bool:
-    """A comparison with a constant of a select between two constants, whose predicate has the shape of the result."""
+    """Return True for a constant compared with a select between two constants.
+
+    The predicate must have the shape of the result.
+    """
     choice, limit = i.operands
     return (
         choice.operands[0].shape.dimensions == i.shape.dimensions
@@ -118,7 +124,7 @@ def compare_of_choice(
     choice: HloInstruction,
     limit: HloInstruction,
 ) -> HloInstruction:
-    """A constant compared with select(p, A, B) becomes p, not(p), true or false, for constants A and B."""
+    """Rewrite a constant compared with select(p, A, B) as p, not(p), true or false."""
     p, a, b = choice.operands
     holds = _COMPARISONS[instruction.attributes["direction"]]
     if_true, if_false = [bool(holds(uniform_value(c), uniform_value(limit))) for c in (a, b)]
@@ -128,7 +134,7 @@ def compare_of_choice(
 
 
 def is_of_integers(i: HloInstruction) -> bool:
-    """Both comparisons are of integers."""
+    """Return True if both comparisons are of integers."""
     return all(o.operands[0].shape.element_type.is_integer for o in i.operands)
 
 
@@ -145,7 +151,7 @@ def is_of_integers(i: HloInstruction) -> bool:
     after=_N + filled("a", "s32[4]", 10) + "ROOT c = pred[4] compare(x, a), direction=LT",
 )
 def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-    """x < A and x < B becomes x < min(A, B), for integer constants."""
+    """Rewrite x < A and x < B as x < min(A, B), for integer constants."""
     smaller = a if uniform_value(a) <= uniform_value(b) else b
     return next(o for o in instruction.operands if o.operands[1] is smaller)
 
@@ -165,7 +171,7 @@ def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 def both_below_in_turn(
     instruction: HloInstruction, a: HloInstruction, b: HloInstruction, second: HloInstruction
 ) -> HloInstruction:
-    """x < A and B > x becomes the one that says more, for integer constants."""
+    """Rewrite x < A and B > x as the stricter of both, for integer constants."""
     if uniform_value(b) < uniform_value(a):
         return second
     return next(o for o in instruction.operands if o is not second)

@@ -1,7 +1,8 @@
-"""Rules on what concerns several devices: collectives of one repeated constant, of which every device holds the same, so that nothing need
-be sent; and marks of how values are spread, which mean nothing on one device.
+"""Rules on collectives of one repeated constant, and on sharding markers on one device.
 
-Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduce, HandleReduceScatter; sharding_remover.cc.
+Every device holds the same constant, so nothing need be sent. Sharding markers have no meaning on
+one device. Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduce,
+HandleReduceScatter; sharding_remover.cc.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ROOT_B = _B.replace("b = f32[4] b", "ROOT b = f32[4] b")
 
 
 def gives_an_array(instruction: HloInstruction) -> Reason | None:
-    """One array, not a tuple of several."""
+    """Require one array, not a tuple of several."""
     return (
         refuse("tuple", f"%{instruction.name} gives a tuple")
         if instruction.shape.is_tuple
@@ -50,7 +51,7 @@ def gives_an_array(instruction: HloInstruction) -> Reason | None:
 
 
 def only_marks_sharding(i: HloInstruction) -> bool:
-    """A custom call that says how its operand is spread over devices, and keeps its shape."""
+    """Return True for a custom call that only records the sharding of its operand."""
     target = custom_call_target(i)
     return (
         target in _SHARDING_TARGETS
@@ -60,7 +61,7 @@ def only_marks_sharding(i: HloInstruction) -> bool:
 
 
 def one_partition(instruction: HloInstruction) -> Reason | None:
-    """The module is not split over devices."""
+    """Require a module with one partition."""
     count = int(instruction.parent.module.attributes.get("num_partitions", 1))
     return (
         None
@@ -80,7 +81,7 @@ def one_partition(instruction: HloInstruction) -> Reason | None:
     after="ROOT x = f32[4] parameter(0)",
 )
 def sharding_on_one_device(x: HloInstruction) -> HloInstruction:
-    """custom-call "Sharding" and its like become their operand where there is one partition."""
+    """Rewrite custom-call "Sharding" and similar ones as their operand, for one partition."""
     return x
 
 
@@ -103,7 +104,7 @@ def _repeated(
 def all_gather_of_constant(
     computation: HloComputation, instruction: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """all-gather of one repeated constant becomes a larger broadcast of it."""
+    """Rewrite all-gather of one repeated constant as a larger broadcast of it."""
     return _repeated(computation, instruction, c)
 
 
@@ -117,12 +118,12 @@ def all_gather_of_constant(
 def all_to_all_of_constant(
     computation: HloComputation, instruction: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """all-to-all of one repeated constant becomes its broadcast."""
+    """Rewrite all-to-all of one repeated constant as its broadcast."""
     return _repeated(computation, instruction, c)
 
 
 def takes_the_extreme(i: HloInstruction) -> bool:
-    """The reducer gives the same for one or many equal values."""
+    """Return True if the reducer returns the same for one or many equal values."""
     return plain_reducer(i.called[0]) in ("maximum", "minimum", "and", "or")
 
 
@@ -136,24 +137,27 @@ def takes_the_extreme(i: HloInstruction) -> bool:
 def extremum_of_devices(
     computation: HloComputation, instruction: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """The maximum or minimum over devices of one repeated constant becomes its broadcast."""
+    """Rewrite the maximum or minimum over devices of one repeated constant as its broadcast."""
     return _repeated(computation, instruction, c)
 
 
 def sums_over_devices(i: HloInstruction) -> bool:
-    """The reducer adds."""
+    """Return True if the reducer adds."""
     return plain_reducer(i.called[0]) == "add"
 
 
 def device_count(i: HloInstruction) -> int | None:
-    """How many devices take part in each group, when all groups are listed and equally large."""
+    """Return the number of devices in each group, or None.
+
+    All groups must be listed and equally large.
+    """
     groups = i.attributes.get("replica_groups")
     sizes = {len(group) for group in groups.groups} if groups is not None else set()
     return sizes.pop() if len(sizes) == 1 else None
 
 
 def groups_are_known(instruction: HloInstruction) -> Reason | None:
-    """The replica groups are listed and equally large, and their size is a number of the type."""
+    """Require listed, equally large replica groups, whose size is a number of the type."""
     count = device_count(instruction)
     if count:
         return why_not_counted(instruction.shape.element_type, count)
@@ -172,7 +176,7 @@ def groups_are_known(instruction: HloInstruction) -> Reason | None:
 def sum_over_devices(
     computation: HloComputation, instruction: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """The sum over devices of one repeated constant becomes the constant times the number of devices."""
+    """Rewrite the sum over devices of one repeated constant as constant times device count."""
     value, count = uniform_array(c), device_count(instruction)
     total = (value * value.dtype.type(count)).astype(value.dtype)
     made = scalar_constant(computation, instruction.shape, total)

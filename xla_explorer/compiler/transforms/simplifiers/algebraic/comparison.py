@@ -38,17 +38,17 @@ _ROOT_FALSE = _FALSE.replace("f = pred[4] b", "ROOT f = pred[4] b")
 
 
 def is_ordinary(i: HloInstruction) -> bool:
-    """Not the total order of floats, in which NaN and -0 have places."""
+    """Return False for the total order of floats, in which NaN and -0 have places."""
     return i.attributes.get("type") != "TOTALORDER"
 
 
 def left_is_non_negative(i: HloInstruction) -> bool:
-    """The left operand is known to be non-negative; it may be NaN."""
+    """Return True if the left operand is non-negative; it may be NaN."""
     return is_ordinary(i) and is_non_negative(i.operands[0])
 
 
 def left_is_a_non_negative_number(i: HloInstruction) -> bool:
-    """The left operand is known to be non-negative, and no NaN can be there."""
+    """Return True if the left operand is non-negative and never NaN."""
     return left_is_non_negative(i) and not i.operands[0].shape.element_type.is_float
 
 
@@ -61,7 +61,7 @@ def left_is_a_non_negative_number(i: HloInstruction) -> bool:
 def non_negative_below_zero(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """x < 0 becomes false when x is known to be non-negative."""
+    """Rewrite x < 0 as false if x is non-negative."""
     return splat_constant(computation, instruction.shape, False)
 
 
@@ -74,12 +74,12 @@ def non_negative_below_zero(
 def non_negative_at_least_zero(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """x >= 0 becomes true when x is known to be non-negative."""
+    """Rewrite x >= 0 as true if x is non-negative."""
     return splat_constant(computation, instruction.shape, True)
 
 
 def is_of_exact_type(i: HloInstruction) -> bool:
-    """The operands are integers or preds."""
+    """Return True if the operands are integers or preds."""
     kind = i.operands[0].shape.element_type
     return kind.is_integer or kind.is_pred
 
@@ -91,15 +91,14 @@ def is_of_exact_type(i: HloInstruction) -> bool:
     after=_N + _ROOT_TRUE,
 )
 def compare_with_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x compared with itself is true for EQ, GE, LE and false for NE, GT, LT; for integers, since NaN equals
-    nothing."""
+    """Rewrite x compared with itself as true (EQ, GE, LE) or false (NE, GT, LT), for integers."""
     return splat_constant(
         computation, instruction.shape, instruction.attributes["direction"] in ("EQ", "GE", "LE")
     )
 
 
 def compares_preds(x: HloInstruction) -> Reason | None:
-    """x is pred."""
+    """Require that x is pred."""
     return boolean(x)
 
 
@@ -111,7 +110,7 @@ def compares_preds(x: HloInstruction) -> Reason | None:
     after=_P.replace("p =", "ROOT p ="),
 )
 def differs_from_false(x: HloInstruction) -> HloInstruction:
-    """p != false becomes p."""
+    """Rewrite p != false as p."""
     return x
 
 
@@ -123,7 +122,7 @@ def differs_from_false(x: HloInstruction) -> HloInstruction:
     after=_P.replace("p =", "ROOT p ="),
 )
 def equals_true(x: HloInstruction) -> HloInstruction:
-    """p == true becomes p."""
+    """Rewrite p == true as p."""
     return x
 
 
@@ -134,7 +133,7 @@ def equals_true(x: HloInstruction) -> HloInstruction:
     after=_PXY.replace("x =", "ROOT x ="),
 )
 def select_same(x: HloInstruction) -> HloInstruction:
-    """select(p, x, x) becomes x."""
+    """Rewrite select(p, x, x) as x."""
     return x
 
 
@@ -145,7 +144,7 @@ def select_same(x: HloInstruction) -> HloInstruction:
     after=parameters("f32[4]", "x", "y").replace("x =", "ROOT x ="),
 )
 def select_true(x: HloInstruction) -> HloInstruction:
-    """select(true, x, y) becomes x."""
+    """Rewrite select(true, x, y) as x."""
     return x
 
 
@@ -156,7 +155,7 @@ def select_true(x: HloInstruction) -> HloInstruction:
     after=parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="),
 )
 def select_false(y: HloInstruction) -> HloInstruction:
-    """select(false, x, y) becomes y."""
+    """Rewrite select(false, x, y) as y."""
     return y
 
 
@@ -173,12 +172,12 @@ def select_by_not(
     x: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """select(not(p), x, y) becomes select(p, y, x)."""
+    """Rewrite select(not(p), x, y) as select(p, y, x)."""
     return computation.add("select", instruction.shape, (p, y, x))
 
 
 def chooses_per_element(instruction: HloInstruction, p: HloInstruction) -> Reason | None:
-    """The predicate has the shape of the result, it is not a single scalar."""
+    """Require a predicate with the shape of the result, not a single scalar."""
     return keeps_shape(instruction, p)
 
 
@@ -190,7 +189,7 @@ def chooses_per_element(instruction: HloInstruction, p: HloInstruction) -> Reaso
     after=_P.replace("p =", "ROOT p ="),
 )
 def select_true_false(p: HloInstruction) -> HloInstruction:
-    """select(p, true, false) becomes p."""
+    """Rewrite select(p, true, false) as p."""
     return p
 
 
@@ -204,7 +203,7 @@ def select_true_false(p: HloInstruction) -> HloInstruction:
 def select_false_true(
     computation: HloComputation, instruction: HloInstruction, p: HloInstruction
 ) -> HloInstruction:
-    """select(p, false, true) becomes not(p)."""
+    """Rewrite select(p, false, true) as not(p)."""
     return computation.add("not", instruction.shape, (p,))
 
 
@@ -216,7 +215,7 @@ def select_false_true(
     after=_F.replace("x =", "ROOT x ="),
 )
 def convert_to_same(x: HloInstruction) -> HloInstruction:
-    """convert to the type that x has already becomes x."""
+    """Rewrite a convert to the type of x as x."""
     return x
 
 
@@ -232,7 +231,7 @@ SIGNIFICAND = {
 
 
 def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
-    """Whether conversion from `narrow` to `wide` loses nothing."""
+    """Return True if conversion from `narrow` to `wide` loses nothing."""
     if narrow is wide:
         return True
     if narrow.is_complex or wide.is_complex:
@@ -256,7 +255,7 @@ def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
 
 
 def middle_loses_nothing(x: HloInstruction, middle: HloInstruction) -> Reason | None:
-    """The type in between holds every value of the first."""
+    """Require an intermediate type that holds every value of the first."""
     narrow, wide = x.shape.element_type, middle.shape.element_type
     return (
         None
@@ -275,14 +274,18 @@ def middle_loses_nothing(x: HloInstruction, middle: HloInstruction) -> Reason | 
     after=_F.replace("x =", "ROOT x ="),
 )
 def convert_there_and_back(x: HloInstruction) -> HloInstruction:
-    """convert to a wider type and back becomes x."""
+    """Rewrite a convert to a wider type and back as x."""
     return x
 
 
 def saturates_nowhere(
     x: HloInstruction, instruction: HloInstruction, middle: HloInstruction
 ) -> Reason | None:
-    """A float becomes the nearest integer that there is, an integer keeps its low bits: -1 as u8 is 0 by way of f32, 255 straight."""
+    """Require a direct conversion with the same result.
+
+    A float becomes the nearest representable integer, an integer keeps its low bits: -1 as u8 is 0
+    through f32, but 255 directly.
+    """
     first, last = x.shape.element_type, instruction.shape.element_type
     if not (
         first.is_integer and middle.shape.element_type.is_float and last.is_integer
@@ -306,7 +309,7 @@ def saturates_nowhere(
 def convert_through_wider(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """convert(convert(x)) becomes one convert when the type in between holds every value of x."""
+    """Rewrite convert(convert(x)) as one convert if the inner type holds every value of x."""
     return computation.add("convert", instruction.shape, (x,))
 
 
@@ -315,7 +318,10 @@ _UNSIGNED_NARROW_AS_WIDE = ("divide", "remainder")
 
 
 def computes_in_a_wider_integer(i: HloInstruction) -> bool:
-    """An operation on two widened integers of the type to which its result is narrowed: what it drops, the narrow one drops too."""
+    """Return True for a narrowed operation on two widened integers of the result's type.
+
+    The bits that the narrowing drops do not affect the others.
+    """
     inner, kind = i.operands[0], i.shape.element_type
     if not kind.is_integer or kind.bits < 8 or len(inner.operands) != 2 or len(inner.users) != 1:
         return False
@@ -350,14 +356,14 @@ def convert_of_widened_operation(
     x: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """Widened integers that are added, subtracted or multiplied and narrowed again are computed in the narrow type."""
+    """Rewrite add, subtract or multiply of widened integers, narrowed again, in the narrow type."""
     return computation.add(
         inner.opcode, instruction.shape, (x, y), inner.attributes, metadata=inner.metadata
     )
 
 
 def rounds_nothing(i: HloInstruction) -> bool:
-    """The bits kept are those of the type."""
+    """Return True if the bits kept are those of the type."""
     found = SIGNIFICAND.get(i.shape.element_type.name)
     return (
         found is not None
@@ -373,17 +379,17 @@ def rounds_nothing(i: HloInstruction) -> bool:
     after=_F.replace("x =", "ROOT x ="),
 )
 def reduce_precision_to_own(x: HloInstruction) -> HloInstruction:
-    """reduce-precision that keeps all bits of the type becomes x."""
+    """Rewrite a reduce-precision that keeps all bits of the type as x."""
     return x
 
 
 def right_is_non_negative(i: HloInstruction) -> bool:
-    """The right operand is known to be non-negative; it may be NaN."""
+    """Return True if the right operand is non-negative; it may be NaN."""
     return is_ordinary(i) and is_non_negative(i.operands[1])
 
 
 def right_is_a_non_negative_number(i: HloInstruction) -> bool:
-    """The right operand is known to be non-negative, and no NaN can be there."""
+    """Return True if the right operand is non-negative and never NaN."""
     return right_is_non_negative(i) and not i.operands[1].shape.element_type.is_float
 
 
@@ -396,7 +402,7 @@ def right_is_a_non_negative_number(i: HloInstruction) -> bool:
 def zero_above_non_negative(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """0 > x becomes false when x is known to be non-negative."""
+    """Rewrite 0 > x as false if x is non-negative."""
     return splat_constant(computation, instruction.shape, False)
 
 
@@ -409,7 +415,7 @@ def zero_above_non_negative(
 def zero_at_most_non_negative(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """0 <= x becomes true when x is known to be non-negative."""
+    """Rewrite 0 <= x as true if x is non-negative."""
     return splat_constant(computation, instruction.shape, True)
 
 
@@ -425,7 +431,7 @@ _XY = parameters("f32[4]", "x", "y")
 def maximum_above_operand(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """max(a, b) > a becomes b > a."""
+    """Rewrite max(a, b) > a as b > a."""
     return computation.add("compare", instruction.shape, (b, a), instruction.attributes)
 
 
@@ -438,5 +444,5 @@ def maximum_above_operand(
 def operand_above_minimum(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """a > min(a, b) becomes a > b."""
+    """Rewrite a > min(a, b) as a > b."""
     return computation.add("compare", instruction.shape, (a, b), instruction.attributes)

@@ -1,4 +1,7 @@
-"""Rules on dot. Source: algebraic_simplifier.cc, HandleDot, RemoveDegenerateDimensionFromDot, OptimizeDotOfConcat."""
+"""Rules on dot.
+
+Source: algebraic_simplifier.cc, HandleDot, RemoveDegenerateDimensionFromDot, OptimizeDotOfConcat.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _AB = "a = f32[2,3] parameter(0)\nb = f32[2,4] parameter(1)\n"
 
 
 class DotDimensions:
-    """The dimension numbers of a dot, with the free ones worked out."""
+    """The dimension numbers of a dot, with the free ones derived."""
 
     __slots__ = (
         "lhs_batch",
@@ -67,7 +70,7 @@ class DotDimensions:
 
 
 def has_an_empty_side(i: HloInstruction) -> bool:
-    """An operand or the result has no elements."""
+    """Return True if an operand or the result has no elements."""
     return any(
         shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)
     )
@@ -82,12 +85,12 @@ def has_an_empty_side(i: HloInstruction) -> bool:
     + filled("z", "f32[2,4]", 0).replace("z = f32[2,4] b", "ROOT z = f32[2,4] b"),
 )
 def dot_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A dot of arrays without elements becomes 0."""
+    """Rewrite a dot of arrays without elements as 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
 def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> Reason | None:
-    """Operands and result have one element type."""
+    """Require one element type for operands and result."""
     if a.shape.element_type is b.shape.element_type is instruction.shape.element_type:
         return None
     return refuse(
@@ -97,7 +100,7 @@ def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 
 
 def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
-    """The dot leaves open how it is computed."""
+    """Require a dot without an algorithm."""
     if "algorithm" in instruction.attributes:
         return refuse(
             "dot-algorithm", f"%{instruction.name} asks for {instruction.attributes['algorithm']}"
@@ -106,7 +109,7 @@ def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
 
 
 def has_degenerate_dimensions(i: HloInstruction) -> bool:
-    """Some dimension of an operand has size one, and it is not a plain outer product."""
+    """Return True if some dimension of an operand has size one."""
     return 1 in i.operands[0].shape.dimensions or 1 in i.operands[1].shape.dimensions
 
 
@@ -115,12 +118,12 @@ def _without_ones(x: HloInstruction, kept: list[int]) -> Shape:
 
 
 def has_contracting_dimensions(i: HloInstruction) -> bool:
-    """Something is summed over."""
+    """Return True if a dimension is contracted."""
     return bool(i.attributes.value("lhs_contracting_dims"))
 
 
 def sums_nothing(i: HloInstruction) -> bool:
-    """No dimension is contracted."""
+    """Return True if no dimension is contracted."""
     return not has_contracting_dimensions(i)
 
 
@@ -137,7 +140,7 @@ def sums_nothing(i: HloInstruction) -> bool:
 def dot_without_ones(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """Dimensions of size one are taken out of the operands of a dot and put back into the result."""
+    """Remove dimensions of size one from the operands of a dot, and reshape the result."""
     numbers = DotDimensions(instruction)
     left, right = a.shape.dimensions, b.shape.dimensions
     keep_a, keep_b = (
@@ -182,7 +185,7 @@ def dot_without_ones(
 def dot_to_multiply(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """A dot that contracts nothing becomes a multiply of broadcasts."""
+    """Rewrite a dot that contracts nothing as a multiply of broadcasts."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     batch, free = len(numbers.lhs_batch), len(numbers.lhs_free)
     order_a, order_b = (
@@ -205,13 +208,13 @@ def dot_to_multiply(
 
 
 def is_a_vector_product(i: HloInstruction) -> bool:
-    """Both sides have only batch and contracting dimensions, the batch dimensions in the order of the result."""
+    """Return True if both sides have only batch and contracting dimensions."""
     numbers = DotDimensions(i)
     return not numbers.lhs_free and not numbers.rhs_free and bool(numbers.lhs_contracting)
 
 
 def add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
-    """A computation of the module that adds two scalars of the element type; made when there is none."""
+    """Return the module's computation that adds two scalars of the element type, or add it."""
     scalar = array_shape(shape.element_type, ())
     module = computation.module
     for candidate in module.computations.values():
@@ -244,7 +247,7 @@ def add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
 def dot_to_reduce(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """A dot of vectors becomes the sum of their product; floats of 16 bits and fewer are multiplied and summed in f32."""
+    """Rewrite a dot of vectors as the sum of their product, in f32 for narrower floats."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     order_a, order_b = (
         (*numbers.lhs_batch, *numbers.lhs_contracting),
@@ -271,7 +274,7 @@ def dot_to_reduce(
 
 
 def is_matrix_product_of_transposes(i: HloInstruction) -> bool:
-    """Batches of matrices, rows times columns, and both sides are such with the last two dimensions exchanged."""
+    """Return True for batches of matrix products whose sides are both transposed matrices."""
     a, b = i.operands
     rank = a.shape.rank
     if rank < 2 or b.shape.rank != rank:
@@ -302,7 +305,7 @@ def is_matrix_product_of_transposes(i: HloInstruction) -> bool:
 def dot_of_transposes(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """dot(transpose(a), transpose(b)) becomes transpose(dot(b, a))."""
+    """Rewrite dot(transpose(a), transpose(b)) as transpose(dot(b, a))."""
     precision = instruction.attributes.value("operand_precision")
     attributes = instruction.attributes.with_values(
         operand_precision=tuple(precision)[::-1] or None
@@ -316,8 +319,10 @@ def dot_of_transposes(
 
 
 def _reordered_axes(moved: HloInstruction, contracting: int) -> list[int] | None:
-    """moved = reshape(transpose(x)). When the transpose reorders only what the reshape makes the contracting dimension,
-    the dimensions of transpose(x) that make it up; else None."""
+    """Return the dimensions of transpose(x) that make up the contracting dimension, or None.
+
+    moved = reshape(transpose(x)). The transpose must reorder only these dimensions.
+    """
     turned = moved.operands[0]
     permutation, sizes, target = (
         dimensions_of(turned),
@@ -340,7 +345,7 @@ def _reordered_axes(moved: HloInstruction, contracting: int) -> list[int] | None
 
 
 def contracts_a_reordered_side(i: HloInstruction) -> bool:
-    """One side is a constant, the other a reshape of a transpose; one dimension is contracted."""
+    """Return True for a constant side, a reshaped transpose, and one contracted dimension."""
     if {o.opcode.name for o in i.operands} != {"constant", "reshape"}:
         return False
     numbers = DotDimensions(i)
@@ -366,7 +371,7 @@ def contracts_a_reordered_side(i: HloInstruction) -> bool:
 def dot_with_reordered_constant(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction | None:
-    """dot(reshape(transpose(x)), C) becomes dot(reshape(x), C reordered): the reordering of a constant costs nothing."""
+    """Rewrite dot(reshape(transpose(x)), C) as dot(reshape(x), C reordered at compile time)."""
     numbers = DotDimensions(instruction)
     sides = [(a, numbers.lhs_contracting[0]), (b, numbers.rhs_contracting[0])]
     moves_first = b.opcode.name == "constant"

@@ -1,5 +1,8 @@
-"""Rules on convolution. Source: algebraic_simplifier.cc, HandleConvolution, FoldConvInputPad, FoldConvFilterPad,
-SwapConvOperands, SimplifyConvToMultiply, SimplifyConvToDot."""
+"""Rules on convolution.
+
+Source: algebraic_simplifier.cc, HandleConvolution, FoldConvInputPad, FoldConvFilterPad,
+SwapConvOperands, SimplifyConvToMultiply, SimplifyConvToDot.
+"""
 
 from __future__ import annotations
 
@@ -40,19 +43,19 @@ _NOTHING = PaddingDimension(0, 0)
 
 
 def numbers_of(i: HloInstruction) -> ConvolutionDimensionNumbers:
-    """The `dim_labels` attribute."""
+    """Return the `dim_labels` attribute."""
     found: ConvolutionDimensionNumbers = i.attributes["dim_labels"]
     return found
 
 
 def window_of(i: HloInstruction) -> tuple[WindowDimension, ...]:
-    """The window, one row for each spatial dimension."""
+    """Return the window, one row for each spatial dimension."""
     found: Window = i.attributes.value("window")
     return found.dimensions
 
 
 def is_grouped(i: HloInstruction) -> bool:
-    """Features or batch are cut into groups."""
+    """Return True if features or batch have groups."""
     return bool(
         i.attributes.value("feature_group_count") != 1
         or i.attributes.value("batch_group_count") != 1
@@ -60,7 +63,7 @@ def is_grouped(i: HloInstruction) -> bool:
 
 
 def convolves_nothing(i: HloInstruction) -> bool:
-    """An operand or the result has no elements."""
+    """Return True if an operand or the result has no elements."""
     return any(
         shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)
     )
@@ -77,7 +80,7 @@ def convolves_nothing(i: HloInstruction) -> bool:
 def convolution_of_empty(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A convolution of arrays without elements becomes 0."""
+    """Rewrite a convolution of arrays without elements as 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
@@ -98,7 +101,7 @@ def convolution_of_pad(
     k: HloInstruction,
     padded: HloInstruction,
 ) -> HloInstruction | Reason:
-    """Padding of the input with zeros becomes padding and dilation of the window, where nothing is multiplied."""
+    """Rewrite zero padding of a convolution's input as padding and dilation of the window."""
     numbers, rows = numbers_of(instruction), paddings(padded)
     if rows[numbers.input_batch] != _NOTHING or rows[numbers.input_feature] != _NOTHING:
         return refuse("pads-no-spatial-dimension", f"%{padded.name} pads batch or features")
@@ -140,7 +143,7 @@ def convolution_with_interior_padding(
     k: HloInstruction,
     padded: HloInstruction,
 ) -> HloInstruction | Reason:
-    """Zeros between the elements of the kernel become dilation of the window."""
+    """Rewrite zeros between the elements of a kernel as dilation of the window."""
     numbers, rows = numbers_of(instruction), paddings(padded)
     if (
         rows[numbers.kernel_input_feature] != _NOTHING
@@ -162,7 +165,7 @@ def convolution_with_interior_padding(
 
 
 def _labels(numbers: ConvolutionDimensionNumbers) -> str:
-    """The swapped numbers as text: kernel and input, and batch and feature of the result, change places."""
+    """Return the swapped labels: kernel and input, and batch and feature of the result, swap."""
     spatial = len(numbers.input_spatial)
 
     def side(places: dict[str, int], spatial_places: tuple[int, ...]) -> str:
@@ -180,7 +183,10 @@ def _labels(numbers: ConvolutionDimensionNumbers) -> str:
 
 
 def kernel_is_larger(instruction: HloInstruction) -> Reason | None:
-    """Not grouped, and swapped sides take fewer multiplications: the kernel has more places than the input."""
+    """Require no groups, and fewer multiplications with swapped sides.
+
+    The kernel has more places than the input.
+    """
     if is_grouped(instruction):
         return refuse("grouped", f"%{instruction.name} is grouped")
     sizes, numbers = instruction.operands[0].shape.dimensions, numbers_of(instruction)
@@ -198,7 +204,7 @@ def kernel_is_larger(instruction: HloInstruction) -> Reason | None:
 
 
 def _stays(w: WindowDimension, size: int) -> bool:
-    """Dimensions that are summed over or stand for groups keep their row."""
+    """Return True for dimensions that keep their row: contracted, or groups."""
     plain = (
         not w.window_reversal
         and not w.padding_low
@@ -223,7 +229,7 @@ def _stays(w: WindowDimension, size: int) -> bool:
 def convolution_swapped(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> HloInstruction:
-    """Input and kernel change places where the kernel is the larger one."""
+    """Swap input and kernel of a convolution if the kernel is larger."""
     numbers, window, turned = numbers_of(instruction), [], []
     for number, w in enumerate(window_of(instruction)):
         size = x.shape.dimensions[numbers.input_spatial[number]]
@@ -260,7 +266,7 @@ def convolution_swapped(
 def multiplies_features_apart(
     instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> Reason | None:
-    """Every feature has its own kernel, whose spatial dimensions are one or as large as those of the input."""
+    """Require a depthwise kernel that is one or as large as the input in each spatial dimension."""
     numbers, attributes = numbers_of(instruction), instruction.attributes
     groups = attributes.value("feature_group_count")
     features = (
@@ -292,7 +298,7 @@ def multiplies_features_apart(
 
 
 def is_no_narrow_sum_of_products(instruction: HloInstruction) -> Reason | None:
-    """One product an element, or products whose sum has the range of f32."""
+    """Require one product per element, or a sum of products with the range of f32."""
     return (
         has_the_range_of_f32(instruction)
         if any(w.size != 1 for w in window_of(instruction))
@@ -314,7 +320,7 @@ def is_no_narrow_sum_of_products(instruction: HloInstruction) -> Reason | None:
 def convolution_to_multiply(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> HloInstruction:
-    """A convolution of features apart, at one place or over all places, becomes a multiply, summed over all places."""
+    """Rewrite a depthwise convolution at one or over all places as a multiply and a sum."""
     numbers = numbers_of(instruction)
     to_input = {numbers.kernel_output_feature: numbers.input_feature}
     to_input.update(zip(numbers.kernel_spatial, numbers.input_spatial, strict=True))
@@ -363,7 +369,7 @@ def convolution_to_multiply(
 def is_a_product_of_matrices(
     instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> Reason | None:
-    """One place in the kernel, nothing between or around the input, and channels that lie innermost."""
+    """Require a 1x1 kernel, no padding or dilation, and minor-most channels."""
     numbers = numbers_of(instruction)
     if is_grouped(instruction):
         return refuse("grouped", f"%{instruction.name} is grouped")
@@ -411,7 +417,7 @@ def is_a_product_of_matrices(
 def convolution_to_dot(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> HloInstruction:
-    """A convolution at one place, channels innermost, becomes a dot of the same bytes."""
+    """Rewrite a 1x1 convolution with minor-most channels as a dot of the same bytes."""
     numbers = numbers_of(instruction)
     channels = x.shape.dimensions[numbers.input_feature]
     features = k.shape.dimensions[numbers.kernel_output_feature]

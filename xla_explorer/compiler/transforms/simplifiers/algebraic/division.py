@@ -50,17 +50,17 @@ _SIGNED_EIGHT = (
 
 
 def is_unsigned(i: HloInstruction) -> bool:
-    """The type is an unsigned integer."""
+    """Return True for an unsigned integer type."""
     return i.shape.element_type.is_unsigned
 
 
 def is_signed(i: HloInstruction) -> bool:
-    """The type is a signed integer."""
+    """Return True for a signed integer type."""
     return i.shape.element_type.is_signed
 
 
 def by_power_of_two(c: HloInstruction) -> Reason | None:
-    """The divisor is 2**k."""
+    """Require a divisor of 2**k."""
     return (
         None
         if power_of_two(c) is not None
@@ -71,7 +71,10 @@ def by_power_of_two(c: HloInstruction) -> Reason | None:
 def _through_magnitude(
     computation: HloComputation, x: HloInstruction, opcode: str, amount: int
 ) -> HloInstruction:
-    """Sign of x times opcode(|x|, amount): truncation towards zero; right for the smallest integer too."""
+    """Return the sign of x times opcode(|x|, amount): truncation towards zero.
+
+    This is right for the smallest integer too.
+    """
     shape = x.shape
     zero, k = splat_constant(computation, shape, 0), splat_constant(computation, shape, amount)
     below = computation.add(
@@ -89,7 +92,7 @@ def _through_magnitude(
     after=_X.replace("x =", "ROOT x ="),
 )
 def divide_one(x: HloInstruction) -> HloInstruction:
-    """x / 1 becomes x."""
+    """Rewrite x / 1 as x."""
     return x
 
 
@@ -103,7 +106,7 @@ def divide_one(x: HloInstruction) -> HloInstruction:
 def unsigned_divide_to_shift(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x / 2**k becomes x >> k, for unsigned integers."""
+    """Rewrite x / 2**k as x >> k, for unsigned integers."""
     return computation.add(
         "shift-right-logical", x.shape, (x, splat_constant(computation, x.shape, power_of_two(c)))
     )
@@ -119,7 +122,7 @@ def unsigned_divide_to_shift(
 def signed_divide_to_shift(
     computation: HloComputation, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x / 2**k becomes a shift of |x| with the sign of x, for signed integers: division truncates towards zero."""
+    """Rewrite x / 2**k as a shift of |x| with the sign of x, for signed integers."""
     exponent = power_of_two(c)
     assert exponent is not None
     return _through_magnitude(computation, x, "shift-right-logical", exponent)
@@ -136,7 +139,7 @@ def signed_divide_to_shift(
 def divide_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x) / exp(y) becomes exp(x - y). XLA does this by default; what overflows differs."""
+    """Rewrite exp(x) / exp(y) as exp(x - y), as XLA does by default; overflow differs."""
     return computation.add(
         "exponential", instruction.shape, (computation.add("subtract", instruction.shape, (x, y)),)
     )
@@ -152,7 +155,7 @@ def divide_exponentials(
 def divide_by_exponential(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x / exp(y) becomes x * exp(-y). XLA does this by default; what overflows differs."""
+    """Rewrite x / exp(y) as x * exp(-y), as XLA does by default; overflow differs."""
     negated = computation.add("negate", y.shape, (y,))
     return computation.add(
         "multiply", instruction.shape, (x, computation.add("exponential", y.shape, (negated,)))
@@ -173,7 +176,7 @@ def divide_by_power(
     y: HloInstruction,
     z: HloInstruction,
 ) -> HloInstruction:
-    """x / y**z becomes x * y**(-z), which may overflow where y**z is tiny."""
+    """Rewrite x / y**z as x * y**(-z), which may overflow if y**z is tiny."""
     negated = computation.add("negate", z.shape, (z,))
     return computation.add(
         "multiply",
@@ -192,7 +195,7 @@ def divide_by_power(
 def divide_by_sqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x / sqrt(y) becomes x * rsqrt(y)."""
+    """Rewrite x / sqrt(y) as x * rsqrt(y)."""
     return computation.add(
         "multiply", instruction.shape, (x, computation.add("rsqrt", y.shape, (y,)))
     )
@@ -208,16 +211,17 @@ def divide_by_sqrt(
 def divide_by_rsqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x / rsqrt(y) becomes x * sqrt(y)."""
+    """Rewrite x / rsqrt(y) as x * sqrt(y)."""
     return computation.add(
         "multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,)))
     )
 
 
 def has_digits_to_spare(instruction: HloInstruction) -> Reason | None:
-    """The type has so many digits that a rounded reciprocal does not show in the result.
+    """Require a type whose rounded reciprocal does not show in the result.
 
-    XLA computes bf16 and 8-bit floats in f32 by the time it applies these rules, so it never rounds a reciprocal to 8 bits.
+    XLA computes bf16 and 8-bit floats in f32 before it applies these rules, so it never rounds a
+    reciprocal to 8 bits.
     """
     kind = instruction.shape.element_type
     if kind.is_complex or kind.bits > 16 or kind.name == "f16":
@@ -230,7 +234,7 @@ def has_digits_to_spare(instruction: HloInstruction) -> Reason | None:
 
 
 def reciprocal_is_close(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
-    """The reciprocal is exact, or its rounding does not show."""
+    """Require an exact reciprocal, or one whose rounding does not show."""
     value = uniform_value(c)
     if (
         isinstance(value, float)
@@ -253,7 +257,7 @@ def reciprocal_is_close(instruction: HloInstruction, c: HloInstruction) -> Reaso
 def divide_by_constant(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x / C becomes x * (1/C), the reciprocal computed here. Exact for powers of two, else within two roundings."""
+    """Rewrite x / C as x * (1/C), exact for powers of two, else within two roundings."""
     value = uniform_array(c)
     with np.errstate(all="ignore"):
         reciprocal = value.dtype.type(1) / value
@@ -263,7 +267,7 @@ def divide_by_constant(
 
 
 def is_smaller_than_its_result(i: HloInstruction) -> bool:
-    """The operand has fewer elements than the result, is not a constant, and nothing else reads it."""
+    """Return True for a smaller operand that is not a constant and has no other reader."""
     operand = i.operands[0]
     return (
         operand.shape.element_count < i.shape.element_count
@@ -290,8 +294,7 @@ def divide_by_broadcast(
     y: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """x / broadcast(y) becomes x * broadcast(1/y), for y that are never so small that 1/y is infinite: one division for each element of the
-    smaller y (XLA does so on CPU, whatever y is)."""
+    """Rewrite x / broadcast(y) as x * broadcast(1/y) if 1/y is finite (XLA on CPU: for any y)."""
     reciprocal = computation.add("divide", y.shape, (splat_constant(computation, y.shape, 1), y))
     spread = broadcast(computation, reciprocal, b.shape, b.attributes.value("dimensions"))
     return computation.add("multiply", instruction.shape, (x, spread))
@@ -316,7 +319,7 @@ def divide_quotients(
     z: HloInstruction,
     w: HloInstruction,
 ) -> HloInstruction:
-    """(x/y) / (z/w) becomes (x*w) / (y*z), whose products may overflow."""
+    """Rewrite (x/y) / (z/w) as (x*w) / (y*z); the products may overflow."""
     shape = instruction.shape
     return computation.add(
         "divide",
@@ -339,7 +342,7 @@ def divide_quotient(
     y: HloInstruction,
     z: HloInstruction,
 ) -> HloInstruction:
-    """(x/y) / z becomes x / (y*z), whose product may overflow."""
+    """Rewrite (x/y) / z as x / (y*z); the product may overflow."""
     return computation.add(
         "divide", instruction.shape, (x, computation.add("multiply", instruction.shape, (y, z)))
     )
@@ -359,7 +362,7 @@ def divide_by_quotient(
     y: HloInstruction,
     z: HloInstruction,
 ) -> HloInstruction:
-    """x / (y/z) becomes (x*z) / y, whose product may overflow."""
+    """Rewrite x / (y/z) as (x*z) / y; the product may overflow."""
     return computation.add(
         "divide", instruction.shape, (computation.add("multiply", instruction.shape, (x, z)), y)
     )
@@ -372,7 +375,7 @@ def divide_by_quotient(
     after=_XY + "ROOT a = f32[4] remainder(x, y)",
 )
 def remainder_twice(inner: HloInstruction) -> HloInstruction:
-    """(x rem y) rem y becomes x rem y."""
+    """Rewrite (x rem y) rem y as x rem y."""
     return inner
 
 
@@ -386,7 +389,7 @@ def remainder_twice(inner: HloInstruction) -> HloInstruction:
 def unsigned_remainder_to_mask(
     computation: HloComputation, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x rem 2**k becomes x and (2**k - 1), for unsigned integers."""
+    """Rewrite x rem 2**k as x and (2**k - 1), for unsigned integers."""
     exponent = power_of_two(c)
     assert exponent is not None
     return computation.add(
@@ -404,14 +407,14 @@ def unsigned_remainder_to_mask(
 def signed_remainder_to_mask(
     computation: HloComputation, x: HloInstruction, c: HloInstruction
 ) -> HloInstruction:
-    """x rem 2**k becomes a mask of |x| with the sign of x, for signed integers."""
+    """Rewrite x rem 2**k as a mask of |x| with the sign of x, for signed integers."""
     exponent = power_of_two(c)
     assert exponent is not None
     return _through_magnitude(computation, x, "and", (1 << exponent) - 1)
 
 
 def counts_below_the_divisor(i: HloInstruction) -> bool:
-    """An iota of fewer steps than the constant divisor."""
+    """Return True for an iota of at most as many steps as the constant divisor."""
     counts, value = i.operands[0], uniform_value(i.operands[1])
     size = counts.shape.dimensions[int(counts.attributes["iota_dimension"])]
     return isinstance(value, int) and not isinstance(value, bool) and value >= size
@@ -426,12 +429,15 @@ def counts_below_the_divisor(i: HloInstruction) -> bool:
     after="ROOT i = s32[4] iota(), iota_dimension=0",
 )
 def remainder_of_iota(counts: HloInstruction) -> HloInstruction:
-    """iota rem C becomes the iota when it does not reach C."""
+    """Rewrite iota rem C as the iota if it does not reach C."""
     return counts
 
 
 def passes_the_divisor_by(i: HloInstruction) -> bool:
-    """An iota plus a multiple of the divisor, that does not overflow; all constants and not negative."""
+    """Return True for an iota plus a multiple of the divisor without overflow.
+
+    All are constants and not negative.
+    """
     total, divisor = i.operands
     value = uniform_value(divisor)
     if not i.shape.element_type.is_integer or not isinstance(value, int) or value <= 0:
@@ -462,5 +468,5 @@ def remainder_of_iota_and_multiple(
     total: HloInstruction,
     divisor: HloInstruction,
 ) -> HloInstruction:
-    """(iota + n * C) rem C becomes iota rem C where nothing overflows."""
+    """Rewrite (iota + n * C) rem C as iota rem C if nothing overflows."""
     return computation.add("remainder", instruction.shape, (total.operands[0], divisor))

@@ -1,4 +1,4 @@
-"""Facts that the algebraic rules ask about values: never negative, a power of two, a plain binary reducer.
+"""Facts about values for the algebraic rules: non-negative, power of two, plain reducer.
 
 Source: algebraic_simplifier.cc, IsNonNegative and IsPositive.
 """
@@ -20,7 +20,7 @@ _DEPTH = 8
 
 
 def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
-    """Whether every element is known to be >= +0 (a NaN passes, -0.0 does not)."""
+    """Return True if every element is provably >= +0 (a NaN passes, -0.0 does not)."""
     name, kind = i.opcode.name, i.shape.element_type
     if depth == 0 or kind is None or kind.is_complex:
         return False
@@ -56,12 +56,12 @@ def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
 
 
 def non_negative(x: HloInstruction) -> Reason | None:
-    """x is known to be non-negative."""
+    """Require a non-negative x."""
     return None if is_non_negative(x) else refuse("may-be-negative", f"%{x.name} may be negative")
 
 
 def is_fixed(i: HloInstruction) -> bool:
-    """A constant of any values, or the broadcast of a uniform one."""
+    """Return True for a constant of any values, or the broadcast of a uniform one."""
     return i.opcode is CONSTANT or uniform_value(i) is not None
 
 
@@ -69,12 +69,12 @@ _constant_or_broadcast = operator("constant", "broadcast")
 
 
 def fixed(name: str) -> Pattern:
-    """The pattern of a constant of any values, or of the broadcast of a uniform one."""
+    """Return the pattern of a constant of any values, or of the broadcast of a uniform one."""
     return _constant_or_broadcast(name=name).that(is_fixed)
 
 
 def power_of_two(i: HloInstruction) -> int | None:
-    """k when the uniform integer constant equals 2**k (k >= 0), else None."""
+    """Return k if the uniform integer constant equals 2**k (k >= 0), else None."""
     value = uniform_value(i)
     if (
         isinstance(value, int)
@@ -87,7 +87,7 @@ def power_of_two(i: HloInstruction) -> int | None:
 
 
 def plain_reducer(computation: HloComputation) -> str | None:
-    """The opcode of a reducer that is one binary operation on its two scalar parameters, else None."""
+    """Return the opcode of a reducer that is one operation on two scalar parameters, else None."""
     root = computation.root
     if len(computation.instructions) != 3 or len(root.operands) != 2 or not root.shape.is_scalar:
         return None
@@ -100,7 +100,7 @@ def plain_reducer(computation: HloComputation) -> str | None:
 
 
 def component_reducers(computation: HloComputation, count: int) -> list[str | None]:
-    """For each of `count` arrays reduced together, the operation that combines its own two scalars, or None.
+    """Return for each of `count` reduced arrays the operation on its two scalars, or None.
 
     Parameters k and count + k are the two sides of array k.
     """
@@ -120,7 +120,10 @@ def component_reducers(computation: HloComputation, count: int) -> list[str | No
 
 
 def identity_of(name: str | None, start: HloInstruction) -> Reason | None:
-    """The initial value leaves everything as it is under the operation (None: the reducer is not a single operation)."""
+    """Require an initial value that is the identity of the operation.
+
+    None as the operation stands for a reducer of several operations.
+    """
     if name is None:
         return refuse("reducer-not-plain", "the reducer is more than one operation")
     wanted, value = identity_element(name, start.shape.element_type), uniform_value(start)
@@ -130,7 +133,7 @@ def identity_of(name: str | None, start: HloInstruction) -> Reason | None:
 
 
 def placed_first(made: HloComputation) -> HloComputation:
-    """The new computation, put before all others of its module: callees stand before their callers."""
+    """Return the new computation, moved before all others of its module, as callees must be."""
     module = made.module
     del module.computations[made.name]
     module.computations = {made.name: made, **module.computations}
@@ -138,7 +141,7 @@ def placed_first(made: HloComputation) -> HloComputation:
 
 
 def same_value(a: HloInstruction, b: HloInstruction) -> bool:
-    """Whether two instructions are one, or constants with the same bits."""
+    """Return True for the same instruction, or constants with the same bits."""
     if a is b:
         return True
     if a.opcode.name == b.opcode.name == "constant":
@@ -147,6 +150,6 @@ def same_value(a: HloInstruction, b: HloInstruction) -> bool:
 
 
 def as_integer(i: HloInstruction) -> int | None:
-    """The value of a scalar integer constant, else None."""
+    """Return the value of a scalar integer constant, else None."""
     value = uniform_value(i) if i.shape.is_scalar else None
     return int(value) if isinstance(value, (int, np.integer)) else None

@@ -1,6 +1,7 @@
-"""Rules that hold after layout assignment: moves that leave every byte where it is become bitcasts.
+"""Rules after layout assignment: moves that leave every byte in place become bitcasts.
 
-Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleCopy with is_layout_sensitive.
+Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleCopy with
+is_layout_sensitive.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from xla_explorer.hlo.shape import Shape
 
 
 def _order_of_large(shape: Shape) -> list[int]:
-    """Dimensions of more than one element, the fastest first."""
+    """Return the dimensions of more than one element, the fastest first."""
     return [d for d in shape.layout.minor_to_major if shape.dimensions[d] != 1]
 
 
 def lies_row_major(shape: Shape) -> bool:
-    """The bytes are in row-major order, dimensions of size one aside."""
+    """Return True for bytes in row-major order, dimensions of size one aside."""
     order = _order_of_large(shape)
     return (
         not shape.layout.properties
@@ -36,7 +37,7 @@ def lies_row_major(shape: Shape) -> bool:
 
 
 def reshape_groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
-    """The dimensions of more than one element, in the smallest groups that a reshape maps onto each other."""
+    """Return the dimensions of more than one element in the smallest groups that a reshape maps."""
     left = [d for d in range(before.rank) if before.dimensions[d] != 1]
     right = [d for d in range(after.rank) if after.dimensions[d] != 1]
     found: list[tuple[list[int], list[int]]] = []
@@ -55,7 +56,7 @@ def reshape_groups(before: Shape, after: Shape) -> list[tuple[list[int], list[in
 
 
 def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """Dimensions that the reshape maps onto each other lie together, in row-major order, and alike in both layouts."""
+    """Require groups of dimensions that are row-major and in the same order in both layouts."""
     shape, source = instruction.shape, x.shape
     untiled = (
         "T(" not in shape.layout.properties and shape.layout.properties == source.layout.properties
@@ -84,12 +85,12 @@ def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason |
 def reshape_to_bitcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A reshape between layouts in which no byte moves becomes a bitcast."""
+    """Rewrite a reshape between layouts that keep all bytes in place as a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
 
 def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """The layouts differ by the same permutation, so every byte stays."""
+    """Require layouts that differ by the transpose's permutation, so that every byte stays."""
     permutation = dimensions_of(instruction)
     moved = [permutation[d] for d in _order_of_large(instruction.shape)]
     if (
@@ -113,12 +114,12 @@ def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reas
 def transpose_to_bitcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A transpose whose result layout is transposed as well becomes a bitcast."""
+    """Rewrite a transpose between accordingly transposed layouts as a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
 
 def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """The layouts differ in dimensions of size one only."""
+    """Require layouts that differ in dimensions of size one only."""
     mine, other = instruction.shape, x.shape
     if mine.layout.properties == other.layout.properties and _order_of_large(
         mine
@@ -138,12 +139,12 @@ def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | No
 def copy_to_bitcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A copy to a layout that places every byte alike becomes a bitcast."""
+    """Rewrite a copy between layouts with the same order of bytes as a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
 
 def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """Row-major bytes that are read as another type, whose width changes at most the last dimension."""
+    """Require row-major bytes, and a width that changes at most the last dimension."""
     for i in (instruction, x):
         if not lies_row_major(i.shape):
             return refuse(
@@ -165,5 +166,5 @@ def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason 
 def bitcast_convert_to_bitcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A bitcast-convert between row-major arrays becomes a bitcast."""
+    """Rewrite a bitcast-convert between row-major arrays as a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))

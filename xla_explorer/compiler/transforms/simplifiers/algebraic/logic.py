@@ -40,7 +40,7 @@ _constant_or_broadcast = operator("constant", "broadcast")
     after=_P.replace("x =", "ROOT x ="),
 )
 def and_true(x: HloInstruction) -> HloInstruction:
-    """x and true becomes x."""
+    """Rewrite x and true as x."""
     return x
 
 
@@ -51,7 +51,7 @@ def and_true(x: HloInstruction) -> HloInstruction:
     after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"),
 )
 def and_zero(zero: HloInstruction) -> HloInstruction:
-    """x and 0 becomes 0."""
+    """Rewrite x and 0 as 0."""
     return zero
 
 
@@ -63,7 +63,7 @@ def and_zero(zero: HloInstruction) -> HloInstruction:
     after=_P + _TRUE.replace("k = pred[4] b", "ROOT k = pred[4] b"),
 )
 def or_true(true: HloInstruction) -> HloInstruction:
-    """x or true becomes true."""
+    """Rewrite x or true as true."""
     return true
 
 
@@ -74,7 +74,7 @@ def or_true(true: HloInstruction) -> HloInstruction:
     after=_N.replace("x =", "ROOT x ="),
 )
 def or_zero(x: HloInstruction) -> HloInstruction:
-    """x or 0 becomes x."""
+    """Rewrite x or 0 as x."""
     return x
 
 
@@ -85,7 +85,7 @@ def or_zero(x: HloInstruction) -> HloInstruction:
     after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"),
 )
 def xor_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x xor x becomes 0."""
+    """Rewrite x xor x as 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
@@ -96,7 +96,7 @@ def xor_self(computation: HloComputation, instruction: HloInstruction) -> HloIns
     after=_N.replace("x =", "ROOT x ="),
 )
 def xor_zero(x: HloInstruction) -> HloInstruction:
-    """x xor 0 becomes x."""
+    """Rewrite x xor 0 as x."""
     return x
 
 
@@ -107,7 +107,7 @@ def xor_zero(x: HloInstruction) -> HloInstruction:
     after=_P.replace("x =", "ROOT x ="),
 )
 def not_not(x: HloInstruction) -> HloInstruction:
-    """not(not(x)) becomes x."""
+    """Rewrite not(not(x)) as x."""
     return x
 
 
@@ -118,17 +118,17 @@ def not_not(x: HloInstruction) -> HloInstruction:
     after=_F.replace("x =", "ROOT x ="),
 )
 def extremum_of_self(x: HloInstruction) -> HloInstruction:
-    """max(x, x) and min(x, x) become x."""
+    """Rewrite max(x, x) and min(x, x) as x."""
     return x
 
 
 def is_the_lowest(i: HloInstruction) -> bool:
-    """Every element is the smallest value of its type."""
+    """Return True if every element is the smallest value of its type."""
     return _is_extreme(i, lowest_value)
 
 
 def is_the_highest(i: HloInstruction) -> bool:
-    """Every element is the largest value of its type."""
+    """Return True if every element is the largest value of its type."""
     return _is_extreme(i, highest_value)
 
 
@@ -146,7 +146,7 @@ def _is_extreme(i: HloInstruction, limit: Callable[[PrimitiveType], Any]) -> boo
     after=_F.replace("x =", "ROOT x ="),
 )
 def maximum_with_lowest(x: HloInstruction) -> HloInstruction:
-    """max(x, smallest value of the type) becomes x; for floats the smallest is -inf, and NaN passes through max."""
+    """Rewrite max(x, smallest value of the type) as x; for floats it is -inf, and NaN stays."""
     return x
 
 
@@ -157,7 +157,7 @@ def maximum_with_lowest(x: HloInstruction) -> HloInstruction:
     after=_F.replace("x =", "ROOT x ="),
 )
 def minimum_with_highest(x: HloInstruction) -> HloInstruction:
-    """min(x, largest value of the type) becomes x; for floats the largest is inf, and NaN passes through min."""
+    """Rewrite min(x, largest value of the type) as x; for floats it is inf, and NaN stays."""
     return x
 
 
@@ -184,7 +184,7 @@ def maximum_absorbs(
     inner: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """max(max(x, y), y) becomes max(x, y), and max(y, max(x, y)) becomes max(y, x): the first of two NaN stays first."""
+    """Rewrite max(max(x, y), y) as max(x, y), and max(y, max(x, y)) as max(y, x)."""
     return _absorbed(computation, instruction, inner, y)
 
 
@@ -200,12 +200,12 @@ def minimum_absorbs(
     inner: HloInstruction,
     y: HloInstruction,
 ) -> HloInstruction:
-    """min(min(x, y), y) becomes min(x, y), and min(y, min(x, y)) becomes min(y, x): the first of two NaN stays first."""
+    """Rewrite min(min(x, y), y) as min(x, y), and min(y, min(x, y)) as min(y, x)."""
     return _absorbed(computation, instruction, inner, y)
 
 
 def are_in_order(low: HloInstruction, high: HloInstruction) -> Reason | None:
-    """The lower bound is below the upper one."""
+    """Require a lower bound below the upper one."""
     a, b = uniform_value(low), uniform_value(high)
     return (
         None
@@ -234,7 +234,7 @@ def clamp_from_maximum(
     x: HloInstruction,
     high: HloInstruction,
 ) -> HloInstruction:
-    """max(L, min(x, U)) becomes clamp(L, x, U) when L < U."""
+    """Rewrite max(L, min(x, U)) as clamp(L, x, U) if L < U."""
     return computation.add("clamp", instruction.shape, (low, x, high))
 
 
@@ -258,7 +258,7 @@ def clamp_from_minimum(
     x: HloInstruction,
     high: HloInstruction,
 ) -> HloInstruction:
-    """min(U, max(x, L)) becomes clamp(L, x, U) when L < U."""
+    """Rewrite min(U, max(x, L)) as clamp(L, x, U) if L < U."""
     return computation.add("clamp", instruction.shape, (low, x, high))
 
 
@@ -276,7 +276,7 @@ def clamp_from_minimum(
     + "ROOT c = f32[4] clamp(lo, x, hi)",
 )
 def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
-    """max(L, clamp(L, x, U)) becomes clamp(L, x, U) when L < U."""
+    """Rewrite max(L, clamp(L, x, U)) as clamp(L, x, U) if L < U."""
     return inner
 
 
@@ -289,12 +289,12 @@ def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
     + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)",
 )
 def clamp_twice(inner: HloInstruction) -> HloInstruction:
-    """clamp(L, clamp(L, x, U), U) becomes clamp(L, x, U)."""
+    """Rewrite clamp(L, clamp(L, x, U), U) as clamp(L, x, U)."""
     return inner
 
 
 def apply_one_function(i: HloInstruction) -> bool:
-    """Both operands apply the same increasing function, each for this instruction alone."""
+    """Return True if both operands apply the same increasing function, and have no other reader."""
     a, b = i.operands
     return (
         a is not b
@@ -317,7 +317,10 @@ _monotonic = operator("cbrt", "erf", "logistic", "tanh")
 def extremum_inside(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """max(f(x), f(y)) becomes f(max(x, y)) for an increasing f (tanh, logistic, erf, cbrt); likewise min."""
+    """Rewrite max(f(x), f(y)) as f(max(x, y)) for increasing f (tanh, logistic, erf, cbrt).
+
+    Min too.
+    """
     function = instruction.operands[0]
     return computation.add(
         function.opcode,

@@ -51,7 +51,7 @@ _NM = parameters("s32[4]", "x", "y")
     after=_X.replace("x =", "ROOT x ="),
 )
 def multiply_one(x: HloInstruction) -> HloInstruction:
-    """x * 1 becomes x."""
+    """Rewrite x * 1 as x."""
     return x
 
 
@@ -63,7 +63,7 @@ def multiply_one(x: HloInstruction) -> HloInstruction:
     after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
 )
 def multiply_zero(zero: HloInstruction) -> HloInstruction:
-    """x * 0 becomes 0, for integers; for floats infinities, NaN and signs stand against it."""
+    """Rewrite x * 0 as 0, for integers; floats may be infinite, NaN or negative."""
     return zero
 
 
@@ -77,7 +77,7 @@ def multiply_zero(zero: HloInstruction) -> HloInstruction:
 def multiply_negates(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """(-x) * (-y) becomes x * y."""
+    """Rewrite (-x) * (-y) as x * y."""
     return computation.add("multiply", instruction.shape, (x, y))
 
 
@@ -91,7 +91,7 @@ def multiply_negates(
 def square_of_abs(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction | None:
-    """|x| * |x| becomes x * x, for real types."""
+    """Rewrite |x| * |x| as x * x, for real types."""
     return (
         None
         if x.shape.element_type.is_complex
@@ -100,7 +100,7 @@ def square_of_abs(
 
 
 def is_from_pred(i: HloInstruction) -> bool:
-    """The operand is a pred."""
+    """Return True if the operand is a pred."""
     return i.operands[0].shape.element_type.is_pred
 
 
@@ -115,7 +115,7 @@ def is_from_pred(i: HloInstruction) -> bool:
 def multiply_by_predicate(
     computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """convert(p) * x becomes select(p, x, 0). Where p is false, an infinite or NaN x gives 0."""
+    """Rewrite convert(p) * x as select(p, x, 0), which is 0 for an infinite or NaN x too."""
     return computation.add(
         "select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0))
     )
@@ -141,7 +141,7 @@ def multiply_scaled(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B: integers, which wrap; x*y of floats may overflow."""
+    """Rewrite (x*A) * (y*B) as (x*y) * (A*B), for constants A and B; x*y may overflow."""
     product = computation.add("multiply", instruction.shape, (x, y))
     return computation.add(
         "multiply", instruction.shape, (product, combine_constants(computation, "multiply", a, b))
@@ -167,7 +167,7 @@ def multiply_of_constants(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(x * A) * B becomes x * (A * B), for constants A and B."""
+    """Rewrite (x * A) * B as x * (A * B), for constants A and B."""
     return computation.add(
         "multiply", instruction.shape, (x, combine_constants(computation, "multiply", a, b))
     )
@@ -194,7 +194,7 @@ def multiply_constant_by_scalars(
     a: HloInstruction,
     b: HloInstruction,
 ) -> HloInstruction:
-    """(C * a) * b becomes C * (a * b), for a constant array and two repeated scalars."""
+    """Rewrite (C * a) * b as C * (a * b), for a constant array and two repeated scalars."""
     return computation.add(
         "multiply", instruction.shape, (x, combine_constants(computation, "multiply", a, b))
     )
@@ -211,7 +211,7 @@ def multiply_constant_by_scalars(
 def multiply_exponentials(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x) * exp(y) becomes exp(x + y). XLA does this by default; exp(x) may overflow where exp(x + y) does not."""
+    """Rewrite exp(x) * exp(y) as exp(x + y), as XLA does by default; overflow differs."""
     return computation.add(
         "exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),)
     )
@@ -226,7 +226,7 @@ def multiply_exponentials(
     after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
 )
 def square_of_sqrt(x: HloInstruction) -> HloInstruction:
-    """sqrt(x) * sqrt(x) becomes x when x is known to be non-negative."""
+    """Rewrite sqrt(x) * sqrt(x) as x if x is non-negative."""
     return x
 
 
@@ -244,7 +244,7 @@ def square_of_sqrt(x: HloInstruction) -> HloInstruction:
 def square_of_rsqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """rsqrt(x) * rsqrt(x) becomes 1 / x when x is known to be non-negative."""
+    """Rewrite rsqrt(x) * rsqrt(x) as 1 / x if x is non-negative."""
     return computation.add(
         "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
     )

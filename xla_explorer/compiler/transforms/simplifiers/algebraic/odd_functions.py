@@ -1,6 +1,7 @@
-"""Negation leaves odd functions: f(-x) = -f(x), so that f(x) and f(-x) are computed once. XLA has no such rule.
+"""Negation moves out of odd functions: f(-x) = -f(x). XLA has no such rule.
 
-A normal distribution function of d and of -d (option prices) then costs one erf, not two.
+f(x) and f(-x) are computed once: a normal distribution of d and of -d (option prices) costs one
+erf, not two.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _of_positive(
 def odd_function_of_negate(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """erf(-x) becomes -erf(x); tanh, sine and tan likewise."""
+    """Rewrite erf(-x) as -erf(x); tanh, sine and tan likewise."""
     return _of_positive(computation, instruction, x)
 
 
@@ -50,7 +51,7 @@ def odd_function_of_negate(
 def odd_function_of_negated_product(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """erf(-x * y) becomes -erf(x * y); tanh, sine and tan likewise."""
+    """Rewrite erf(-x * y) as -erf(x * y); tanh, sine and tan likewise."""
     return _of_positive(
         computation, instruction, computation.add("multiply", instruction.shape, (x, y))
     )

@@ -1,8 +1,8 @@
 """Guards that keep values in the range of their type.
 
-No rewrite makes an infinity or NaN of a number, or a finite number of an infinity. XLA's simplifier
-has few such guards. The option `fast_math` of `algsimp` leaves them out, and so do replays of XLA's
-decisions.
+A rewrite must not make an infinity or NaN of a number, or a finite number of an infinity. XLA's
+simplifier has few such guards. The option `fast_math` of `algsimp` omits them, and so do replays of
+XLA's decisions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FAST_MATH = "passes='algsimp{fast_math=true},default' has it"
 
 
 def asked_for_fast_math(instruction: HloInstruction) -> Reason | None:
-    """Refuse: the rule changes values that overflow or underflow, so it needs the option `fast_math`."""
+    """Refuse a rule that changes values on overflow or underflow: it needs `fast_math`."""
     return refuse(
         "needs-fast-math",
         f"what overflows or underflows in %{instruction.name} would be another value; {_FAST_MATH}",
@@ -44,7 +44,7 @@ def wraps_or_fast_math(instruction: HloInstruction) -> Reason | None:
 def sum_is_in_range(
     instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> Reason | None:
-    """Check that A + B is a number of the type and that x + A overflows only where x + A + B does."""
+    """Check that A + B is a number of the type, and x + A overflows only if x + A + B does."""
     if integral(instruction) is None:
         return None
     one, other = _components(a), _components(b)
@@ -66,7 +66,7 @@ def sum_is_in_range(
 def product_is_in_range(
     instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> Reason | None:
-    """Check that A * B is a normal number and that x * A overflows only where x * A * B does."""
+    """Check that A * B is a normal number, and x * A overflows only if x * A * B does."""
     if integral(instruction) is None:
         return None
     kind = _type_of(instruction)
@@ -89,7 +89,7 @@ def product_is_in_range(
 
 
 def _is_near(x: Array, y: Array, found: Array, real: Array, eps: float) -> Array:
-    """Whether an operation on constants gave the real result, rounded; infinities and NaN are kept anyway."""
+    """Return True where constants gave the real result, rounded; infinities and NaN always pass."""
     with np.errstate(all="ignore"):
         near = np.isfinite(found) & (np.abs(found - real) <= eps * np.abs(real))
     return np.asarray(~np.isfinite(x) | ~np.isfinite(y) | near)
@@ -143,7 +143,7 @@ def root_of_largest_is_in_range(instruction: HloInstruction) -> Reason | None:
 
 
 def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
-    """Check that each positive number of the type has a reciprocal root, a product that underflows a zero."""
+    """Check that each positive number has a reciprocal root, a product that underflows a zero."""
     kind = _type_of(instruction)
     limits = float_limits(kind.dtype)
     if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(
@@ -155,7 +155,7 @@ def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
 
 
 def why_not_counted(kind: PrimitiveType, count: int) -> Reason | None:
-    """Refuse a type of floats whose range ends below a number of terms; an integer wraps as its sum does."""
+    """Refuse floats whose range is smaller than a number of terms; integers wrap like their sum."""
     if not kind.is_float or count <= float(float_limits(kind.dtype).max):
         return None
     message = f"{kind.name} does not hold {count}, the number of terms"
@@ -207,13 +207,14 @@ _SAME_VALUES = frozenset(
 _WHOLE_NUMBERS = frozenset(
     ("iota", "floor", "ceil", "round-nearest-afz", "round-nearest-even", "sign")
 )
-# By the digits of their type: the root of the smallest number, the logarithm of the number beside 1.
+# By the digits of their type: the root of the smallest number, the logarithm of the number next to
+# 1.
 _NEVER_TINY = frozenset(("sqrt", "rsqrt", "log"))
 _DEPTH = 6
 
 
 def _never_tiny(i: HloInstruction, depth: int = _DEPTH) -> bool:
-    """Whether each number of an array is 0 or so large that its reciprocal is a number."""
+    """Return True if each number of an array is 0 or has a finite reciprocal."""
     name, kind, operands = i.opcode.name, _type_of(i), i.operands
     if depth == 0 or not kind.is_float:
         return depth > 0 and (kind.is_integer or kind.is_pred)
@@ -247,7 +248,7 @@ def _never_tiny(i: HloInstruction, depth: int = _DEPTH) -> bool:
 
 
 def is_normal(i: HloInstruction, depth: int = _DEPTH) -> bool:
-    """Whether each element is known to be NaN, or positive and so large that its reciprocal is a number."""
+    """Return True if each element is NaN, or positive with a finite reciprocal."""
     name, kind, operands = i.opcode.name, _type_of(i), i.operands
     if depth == 0 or not kind.is_float:
         return False
@@ -274,7 +275,7 @@ def is_normal(i: HloInstruction, depth: int = _DEPTH) -> bool:
 
 
 def _sums_exponentials_below_a_maximum(i: HloInstruction) -> bool:
-    """The sum of exp(z - max z), as in a softmax: one of its terms is exp(0)."""
+    """Return True for the sum of exp(z - max z), as in a softmax: one of its terms is exp(0)."""
     dimensions = tuple(i.attributes.value("dimensions"))
     if (
         len(i.operands) != 2
@@ -294,7 +295,7 @@ def _sums_exponentials_below_a_maximum(i: HloInstruction) -> bool:
         return False
     kept = tuple([d for d in range(z.shape.rank) if d not in dimensions])
     largest = spread.operands[0]
-    if largest.opcode.name == "reshape":  # a dimension of size one for each that was reduced
+    if largest.opcode.name == "reshape":  # one dimension of size one per reduced dimension
         places = spread.attributes.value("dimensions")
         if [largest.shape.dimensions[n] for n, d in enumerate(places) if d in kept] != list(
             largest.operands[0].shape.dimensions
@@ -319,7 +320,7 @@ def _sums_exponentials_below_a_maximum(i: HloInstruction) -> bool:
 
 
 def _through_widening(i: HloInstruction) -> HloInstruction:
-    """What is converted to a wider type, which keeps its values."""
+    """Return the source of conversions to wider types, which keep its values."""
     while (
         i.opcode.name == "convert"
         and _type_of(i.operands[0]).is_float
@@ -330,7 +331,10 @@ def _through_widening(i: HloInstruction) -> HloInstruction:
 
 
 def _hides_tiny_terms(i: HloInstruction) -> bool:
-    """A constant whose last digit has a reciprocal: a sum with it is 0 or at least that digit."""
+    """Return True for a constant whose last digit has a reciprocal.
+
+    A sum with it is 0 or at least as large as this digit.
+    """
     i = i.operands[0] if i.opcode is BROADCAST else i
     if i.opcode.name != "constant":
         return False
@@ -350,7 +354,7 @@ def _has_reciprocals(array: Array) -> Any:
 
 
 def _smallest(kind: PrimitiveType) -> float:
-    """A number above those whose reciprocal overflows."""
+    """Return a number above those whose reciprocal overflows."""
     return float(float_limits(kind.dtype).smallest_normal)
 
 
@@ -360,7 +364,7 @@ def _type_of(i: HloInstruction) -> PrimitiveType:
 
 
 def _values(c: HloInstruction) -> Array:
-    """The elements of a constant, or of the constant of a broadcast."""
+    """Return the elements of a constant, or of the constant of a broadcast."""
     source = c.operands[0] if c.opcode is BROADCAST else c
     array: Array = source.literal.array
     return (
@@ -369,6 +373,6 @@ def _values(c: HloInstruction) -> Array:
 
 
 def _components(c: HloInstruction) -> Array:
-    """The elements, real and imaginary parts apart."""
+    """Return the elements, with real and imaginary parts apart."""
     array = _values(c)
     return np.stack([array.real, array.imag]) if array.dtype.kind == "c" else array

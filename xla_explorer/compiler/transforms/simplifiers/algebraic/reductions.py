@@ -1,4 +1,7 @@
-"""Rules on reduce and reduce-window. Source: algebraic_simplifier.cc, HandleReduce, HandleReduceWindow."""
+"""Rules on reduce and reduce-window.
+
+Source: algebraic_simplifier.cc, HandleReduce, HandleReduceWindow.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,12 @@ _X = _SUM + parameters("f32[3,4]", "x")
 
 
 def is_plain(i: HloInstruction) -> bool:
-    """One operand, one initial value."""
+    """Return True for one operand and one initial value."""
     return len(i.operands) == 2 and not i.shape.is_tuple
 
 
 def reduces_no_elements(i: HloInstruction) -> bool:
-    """The operand, or the result, is empty."""
+    """Return True if the operand, or the result, is empty."""
     return is_plain(i) and (i.operands[0].shape.element_count == 0 or i.shape.element_count == 0)
 
 
@@ -65,7 +68,7 @@ def reduces_no_elements(i: HloInstruction) -> bool:
 def reduce_of_empty(
     computation: HloComputation, instruction: HloInstruction, start: HloInstruction
 ) -> HloInstruction:
-    """A reduce of nothing becomes the initial value."""
+    """Rewrite a reduce of nothing as the initial value."""
     return (
         start
         if not instruction.shape.rank
@@ -74,12 +77,12 @@ def reduce_of_empty(
 
 
 def combines_single_elements(i: HloInstruction) -> bool:
-    """Each result element comes from one operand element."""
+    """Return True if each result element comes from one operand element."""
     return is_plain(i) and i.shape.element_count == i.operands[0].shape.element_count != 0
 
 
 def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> Reason | None:
-    """The reducer is one operation and the initial value leaves everything as it is."""
+    """Require a reducer of one operation, and its identity as the initial value."""
     return identity_of(plain_reducer(instruction.called[0]), start)
 
 
@@ -96,7 +99,7 @@ def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> 
 def reduce_single_elements(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A reduce of dimensions of size one becomes a reshape when the initial value is the identity."""
+    """Rewrite a reduce of dimensions of size one as a reshape if it starts from the identity."""
     return reshape(computation, x, instruction.shape)
 
 
@@ -117,7 +120,7 @@ def reduce_single_elements_onto_start(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction | None:
-    """A reduce of dimensions of size one becomes the reducer's operation on the initial value and x."""
+    """Rewrite a reduce of dimensions of size one as the reducer's operation on start and x."""
     name = plain_reducer(instruction.called[0])
     if name is None:
         return None
@@ -132,12 +135,12 @@ def reduce_single_elements_onto_start(
 
 
 def adds(i: HloInstruction) -> bool:
-    """The reducer adds."""
+    """Return True if the reducer adds."""
     return is_plain(i) and plain_reducer(i.called[0]) == "add"
 
 
 def is_associative(i: HloInstruction) -> bool:
-    """The reducer is one operation whose order does not matter over the real numbers."""
+    """Return True if the reducer is one operation that is associative over the real numbers."""
     return is_plain(i) and plain_reducer(i.called[0]) in (
         "add",
         "multiply",
@@ -167,7 +170,7 @@ def reduce_of_negate(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """The sum of -x becomes minus the sum of x."""
+    """Rewrite the sum of -x as minus the sum of x."""
     total = computation.add(
         "reduce", instruction.shape, (x, start), instruction.attributes, called=instruction.called
     )
@@ -194,7 +197,7 @@ def reduce_of_transpose(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """reduce(transpose(x)) becomes a reduce of x over the permuted dimensions, transposed if need be."""
+    """Rewrite reduce(transpose(x)) as a reduce over permuted dimensions, transposed if needed."""
     permutation, reduced = dimensions_of(turned), set(dimensions_of(instruction))
     dimensions = sorted([permutation[d] for d in reduced])
     kept = [permutation[d] for d in range(len(permutation)) if d not in reduced]
@@ -213,7 +216,7 @@ def reduce_of_transpose(
 def reduces_alike(
     instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
 ) -> Reason | None:
-    """Both reduces combine by the same operation from the same initial value, its identity."""
+    """Require the same operation and initial value, its identity, in both reduces."""
     name = plain_reducer(instruction.called[0])
     if not is_plain(inner) or name is None or name != plain_reducer(inner.called[0]):
         return refuse(
@@ -227,7 +230,7 @@ def reduces_alike(
 
 
 def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
-    """A reduction that takes the largest or combines bits, or one whose partial results have the range of f32."""
+    """Require a reduction by extremum or bits, or partial results with the range of f32."""
     return (
         has_the_range_of_f32(instruction)
         if plain_reducer(instruction.called[0]) in ("add", "multiply")
@@ -256,7 +259,7 @@ def reduce_of_reduce(
     inner: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """reduce(reduce(x)) becomes one reduce over the dimensions of both."""
+    """Rewrite reduce(reduce(x)) as one reduce over the dimensions of both."""
     x, first = inner.operands[0], dimensions_of(inner)
     left = [d for d in range(x.shape.rank) if d not in first]
     dimensions = sorted([*first, *[left[d] for d in dimensions_of(instruction)]])
@@ -287,7 +290,7 @@ def reduce_of_reshape(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction | None:
-    """reduce(reshape(x)) becomes a reduce of x when the reshape leaves alone the dimensions that stay."""
+    """Rewrite reduce(reshape(x)) as a reduce of x if the reshape keeps the other dimensions."""
     reduced = set(dimensions_of(instruction))
     sizes = other.shape.dimensions
     if 0 in x.shape.dimensions:
@@ -307,12 +310,12 @@ def reduce_of_reshape(
 
 
 def sums_only_repeats(i: HloInstruction) -> bool:
-    """A sum over dimensions that the broadcast added, all of them or some."""
+    """Return True for a sum over dimensions that the broadcast added."""
     return adds(i) and not set(dimensions_of(i)) & set(dimensions_of(i.operands[0]))
 
 
 def number_is_in_range(instruction: HloInstruction, wide: HloInstruction) -> Reason | None:
-    """The number of equal terms is a number of the type."""
+    """Require a number of equal terms that the type holds."""
     count = math.prod([wide.shape.dimensions[d] for d in dimensions_of(instruction)])
     return why_not_counted(instruction.shape.element_type, count)
 
@@ -335,7 +338,7 @@ def sum_of_broadcast(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """The sum over repeated elements becomes the element times their number, plus the initial value."""
+    """Rewrite the sum over repeated elements as element times count, plus the initial value."""
     reduced, shape = dimensions_of(instruction), instruction.shape
     count = 1
     for d in reduced:
@@ -354,7 +357,7 @@ def sum_of_broadcast(
 
 
 def reduces_only_what_is_repeated(i: HloInstruction) -> bool:
-    """Every reduced dimension is one of the operand of the broadcast, and some other is not."""
+    """Return True if all reduced dimensions are mapped by the broadcast, and another is not."""
     wide = i.operands[0]
     mapped = dimensions_of(wide)
     return (
@@ -386,7 +389,7 @@ def reduce_before_broadcast(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """reduce(broadcast(x)) over dimensions of x becomes broadcast(reduce(x))."""
+    """Rewrite reduce(broadcast(x)) over dimensions of x as broadcast(reduce(x))."""
     mapped, reduced = dimensions_of(wide), dimensions_of(instruction)
     inner = [number for number, d in enumerate(mapped) if d in reduced]
     kept = [number for number in range(x.shape.rank) if number not in inner]
@@ -404,7 +407,7 @@ _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
 
 
 def repeats_do_not_matter(i: HloInstruction) -> bool:
-    """The reducer gives the same for one or many equal values, and every element is one scalar."""
+    """Return True for an idempotent reducer on one repeated scalar."""
     wide = i.operands[0]
     return (
         is_plain(i)
@@ -431,14 +434,14 @@ def extremum_of_broadcast(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """The maximum, minimum, and, or of one scalar repeated becomes the operation on it and the initial value."""
+    """Rewrite an idempotent reduce of one repeated scalar as the operation on it and the start."""
     name = plain_reducer(instruction.called[0])
     assert name is not None
     return computation.add(name, instruction.shape, (x, start))
 
 
 def applies_one_operation(i: HloInstruction) -> bool:
-    """The computation is one elementwise operation on its parameters."""
+    """Return True if the computation is one elementwise operation on its parameters."""
     root = i.called[0].root
     return (
         root.opcode.elementwise
@@ -459,14 +462,14 @@ def applies_one_operation(i: HloInstruction) -> bool:
 def map_of_one_operation(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """map with a computation of one operation becomes that operation on arrays."""
+    """Rewrite a map of one operation as this operation on arrays."""
     root = instruction.called[0].root
     operands = [instruction.operands[int(o.payload)] for o in root.operands]
     return computation.add(root.opcode, instruction.shape, operands, root.attributes)
 
 
 def gives_one_operand(i: HloInstruction) -> bool:
-    """The computation is one of its parameters, or a constant."""
+    """Return True if the computation returns a parameter or a constant."""
     return i.called[0].root.opcode.name in ("parameter", "constant")
 
 
@@ -480,7 +483,7 @@ def gives_one_operand(i: HloInstruction) -> bool:
     + parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="),
 )
 def map_to_operand(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """map with a computation that gives one of its parameters becomes that operand; with a constant, its broadcast."""
+    """Rewrite a map that returns a parameter or a constant as this operand or a broadcast."""
     root = instruction.called[0].root
     if root.opcode.name == "parameter":
         return instruction.operands[int(root.payload)]

@@ -16,7 +16,7 @@ _N = parameters("s32[4]", "x")
 
 
 def is_non_negative_operand(i: HloInstruction) -> bool:
-    """The operand is known to be non-negative."""
+    """Return True if the operand is non-negative."""
     return is_non_negative(i.operands[0])
 
 
@@ -28,7 +28,7 @@ def is_non_negative_operand(i: HloInstruction) -> bool:
     after=_X.replace("x =", "ROOT x ="),
 )
 def negate_negate(x: HloInstruction) -> HloInstruction:
-    """-(-x) becomes x."""
+    """Rewrite -(-x) as x."""
     return x
 
 
@@ -40,7 +40,7 @@ def negate_negate(x: HloInstruction) -> HloInstruction:
     after=_X + "ROOT e = f32[4] exponential(x)",
 )
 def abs_of_non_negative(x: HloInstruction) -> HloInstruction:
-    """|x| becomes x when x is known to be non-negative."""
+    """Rewrite |x| as x if x is non-negative."""
     return x
 
 
@@ -51,5 +51,5 @@ def abs_of_non_negative(x: HloInstruction) -> HloInstruction:
     after=_N + "ROOT a = s32[4] abs(x)",
 )
 def abs_of_abs(instruction: HloInstruction, inner: HloInstruction) -> HloInstruction | None:
-    """||x|| becomes |x|, also where |x| is the smallest integer, which has no positive counterpart."""
+    """Rewrite ||x|| as |x|, even for the smallest integer, whose negation is itself."""
     return inner if inner.shape is instruction.shape else None

@@ -1,7 +1,7 @@
 """Rules on exponential, log, power, sqrt, rsqrt and complex parts.
 
-Source: algebraic_simplifier.cc, HandleExp, HandleLog, HandlePower, HandleSqrt, HandleRsqrt, HandleComplex,
-HandleReal, HandleImag.
+Source: algebraic_simplifier.cc, HandleExp, HandleLog, HandlePower, HandleSqrt, HandleRsqrt,
+HandleComplex, HandleReal, HandleImag.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ONE = filled("one", "f32[4]", 1)
     after=_ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"),
 )
 def exponential_of_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """exp(0) becomes 1."""
+    """Rewrite exp(0) as 1."""
     return splat_constant(computation, instruction.shape, 1)
 
 
@@ -60,7 +60,7 @@ def exponential_of_zero(computation: HloComputation, instruction: HloInstruction
     after=_ROOT_X,
 )
 def log_of_exponential(x: HloInstruction) -> HloInstruction:
-    """log(exp(x)) becomes x. XLA 0.10 does this by default, newer versions by fast math only: exp(x) may overflow."""
+    """Rewrite log(exp(x)) as x, as XLA 0.10 does, newer ones with fast math: exp may overflow."""
     return x
 
 
@@ -77,7 +77,7 @@ def log_of_exponential(x: HloInstruction) -> HloInstruction:
 def log_of_power(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """log(x**y) becomes y * log|x|, and 0 where y is 0."""
+    """Rewrite log(x**y) as y * log|x|, and as 0 for y = 0."""
     shape = instruction.shape
     zero = splat_constant(computation, shape, 0)
     is_zero = computation.add(
@@ -101,7 +101,7 @@ def log_of_power(
 def log_of_sqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """log(sqrt(x)) becomes log(x) * 0.5."""
+    """Rewrite log(sqrt(x)) as log(x) * 0.5."""
     half = splat_constant(computation, instruction.shape, 0.5)
     return computation.add(
         "multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half)
@@ -120,7 +120,7 @@ def log_of_sqrt(
 def log_of_rsqrt(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """log(rsqrt(x)) becomes log(x) * -0.5."""
+    """Rewrite log(rsqrt(x)) as log(x) * -0.5."""
     half = splat_constant(computation, instruction.shape, -0.5)
     return computation.add(
         "multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half)
@@ -134,7 +134,7 @@ def log_of_rsqrt(
     after=_X + _ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"),
 )
 def power_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x**0 becomes 1."""
+    """Rewrite x**0 as 1."""
     return splat_constant(computation, instruction.shape, 1)
 
 
@@ -145,7 +145,7 @@ def power_zero(computation: HloComputation, instruction: HloInstruction) -> HloI
     after=_ROOT_X,
 )
 def power_one(x: HloInstruction) -> HloInstruction:
-    """x**1 becomes x."""
+    """Rewrite x**1 as x."""
     return x
 
 
@@ -159,7 +159,7 @@ def power_one(x: HloInstruction) -> HloInstruction:
 def power_of_exponential(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """exp(x)**y becomes exp(x * y). XLA does this by default; exp(x) may overflow where the power does not."""
+    """Rewrite exp(x)**y as exp(x * y), as XLA does by default; exp(x) may overflow."""
     return computation.add(
         "exponential", instruction.shape, (computation.add("multiply", instruction.shape, (x, y)),)
     )
@@ -174,7 +174,7 @@ def power_of_exponential(
 def power_two(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """x**2 becomes x * x."""
+    """Rewrite x**2 as x * x."""
     return computation.add("multiply", instruction.shape, (x, x))
 
 
@@ -187,7 +187,7 @@ def power_two(
 def power_three(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """x**3 becomes x * (x * x)."""
+    """Rewrite x**3 as x * (x * x)."""
     return computation.add(
         "multiply", instruction.shape, (x, computation.add("multiply", instruction.shape, (x, x)))
     )
@@ -203,7 +203,7 @@ def power_three(
 def power_minus_one(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """x**-1 becomes 1 / x."""
+    """Rewrite x**-1 as 1 / x."""
     return computation.add(
         "divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x)
     )
@@ -219,7 +219,7 @@ def power_minus_one(
 def power_half(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """x**0.5 becomes sqrt(x) when x is known to be non-negative (at -0 and -inf the two differ)."""
+    """Rewrite x**0.5 as sqrt(x) if x is non-negative (at -0 and -inf the two differ)."""
     return computation.add("sqrt", instruction.shape, (x,))
 
 
@@ -233,7 +233,7 @@ def power_half(
 def sqrt_of_square(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """sqrt(x * x) becomes |x|. XLA does this by default; x * x may overflow."""
+    """Rewrite sqrt(x * x) as |x|, as XLA does by default; x * x may overflow."""
     return computation.add("abs", instruction.shape, (x,))
 
 
@@ -245,7 +245,7 @@ def sqrt_of_square(
     after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
 )
 def rsqrt_of_inverse_square(x: HloInstruction) -> HloInstruction:
-    """rsqrt(x**-2) becomes x when x is known to be non-negative."""
+    """Rewrite rsqrt(x**-2) as x if x is non-negative."""
     return x
 
 
@@ -259,12 +259,12 @@ def rsqrt_of_inverse_square(x: HloInstruction) -> HloInstruction:
 def rsqrt_of_inverse(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """rsqrt(1 / x) becomes sqrt(x) when x is known to be non-negative."""
+    """Rewrite rsqrt(1 / x) as sqrt(x) if x is non-negative."""
     return computation.add("sqrt", instruction.shape, (x,))
 
 
 def operand_is_real(x: HloInstruction) -> Reason | None:
-    """x is not complex."""
+    """Require that x is not complex."""
     return real_type(x)
 
 
@@ -275,7 +275,7 @@ def operand_is_real(x: HloInstruction) -> Reason | None:
     after="ROOT z = c64[4] parameter(0)",
 )
 def complex_of_its_parts(z: HloInstruction) -> HloInstruction | None:
-    """complex(real(z), imag(z)) becomes z."""
+    """Rewrite complex(real(z), imag(z)) as z."""
     return z if z.shape.element_type.is_complex else None
 
 
@@ -286,7 +286,7 @@ def complex_of_its_parts(z: HloInstruction) -> HloInstruction | None:
     after=_XY.replace("x =", "ROOT x ="),
 )
 def real_of_complex(x: HloInstruction) -> HloInstruction:
-    """real(complex(x, y)) becomes x."""
+    """Rewrite real(complex(x, y)) as x."""
     return x
 
 
@@ -297,7 +297,7 @@ def real_of_complex(x: HloInstruction) -> HloInstruction:
     after=_XY.replace("y =", "ROOT y ="),
 )
 def imag_of_complex(y: HloInstruction) -> HloInstruction:
-    """imag(complex(x, y)) becomes y."""
+    """Rewrite imag(complex(x, y)) as y."""
     return y
 
 
@@ -309,7 +309,7 @@ def imag_of_complex(y: HloInstruction) -> HloInstruction:
     after=_X + filled("zero", "f32[4]", 0).replace("zero = f32[4] b", "ROOT zero = f32[4] b"),
 )
 def imag_of_real(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """imag(x) becomes 0 when x is not complex."""
+    """Rewrite imag(x) as 0 if x is not complex."""
     return splat_constant(computation, instruction.shape, 0)
 
 
@@ -321,5 +321,5 @@ def imag_of_real(computation: HloComputation, instruction: HloInstruction) -> Hl
     after=_ROOT_X,
 )
 def real_of_real(x: HloInstruction) -> HloInstruction:
-    """real(x) becomes x when x is not complex."""
+    """Rewrite real(x) as x if x is not complex."""
     return x

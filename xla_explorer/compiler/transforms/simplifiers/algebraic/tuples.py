@@ -1,5 +1,7 @@
-"""Rules on get-tuple-element, sort and opt-barrier. Source: algebraic_simplifier.cc, HandleGetTupleElement,
-HandleSort, HandleOptimizationBarrier."""
+"""Rules on get-tuple-element, sort and opt-barrier.
+
+Source: algebraic_simplifier.cc, HandleGetTupleElement, HandleSort, HandleOptimizationBarrier.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ _XY = parameters("f32[4]", "x", "y")
     after=_XY.replace("y =", "ROOT y ="),
 )
 def element_of_tuple(instruction: HloInstruction, whole: HloInstruction) -> HloInstruction:
-    """get-tuple-element(tuple(a, b), 1) becomes b."""
+    """Rewrite get-tuple-element(tuple(a, b), 1) as b."""
     return whole.operands[int(instruction.attributes["index"])]
 
 
 def sorts_nothing(i: HloInstruction) -> bool:
-    """The sorted dimension has at most one element."""
+    """Return True if the sorted dimension has at most one element."""
     shape = i.operands[0].shape
     return shape.element_count == 0 or shape.dimensions[i.attributes.value("dimensions")[0]] <= 1
 
@@ -45,14 +47,14 @@ def sorts_nothing(i: HloInstruction) -> bool:
     "ROOT x = f32[4,1] parameter(0)\n",
 )
 def sort_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A sort of at most one element becomes its operand, or the tuple of its operands."""
+    """Rewrite a sort of at most one element as its operand, or the tuple of its operands."""
     if not instruction.shape.is_tuple:
         return instruction.operands[0]
     return computation.add("tuple", instruction.shape, instruction.operands)
 
 
 def leaves_elements_unread(barrier: HloInstruction) -> bool:
-    """A barrier around a tuple, read element by element, some elements by nothing."""
+    """Return True for a barrier around a tuple, read by elements, with unread elements."""
     if barrier.operands[0].opcode.name != "tuple" or barrier.is_root:
         return False
     if any(u.opcode.name != "get-tuple-element" for u in barrier.users):
@@ -61,7 +63,7 @@ def leaves_elements_unread(barrier: HloInstruction) -> bool:
 
 
 def _needed_elements(barrier: HloInstruction) -> list[int]:
-    """Elements that are read behind the barrier, and those that others use too: these must still wait for it."""
+    """Return elements that are read after the barrier, or that others use and that must wait."""
     read = {int(u.attributes["index"]) for u in barrier.users}
     return [n for n, i in enumerate(barrier.operands[0].operands) if n in read or len(i.users) > 1]
 
@@ -80,7 +82,7 @@ def barrier_without_unread(
     barrier: HloInstruction,
     whole: HloInstruction,
 ) -> HloInstruction | Reason:
-    """Elements that nothing reads behind an optimization barrier are left out of it."""
+    """Drop unread elements from an optimization barrier."""
     readers = [u for u in barrier.users if u is not instruction]
     if any(u.control_predecessors for u in (barrier, *readers)):
         return refuse(

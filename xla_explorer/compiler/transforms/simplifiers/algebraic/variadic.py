@@ -25,7 +25,7 @@ _ZERO = scalar_constant_text("zero", "f32", 0)
 
 
 def reduces_several_without_elements(i: HloInstruction) -> bool:
-    """The result is a tuple, and the operands are empty."""
+    """Return True if the result is a tuple, and the operands are empty."""
     return i.shape.is_tuple and i.operands[0].shape.element_count == 0
 
 
@@ -44,7 +44,7 @@ def reduces_several_without_elements(i: HloInstruction) -> bool:
 def variadic_reduce_of_empty(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A reduce of several arrays without elements becomes the tuple of the initial values."""
+    """Rewrite a reduce of several arrays without elements as the tuple of the initial values."""
     starts = instruction.operands[len(instruction.operands) // 2 :]
     parts = [
         broadcast_scalar(computation, start, shape) if shape.rank else start
@@ -54,7 +54,7 @@ def variadic_reduce_of_empty(
 
 
 def combines_several_single_elements(i: HloInstruction) -> bool:
-    """The result is a tuple of arrays with as many elements as the operands."""
+    """Return True if the result is a tuple of arrays with as many elements as the operands."""
     return (
         i.shape.is_tuple
         and i.shape.tuple_shapes[0].element_count == i.operands[0].shape.element_count != 0
@@ -76,7 +76,10 @@ def combines_several_single_elements(i: HloInstruction) -> bool:
 def variadic_reduce_of_single_elements(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction | Reason:
-    """A reduce of several arrays over dimensions of size one becomes reshapes, from the identity of each component."""
+    """Rewrite a reduce of several arrays over dimensions of size one as reshapes.
+
+    It must start from the identity of each component.
+    """
     half = len(instruction.operands) // 2
     for name, start in zip(
         component_reducers(instruction.called[0], half), instruction.operands[half:], strict=True
@@ -93,7 +96,7 @@ def variadic_reduce_of_single_elements(
 
 
 def is_a_tuple_of_one(i: HloInstruction) -> bool:
-    """One array, yet the result is a tuple, and so is that of the reducer."""
+    """Return True for one array if the results of reduce and reducer are tuples."""
     return (
         i.shape.is_tuple
         and len(i.operands) == 2
@@ -103,7 +106,7 @@ def is_a_tuple_of_one(i: HloInstruction) -> bool:
 
 
 def _without_tuple(reducer: HloComputation) -> HloComputation:
-    """A copy of the reducer that gives the single element of its tuple."""
+    """Return a copy of the reducer that returns the single element of its tuple."""
     plain = reducer.clone()
     whole = plain.root
     plain.root = whole.operands[0]
@@ -126,7 +129,7 @@ def _without_tuple(reducer: HloComputation) -> HloComputation:
 def reduce_of_tuple_of_one(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A reduce that gives a tuple of one array becomes a plain reduce in a tuple."""
+    """Rewrite a reduce to a tuple of one array as a plain reduce in a tuple."""
     return _plain_in_tuple(computation, instruction)
 
 
@@ -145,7 +148,7 @@ def reduce_of_tuple_of_one(
 def reduce_window_of_tuple_of_one(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A reduce-window that gives a tuple of one array becomes a plain one in a tuple."""
+    """Rewrite a reduce-window to a tuple of one array as a plain one in a tuple."""
     return _plain_in_tuple(computation, instruction)
 
 

@@ -1,7 +1,8 @@
 """Rules on reduce-window. Source: algebraic_simplifier.cc, HandleReduceWindow, HandleSlice.
 
-The padding of a window is not combined: a window over padding alone gives the initial value, and the initial value counts
-once in every window. The padding of a pad is combined, so it may replace that of a window only where the value does nothing.
+The padding of a window is not combined: a window over padding alone gives the initial value, which
+counts once in every window. The padding of a pad is combined, so it may replace that of a window
+only if the value is the identity.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ _TRIVIAL = WindowDimension(1)
 
 
 def window_of(i: HloInstruction) -> tuple[WindowDimension, ...]:
-    """The window, one row a dimension; rank 0 has none."""
+    """Return the window, one row per dimension; rank 0 has none."""
     found = i.attributes.get("window")
     return () if found is None else found.dimensions
 
 
 def reads_one_element_a_window(i: HloInstruction) -> bool:
-    """Every window holds one element of the operand, or one of the padding around it."""
+    """Return True if every window holds one element of the operand, or of the padding."""
     return is_plain(i) and all(
         w.size == 1
         and w.stride == 1
@@ -58,7 +59,7 @@ def reads_one_element_a_window(i: HloInstruction) -> bool:
 
 
 def reduces_plainly(instruction: HloInstruction) -> Reason | None:
-    """The reducer is one operation."""
+    """Require a reducer of one operation."""
     if plain_reducer(instruction.called[0]) is None:
         return refuse(
             "reducer-not-plain", f"%{instruction.called[0].name} is more than one operation"
@@ -83,7 +84,7 @@ def reduce_window_of_ones(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """A reduce-window whose windows hold one element becomes the reducer's operation on the initial value and x, padded."""
+    """Rewrite a reduce-window over single elements as the reducer's operation and a pad."""
     name = plain_reducer(instruction.called[0])
     assert name is not None
     first = start if not x.shape.rank else broadcast_scalar(computation, start, x.shape)
@@ -97,7 +98,7 @@ def reduce_window_of_ones(
 
 
 def reduces_no_windows(i: HloInstruction) -> bool:
-    """An operand is empty, so that windows hold padding alone, or the result is."""
+    """Return True if an operand is empty, so that windows hold padding alone, or the result is."""
     return any(o.shape.element_count == 0 for o in i.operands)
 
 
@@ -116,7 +117,7 @@ def reduces_no_windows(i: HloInstruction) -> bool:
 def reduce_window_of_empty(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A reduce-window of nothing becomes its initial values."""
+    """Rewrite a reduce-window of nothing as its initial values."""
     starts = instruction.operands[len(instruction.operands) // 2 :]
     if not instruction.shape.is_tuple:
         return broadcast_scalar(computation, starts[0], instruction.shape)
@@ -128,7 +129,7 @@ def reduce_window_of_empty(
 
 
 def counts_up(i: HloInstruction) -> bool:
-    """Sums of all elements up to each one along a single dimension."""
+    """Return True for sums of all elements up to each one along a single dimension."""
     rows = window_of(i)
     wide = [d for d, w in enumerate(rows) if w != _TRIVIAL]
     if not is_plain(i) or len(wide) != 1 or plain_reducer(i.called[0]) != "add":
@@ -153,7 +154,7 @@ def counts_up(i: HloInstruction) -> bool:
 def cumulative_sum_of_scalar(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction | Reason | None:
-    """The cumulative sum of one repeated scalar becomes the scalar times 1, 2, 3 ..."""
+    """Rewrite the cumulative sum of one repeated scalar as the scalar times 1, 2, 3 ..."""
     if not x.shape.is_scalar or instruction.shape.element_type.is_pred:
         return None
     shape = instruction.shape.with_element_type(S32)
@@ -169,7 +170,7 @@ def cumulative_sum_of_scalar(
 
 
 def covers_all_or_one(i: HloInstruction) -> bool:
-    """Every window is as large as the operand or holds one element, dimension by dimension, and moves nowhere else."""
+    """Return True if, in each dimension, windows cover the operand or hold one element."""
     if not is_plain(i) or not i.shape.rank:
         return False
     sizes = i.operands[0].shape.dimensions
@@ -193,7 +194,7 @@ def reduce_window_to_reduce(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """A reduce-window whose windows cover whole dimensions becomes a reduce."""
+    """Rewrite a reduce-window whose windows cover whole dimensions as a reduce."""
     dimensions = [d for d, w in enumerate(window_of(instruction)) if w.size != 1]
     return _reduced(computation, instruction, x, start, dimensions, instruction)
 
@@ -215,7 +216,10 @@ def _reduced(
 
 
 def takes_whole_windows(i: HloInstruction) -> bool:
-    """Of every dimension with a real window, the slice takes one place, whose window covers the operand and padding."""
+    """Return True if the slice selects one window that covers operand and padding.
+
+    Other dimensions must have no real window.
+    """
     windows = i.operands[0]
     if not is_plain(windows) or not i.shape.rank:
         return False
@@ -256,13 +260,13 @@ def slice_of_cumulative_reduce(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """A slice that takes the one window that covers everything becomes a reduce."""
+    """Rewrite a slice of the one window that covers everything as a reduce."""
     dimensions = [d for d, w in enumerate(window_of(windows)) if w != _TRIVIAL]
     return _reduced(computation, instruction, x, start, dimensions, windows)
 
 
 def pads_outwards(padded: HloInstruction) -> Reason | None:
-    """The pad crops nothing."""
+    """Require a pad that crops nothing."""
     if any(row.low < 0 or row.high < 0 for row in paddings(padded)):
         return refuse("negative-padding", f"%{padded.name} crops")
     return None
@@ -271,7 +275,7 @@ def pads_outwards(padded: HloInstruction) -> Reason | None:
 def pads_with_nothing_new(
     instruction: HloInstruction, value: HloInstruction, start: HloInstruction
 ) -> Reason | None:
-    """The padding value is the initial value, and to combine it once more changes nothing."""
+    """Require a padding value equal to the initial value, which is idempotent or the identity."""
     same = same_value(value, start) or (
         uniform_value(value) is not None and uniform_value(value) == uniform_value(start)
     )
@@ -314,7 +318,7 @@ def reduce_window_of_pad(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction | None:
-    """Padding with the initial value becomes padding of the window."""
+    """Rewrite padding with the initial value as padding of the window."""
     window = _window_with(instruction, padded)
     if window is None or not x.shape.element_count:
         return None
@@ -328,7 +332,7 @@ _SHARE_WORTH_FOLDING = 0.1
 
 
 def padding_is_worth_it(padded: HloInstruction, x: HloInstruction) -> Reason | None:
-    """At least a tenth of what is converted is padding."""
+    """Require that at least a tenth of the converted array is padding."""
     share = 1 - x.shape.element_count / max(padded.shape.element_count, 1)
     if share >= _SHARE_WORTH_FOLDING:
         return None
@@ -357,7 +361,7 @@ def reduce_window_of_converted_pad(
     x: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction | None:
-    """Padding with the initial value becomes padding of the window, through a convert between the two."""
+    """Rewrite padding with the initial value, before a convert, as padding of the window."""
     window = _window_with(instruction, padded)
     if window is None or not x.shape.element_count:
         return None

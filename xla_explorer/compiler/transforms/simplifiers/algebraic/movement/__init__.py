@@ -1,1 +1,1 @@
-"""Rules of operations that only move data: slices, concatenates, reshapes, transposes, broadcasts, gathers."""
+"""Rules of operations that only move data: slices, reshapes, broadcasts, gathers and others."""

@@ -1,4 +1,4 @@
-"""Rules on broadcast, iota and constants with a pattern in them; elementwise operations of broadcasts.
+"""Rules on broadcast, iota, regular constants, and elementwise operations of broadcasts.
 
 Source: algebraic_simplifier.cc, HandleBroadcast, HandleIota, HandleConstant,
 TryToSinkBroadcastAfterOpWithUniqueNonScalarOperand.
@@ -47,24 +47,24 @@ _X = parameters("f32[3,4]", "x")
 
 
 def dimensions_of(i: HloInstruction) -> tuple[int, ...]:
-    """The `dimensions` attribute."""
+    """Return the `dimensions` attribute."""
     found: tuple[int, ...] = i.attributes.value("dimensions")
     return found
 
 
 def repeats_nothing(i: HloInstruction) -> bool:
-    """The result has as many elements as the operand, and at least one."""
+    """Return True if result and operand have the same number of elements, and at least one."""
     return i.shape.element_count == i.operands[0].shape.element_count != 0
 
 
 def is_sorted(i: HloInstruction) -> bool:
-    """The dimensions are listed in increasing order."""
+    """Return True if the dimensions are in increasing order."""
     dimensions = dimensions_of(i)
     return all(a < b for a, b in pairwise(dimensions))
 
 
 def repeats_nothing_in_order(i: HloInstruction) -> bool:
-    """As many elements as the operand, in the same order."""
+    """Return True if result and operand have the same elements in the same order."""
     return repeats_nothing(i) and is_sorted(i)
 
 
@@ -78,12 +78,12 @@ def repeats_nothing_in_order(i: HloInstruction) -> bool:
 def broadcast_to_reshape(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A broadcast that repeats nothing becomes a reshape, or x itself."""
+    """Rewrite a broadcast that repeats nothing as a reshape, or x itself."""
     return reshape(computation, x, instruction.shape)
 
 
 def only_reorders(i: HloInstruction) -> bool:
-    """Same rank and number of elements, dimensions in another order."""
+    """Return True for the same rank and number of elements, with reordered dimensions."""
     return repeats_nothing(i) and i.shape.rank == i.operands[0].shape.rank and not is_sorted(i)
 
 
@@ -97,7 +97,7 @@ def only_reorders(i: HloInstruction) -> bool:
 def broadcast_to_transpose(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A broadcast that only reorders dimensions becomes a transpose."""
+    """Rewrite a broadcast that only reorders dimensions as a transpose."""
     dimensions = dimensions_of(instruction)
     return transpose(
         computation,
@@ -120,18 +120,18 @@ def broadcast_of_broadcast(
     inner: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """broadcast(broadcast(x)) becomes one broadcast."""
+    """Rewrite broadcast(broadcast(x)) as one broadcast."""
     outer = dimensions_of(instruction)
     return broadcast(computation, x, instruction.shape, [outer[d] for d in dimensions_of(inner)])
 
 
 def without_ones(dimensions: tuple[int, ...]) -> tuple[int, ...]:
-    """The sizes other than one."""
+    """Return the sizes other than one."""
     return tuple([size for size in dimensions if size != 1])
 
 
 def only_inserts_ones(i: HloInstruction) -> bool:
-    """A reshape that adds dimensions of size one to an operand that has none."""
+    """Return True for a reshape that adds dimensions of size one to an operand without any."""
     source = i.operands[0].shape.dimensions
     return (
         1 not in source
@@ -153,7 +153,7 @@ def broadcast_of_expanding_reshape(
     inner: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """A reshape that only adds dimensions of size one is not needed before a broadcast."""
+    """Drop a reshape before a broadcast if it only adds dimensions of size one."""
     kept = [
         to
         for to, size in zip(dimensions_of(instruction), inner.shape.dimensions, strict=True)
@@ -163,7 +163,7 @@ def broadcast_of_expanding_reshape(
 
 
 def has_degenerate_operand(i: HloInstruction) -> bool:
-    """The operand has dimensions of size one."""
+    """Return True if the operand has dimensions of size one."""
     shape = i.operands[0].shape
     return 1 in shape.dimensions and not any(shape.dynamic)
 
@@ -179,7 +179,7 @@ def has_degenerate_operand(i: HloInstruction) -> bool:
 def broadcast_of_degenerate(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """Dimensions of size one are dropped before a broadcast."""
+    """Drop dimensions of size one before a broadcast."""
     kept = [
         to
         for to, size in zip(dimensions_of(instruction), x.shape.dimensions, strict=True)
@@ -198,7 +198,7 @@ def broadcast_of_degenerate(
 def broadcast_of_iota(
     computation: HloComputation, instruction: HloInstruction, counts: HloInstruction
 ) -> HloInstruction:
-    """broadcast(iota) becomes an iota along the dimension that it is mapped to."""
+    """Rewrite broadcast(iota) as an iota along the mapped dimension."""
     dimension = dimensions_of(instruction)[counts.attributes["iota_dimension"]]
     return computation.add(
         IOTA, instruction.shape, (), attributes_of({"iota_dimension": dimension})
@@ -206,7 +206,7 @@ def broadcast_of_iota(
 
 
 def counts_nothing(i: HloInstruction) -> bool:
-    """The counted dimension has one element."""
+    """Return True if the counted dimension has one element."""
     return i.shape.dimensions[int(i.attributes["iota_dimension"])] == 1
 
 
@@ -217,12 +217,12 @@ def counts_nothing(i: HloInstruction) -> bool:
     after=filled("z", "s32[3,1]", 0).replace("z = s32[3,1] b", "ROOT z = s32[3,1] b"),
 )
 def iota_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """An iota along a dimension of size one becomes 0."""
+    """Rewrite an iota along a dimension of size one as 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
 def repeats_one_value(i: HloInstruction) -> bool:
-    """An array constant of more than one element, all equal bit for bit."""
+    """Return True for an array constant of several elements, all equal bit for bit."""
     return (
         i.shape.is_array
         and i.shape.rank > 0
@@ -238,7 +238,7 @@ def repeats_one_value(i: HloInstruction) -> bool:
     after=filled("k", "f32[3]", 2).replace("k = f32[3] b", "ROOT k = f32[3] b"),
 )
 def uniform_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """An array constant whose elements are all equal becomes the broadcast of a scalar."""
+    """Rewrite an array constant whose elements are all equal as the broadcast of a scalar."""
     value = instruction.literal.array.reshape(-1)[0]
     return splat_literal(
         computation,
@@ -248,7 +248,7 @@ def uniform_constant(computation: HloComputation, instruction: HloInstruction) -
 
 
 def counts_from_zero(i: HloInstruction) -> bool:
-    """A vector constant 0, 1, 2 ... of at least two numbers."""
+    """Return True for a vector constant 0, 1, 2 ... of at least two numbers."""
     shape = i.shape
     if (
         not shape.is_array
@@ -275,12 +275,12 @@ def counts_from_zero(i: HloInstruction) -> bool:
     after="ROOT r = s32[4] iota(), iota_dimension=0",
 )
 def counting_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A vector constant 0, 1, 2 ... becomes an iota."""
+    """Rewrite a vector constant 0, 1, 2 ... as an iota."""
     return computation.add(IOTA, instruction.shape, (), attributes_of({"iota_dimension": 0}))
 
 
 def counts_in_steps(i: HloInstruction) -> bool:
-    """A vector of integers 0, s, 2s ... of at least two, s neither 0 nor 1."""
+    """Return True for a vector of integers 0, s, 2s ... of at least two, s neither 0 nor 1."""
     shape = i.shape
     if (
         not shape.is_array
@@ -314,7 +314,7 @@ def counts_in_steps(i: HloInstruction) -> bool:
     + "ROOT r = s32[4] multiply(i, k)",
 )
 def stepping_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A vector constant 0, s, 2s ... of integers becomes an iota times s."""
+    """Rewrite a vector constant 0, s, 2s ... of integers as an iota times s."""
     shape = instruction.shape
     places = computation.add(IOTA, shape, (), attributes_of({"iota_dimension": 0}))
     step = splat_constant(computation, shape, instruction.literal.array[1])
@@ -331,7 +331,10 @@ _ELEMENTWISE = operator(
 
 
 def reads_only_broadcasts(i: HloInstruction) -> bool:
-    """Every operand is a broadcast: all of one smaller operand shape in the same way, or of scalars."""
+    """Return True if every operand is a broadcast: of scalars, or all of equal smaller arrays.
+
+    The smaller arrays have one shape and are broadcast in the same way.
+    """
     wide: HloInstruction | None = None
     for operand in i.operands:
         if operand.opcode is not BROADCAST:
@@ -362,12 +365,12 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
     + "m = f32[4] multiply(x, two)\nROOT r = f32[3,4] broadcast(m), dimensions={1}",
 )
 def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """An elementwise operation of broadcasts becomes the broadcast of the operation on the smaller arrays."""
+    """Rewrite an elementwise operation of broadcasts as a broadcast of the smaller operation."""
     wide = next(
         (o for o in instruction.operands if o.operands[0].shape.rank), instruction.operands[0]
     )
     shape = wide.operands[0].shape.with_element_type(instruction.shape.element_type)
-    # A sharding speaks of the dimensions of the result, so it goes to the broadcast.
+    # A sharding refers to the dimensions of the result, so it moves to the broadcast.
     attributes = (
         instruction.attributes.with_values(sharding=None)
         if instruction.attributes.sharding_text
@@ -391,7 +394,7 @@ def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> 
 
 
 def is_one_number(i: HloInstruction) -> bool:
-    """A scalar constant or the broadcast of one."""
+    """Return True for a scalar constant or the broadcast of one."""
     return scalar_of(i) is not None
 
 
@@ -419,9 +422,9 @@ def multiply_scaled_by_broadcast(
     c: HloInstruction,
     wide: HloInstruction,
 ) -> HloInstruction:
-    """(x * c) * broadcast(y) becomes x * broadcast(y * c), for a number c."""
+    """Rewrite (x * c) * broadcast(y) as x * broadcast(y * c), for a number c."""
     number = scalar_of(c)
-    assert number is not None  # the pattern asks for it
+    assert number is not None  # the pattern requires it
     scaled = computation.add(
         "multiply",
         y.shape,
@@ -435,7 +438,7 @@ def multiply_scaled_by_broadcast(
 
 
 def moves_a_scalar(i: HloInstruction) -> bool:
-    """The first operand is the broadcast of a scalar, so that placing its elements elsewhere changes nothing."""
+    """Return True if the first operand is the broadcast of a scalar: moving it changes nothing."""
     operand = i.operands[0]
     return operand.opcode is BROADCAST and operand.operands[0].shape.is_scalar
 
@@ -453,8 +456,10 @@ _MOVES = operator("reshape", "transpose", "reverse", "slice", "dynamic-slice")
 def move_of_scalar_broadcast(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """reshape, transpose, reverse, slice and dynamic-slice of the broadcast of a scalar become a broadcast of the
-    scalar."""
+    """Rewrite a move of a broadcast scalar as a broadcast.
+
+    Moves are reshape, transpose, reverse, slice and dynamic-slice.
+    """
     source = instruction.operands[0].operands[0]
     return (
         source

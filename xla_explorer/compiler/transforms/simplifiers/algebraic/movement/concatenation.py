@@ -30,7 +30,7 @@ _ROOT_X = _X.replace("x =", "ROOT x =")
 
 
 def has_one_operand(i: HloInstruction) -> bool:
-    """There is nothing to put together."""
+    """Return True for a single operand."""
     return len(i.operands) == 1
 
 
@@ -41,12 +41,12 @@ def has_one_operand(i: HloInstruction) -> bool:
     after=_ROOT_X,
 )
 def concatenate_one(instruction: HloInstruction) -> HloInstruction:
-    """concatenate(x) becomes x."""
+    """Rewrite concatenate(x) as x."""
     return instruction.operands[0]
 
 
 def has_empty_operand(i: HloInstruction) -> bool:
-    """Some operand has no elements."""
+    """Return True if some operand has no elements."""
     return len(i.operands) > 1 and any(o.shape.element_count == 0 for o in i.operands)
 
 
@@ -59,7 +59,7 @@ def has_empty_operand(i: HloInstruction) -> bool:
 def concatenate_drops_empty(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """Operands without elements are left out."""
+    """Drop operands of a concatenate without elements."""
     kept = [o for o in instruction.operands if o.shape.element_count] or list(
         instruction.operands[:1]
     )
@@ -71,17 +71,17 @@ def concatenate_drops_empty(
 
 
 def contains_concatenate(i: HloInstruction) -> bool:
-    """Some operand is a concatenate along the same dimension that nothing else reads."""
+    """Return True if some operand is a concatenate along the same dimension with one reader."""
     return any(_joins(o, i) for o in i.operands)
 
 
 _MOST_REPEATED = (
-    128  # operands of one concatenate, where some stand in it more often than they were written
+    128  # operands of one concatenate, if some are repeated in it more often than written
 )
 
 
 def few_operands(instruction: HloInstruction) -> Reason | None:
-    """One that is concatenated with itself, and that again with itself, would double the operands each time."""
+    """Require few operands: repeated self-concatenation would double them each time."""
     inner = [o for o in instruction.operands if _joins(o, instruction)]
     rest = len(instruction.operands) - len(inner)
     count, written = (
@@ -114,7 +114,7 @@ def _joins(operand: HloInstruction, outer: HloInstruction) -> bool:
 def concatenate_of_concatenate(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """concatenate(a, concatenate(b, c)) becomes concatenate(a, b, c)."""
+    """Rewrite concatenate(a, concatenate(b, c)) as concatenate(a, b, c)."""
     flat: list[HloInstruction] = []
     for operand in instruction.operands:
         flat.extend(operand.operands if _joins(operand, instruction) else [operand])
@@ -135,7 +135,7 @@ def _adjacent(a: HloInstruction, b: HloInstruction, dimension: int) -> bool:
 
 
 def has_adjacent_slices(i: HloInstruction) -> bool:
-    """Two neighbours are slices of one array that touch."""
+    """Return True if two adjacent operands are contiguous slices of one array."""
     dimension = dimensions_of(i)[0]
     return any(_adjacent(a, b, dimension) for a, b in zip(i.operands, i.operands[1:], strict=False))
 
@@ -151,7 +151,7 @@ def has_adjacent_slices(i: HloInstruction) -> bool:
 def concatenate_adjacent_slices(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """Neighbouring slices of one array that touch become one slice."""
+    """Merge contiguous slices of one array in a concatenate."""
     dimension = dimensions_of(instruction)[0]
     merged: list[HloInstruction] = [instruction.operands[0]]
     for operand in instruction.operands[1:]:
@@ -173,7 +173,7 @@ def concatenate_adjacent_slices(
 
 
 def appends_a_scalar(i: HloInstruction) -> bool:
-    """Two operands, exactly one of them the broadcast of a scalar."""
+    """Return True for two operands, exactly one of them the broadcast of a scalar."""
     if len(i.operands) != 2:
         return False
     filled_in = [o.opcode is BROADCAST and o.operands[0].shape.is_scalar for o in i.operands]
@@ -189,7 +189,7 @@ def appends_a_scalar(i: HloInstruction) -> bool:
     after=_X + scalar_constant_text("z", "f32", 0) + "ROOT r = f32[11] pad(x, z), padding=0_3",
 )
 def concatenate_to_pad(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """concatenate(x, broadcast(s)) becomes pad(x, s)."""
+    """Rewrite concatenate(x, broadcast(s)) as pad(x, s)."""
     dimension = dimensions_of(instruction)[0]
     first, second = instruction.operands
     in_front = first.opcode is BROADCAST and first.operands[0].shape.is_scalar
@@ -203,7 +203,7 @@ def concatenate_to_pad(computation: HloComputation, instruction: HloInstruction)
 
 
 def repeats_one_slice(i: HloInstruction) -> bool:
-    """The same operand several times, of size one along the dimension."""
+    """Return True for one operand several times, of size one along the dimension."""
     return (
         len(i.operands) > 1
         and len(set(i.operands)) == 1
@@ -222,7 +222,7 @@ def repeats_one_slice(i: HloInstruction) -> bool:
 def concatenate_to_broadcast(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """concatenate(x, x, x) along a dimension of size one becomes a broadcast."""
+    """Rewrite concatenate(x, x, x) along a dimension of size one as a broadcast."""
     dimension, x = dimensions_of(instruction)[0], instruction.operands[0]
     kept = [d for d in range(x.shape.rank) if d != dimension]
     narrow = reshape(computation, x, x.shape.with_dimensions([x.shape.dimensions[d] for d in kept]))

@@ -1,5 +1,4 @@
-"""Rules on dynamic-slice of something that is itself computed by place: iota, reshape, transpose, another slice; and on
-reshapes and selects of updates.
+"""Rules on dynamic-slice of iotas, moves and slices, and on reshapes and selects of updates.
 
 Source: algebraic_simplifier.cc, HandleDynamicSlice, HandleReshape, HandleSelect.
 """
@@ -38,7 +37,7 @@ _UPDATE = opcode("dynamic-update-slice")
 
 
 def clamped(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
-    """The start index as a dynamic-slice uses it: at least 0, at most `limit`."""
+    """Return the start index that a dynamic-slice uses: at least 0, at most `limit`."""
     low, high = (
         scalar_constant(computation, start.shape, 0),
         scalar_constant(computation, start.shape, limit),
@@ -47,7 +46,7 @@ def clamped(computation: HloComputation, start: HloInstruction, limit: int) -> H
 
 
 def _iota_and_factor(x: HloInstruction) -> tuple[HloInstruction, HloInstruction | None] | None:
-    """The iota behind x and the scalar that it is multiplied with, if any."""
+    """Return the iota behind x and its scalar factor or None; None without an iota."""
     if x.opcode is IOTA:
         return x, None
     if x.opcode is not _MULTIPLY:
@@ -63,7 +62,7 @@ def _iota_and_factor(x: HloInstruction) -> tuple[HloInstruction, HloInstruction 
 
 
 def takes_one_number_of_a_count(i: HloInstruction) -> bool:
-    """One element of a vector iota, or of one times a scalar, of 32-bit integers."""
+    """Return True for one element of a vector iota, or of its multiple, in 32-bit integers."""
     x = i.operands[0].shape
     return (
         i.shape.dimensions == (1,)
@@ -88,7 +87,7 @@ def takes_one_number_of_a_count(i: HloInstruction) -> bool:
 def dynamic_slice_of_iota(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """One element of an iota, or of a multiple of one, becomes the clamped index, multiplied."""
+    """Rewrite one element of an iota, or of a multiple of one, as the clamped index, multiplied."""
     x, start = instruction.operands
     found = _iota_and_factor(x)
     assert found is not None
@@ -102,7 +101,7 @@ def dynamic_slice_of_iota(
 
 
 def _kept_dimensions(narrow: Shape, wide: Shape) -> list[int] | None:
-    """The dimensions of `wide` that `narrow` has, when the others are of size one; None when it is not such a reshape."""
+    """Return the dimensions of `wide` that `narrow` has, if the others have size one, else None."""
     kept, at = [], 0
     for size in narrow.dimensions:
         while at < wide.rank and wide.dimensions[at] != size and wide.dimensions[at] == 1:
@@ -115,7 +114,7 @@ def _kept_dimensions(narrow: Shape, wide: Shape) -> list[int] | None:
 
 
 def slices_a_squeezed_array(i: HloInstruction) -> bool:
-    """The array is a reshape that removes dimensions of size one."""
+    """Return True if the array is a reshape that removes dimensions of size one."""
     x = i.operands[0]
     return (
         x.opcode is _RESHAPE
@@ -140,7 +139,10 @@ def slices_a_squeezed_array(i: HloInstruction) -> bool:
 def dynamic_slice_of_reshape(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """dynamic-slice(reshape(x)) becomes reshape(dynamic-slice(x)) when the reshape only removes dimensions of size one."""
+    """Rewrite dynamic-slice(reshape(x)) as reshape(dynamic-slice(x)).
+
+    The reshape must only remove dimensions of size one.
+    """
     narrow = instruction.operands[0]
     x, starts = narrow.operands[0], start_operands(instruction)
     kept = _kept_dimensions(narrow.shape, x.shape)
@@ -162,7 +164,7 @@ def dynamic_slice_of_reshape(
 
 
 def slices_a_transpose(i: HloInstruction) -> bool:
-    """The array is a transpose, and every dimension has its start index."""
+    """Return True if the array is a transpose, and every dimension has its start index."""
     return i.operands[0].opcode is _TRANSPOSE and len(start_operands(i)) == i.shape.rank
 
 
@@ -181,7 +183,7 @@ def slices_a_transpose(i: HloInstruction) -> bool:
 def dynamic_slice_of_transpose(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """dynamic-slice(transpose(x)) becomes transpose(dynamic-slice(x))."""
+    """Rewrite dynamic-slice(transpose(x)) as transpose(dynamic-slice(x))."""
     turned, starts = instruction.operands[0], start_operands(instruction)
     permutation = dimensions_of(turned)
     back = [permutation.index(d) for d in range(len(permutation))]
@@ -196,7 +198,10 @@ def dynamic_slice_of_transpose(
 
 
 def slices_a_slice(i: HloInstruction) -> bool:
-    """The array is a dynamic-slice that nothing else reads, with start indices of the same type."""
+    """Return True if the array is a dynamic-slice without other readers.
+
+    Its start indices must have the same type.
+    """
     inner = i.operands[0]
     if inner.opcode is not _DYNAMIC_SLICE or len(inner.users) != 1:
         return False
@@ -222,7 +227,7 @@ def slices_a_slice(i: HloInstruction) -> bool:
 def dynamic_slice_of_dynamic_slice(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction | Reason:
-    """dynamic-slice(dynamic-slice(x)) becomes one, at the sum of the clamped start indices."""
+    """Rewrite dynamic-slice(dynamic-slice(x)) as one, at the sum of the clamped start indices."""
     inner = instruction.operands[0]
     x = inner.operands[0]
     starts = _added_starts(
@@ -242,7 +247,10 @@ def _added_starts(
     first: tuple[tuple[HloInstruction, ...], Shape],
     second: tuple[tuple[HloInstruction, ...], Shape],
 ) -> list[HloInstruction] | Reason:
-    """Where the second part starts in x: start indices, clamped, of a part of x and of a part of that part, with their shapes."""
+    """Return the start of the second part in x, from clamped start indices of both parts.
+
+    The first part is a part of x, the second a part of the first.
+    """
     kind = first[0][0].shape.element_type
     largest = (1 << (kind.bits - kind.is_signed)) - 1
     if any(size > largest for size in x.shape.dimensions):
@@ -268,7 +276,7 @@ def _in_range(computation: HloComputation, start: HloInstruction, limit: int) ->
 
 
 def updates_a_part_within(i: HloInstruction) -> bool:
-    """What is written back is what was read from the same place of the same array, with a part of it updated."""
+    """Return True if an updated part of an array is written back to its place in the array."""
     inner = i.operands[1]
     if (
         inner.opcode is not i.opcode
@@ -301,7 +309,10 @@ def updates_a_part_within(i: HloInstruction) -> bool:
 def update_of_part(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction | Reason:
-    """Reading a part, updating a part of that and writing it back becomes one update, at the sum of the clamped start indices."""
+    """Rewrite the update of an updated part of an array as one update of the array.
+
+    The start indices are the sums of the clamped ones.
+    """
     x, inner = instruction.operands[:2]
     starts = _added_starts(
         computation,
@@ -330,7 +341,10 @@ def update_of_part(
 def reshape_of_update(
     computation: HloComputation, instruction: HloInstruction, updated: HloInstruction
 ) -> HloInstruction | None:
-    """reshape(dynamic-update-slice(x, u)) becomes an update of reshape(x) when only dimensions of size one come or go."""
+    """Rewrite reshape(dynamic-update-slice(x, u)) as an update of reshape(x).
+
+    The reshape must only add or remove dimensions of size one.
+    """
     narrow, wide = updated.shape, instruction.shape
     starts, update = start_operands(updated), updated.operands[1]
     if len(starts) != narrow.rank or not narrow.rank or not wide.rank or narrow.element_count == 0:
@@ -369,7 +383,7 @@ def _product(sizes: list[int]) -> int:
 
 
 def chooses_an_update(i: HloInstruction) -> bool:
-    """One side of the select is an update of the other side, and the predicate has their shape."""
+    """Return True if one side of the select is an update of the other, and p has their shape."""
     p, on_true, on_false = i.operands
     if on_true.opcode is not _UPDATE and on_false.opcode is not _UPDATE:
         return False
@@ -401,7 +415,7 @@ def select_of_update(
     on_true: HloInstruction,
     on_false: HloInstruction,
 ) -> HloInstruction:
-    """A select between an array and its update becomes the update by a select on the part that is updated."""
+    """Rewrite a select between an array and its update as an update by a smaller select."""
     updated, x = (
         (on_true, on_false)
         if on_true.operands and on_true.operands[0] is on_false

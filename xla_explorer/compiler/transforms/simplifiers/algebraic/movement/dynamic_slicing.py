@@ -40,7 +40,7 @@ _ROOT_X = _X.replace("x =", "ROOT x =")
     after=_ROOT_X + "i = s32[] parameter(1)\n",
 )
 def dynamic_slice_everything(part: HloInstruction) -> HloInstruction | None:
-    """A dynamic-slice of the whole array becomes the array: the start is clamped to zero."""
+    """Rewrite a dynamic-slice of the whole array as the array: the start is clamped to zero."""
     x = part.operands[0]
     return x if x.shape.base is part.shape.base else None
 
@@ -59,7 +59,7 @@ def dynamic_slice_everything(part: HloInstruction) -> HloInstruction | None:
 def dynamic_slice_of_broadcast(
     computation: HloComputation, part: HloInstruction
 ) -> HloInstruction | None:
-    """dynamic-slice(broadcast(x)) becomes broadcast(dynamic-slice(x))."""
+    """Rewrite dynamic-slice(broadcast(x)) as broadcast(dynamic-slice(x))."""
     wide, starts = part.operands[0], part.operands[1:]
     if (
         wide.opcode is not BROADCAST
@@ -79,7 +79,7 @@ def dynamic_slice_of_broadcast(
 
 
 def start_operands(i: HloInstruction) -> tuple[HloInstruction, ...]:
-    """The start indices of a dynamic-slice or dynamic-update-slice."""
+    """Return the start indices of a dynamic-slice or dynamic-update-slice."""
     return i.operands[1:] if i.opcode.name == "dynamic-slice" else i.operands[2:]
 
 
@@ -90,7 +90,7 @@ def _slice_sizes(i: HloInstruction) -> tuple[int, ...]:
 
 
 def has_pointless_index(i: HloInstruction) -> bool:
-    """A start index that is not zero, in a dimension where the slice is as large as the array."""
+    """Return True for a nonzero start index in a dimension that is read or written whole."""
     starts = start_operands(i)
     if len(starts) != i.operands[0].shape.rank:
         return False
@@ -127,7 +127,7 @@ def _with_zero_indices(computation: HloComputation, i: HloInstruction) -> HloIns
 def dynamic_slice_index_to_zero(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """The start index of a dimension that is taken whole becomes 0."""
+    """Set the start index of a dimension to 0 if a dynamic-slice covers the dimension."""
     return _with_zero_indices(computation, instruction)
 
 
@@ -144,12 +144,12 @@ def dynamic_slice_index_to_zero(
 def dynamic_update_index_to_zero(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """The start index of a dimension that is updated whole becomes 0."""
+    """Set the start index of a dimension to 0 if an update covers the dimension."""
     return _with_zero_indices(computation, instruction)
 
 
 def starts_are_constant(i: HloInstruction) -> bool:
-    """Every start index is a non-negative constant, and the array varies."""
+    """Return True if every start index is a non-negative constant, and the array varies."""
     starts = start_operands(i)
     values = [as_integer(start) for start in starts]
     return (
@@ -171,7 +171,7 @@ def starts_are_constant(i: HloInstruction) -> bool:
 def dynamic_slice_to_slice(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A dynamic-slice with constant starts becomes a slice; starts are clamped into range."""
+    """Rewrite a dynamic-slice with constant starts as a slice; starts are clamped into range."""
     rows = []
     for start, size, whole in zip(
         start_operands(instruction),
@@ -195,7 +195,7 @@ def dynamic_slice_to_slice(
     after=parameters("f32[8]", "x", "u").replace("u =", "ROOT u =") + "i = s32[] parameter(2)\n",
 )
 def dynamic_update_everything(updated: HloInstruction) -> HloInstruction | None:
-    """An update of the whole array becomes the update, an empty one the array."""
+    """Rewrite an update of the whole array as the update, an empty one as the array."""
     x, update = updated.operands[0], updated.operands[1]
     if update.shape.base is updated.shape.base:
         return update
@@ -203,7 +203,7 @@ def dynamic_update_everything(updated: HloInstruction) -> HloInstruction | None:
 
 
 def updates_a_scalar_broadcast(i: HloInstruction) -> bool:
-    """The array is the broadcast of a scalar and every start index a constant."""
+    """Return True if the array is a broadcast scalar and every start index a constant."""
     x = i.operands[0]
     return (
         x.opcode is BROADCAST
@@ -227,7 +227,7 @@ def updates_a_scalar_broadcast(i: HloInstruction) -> bool:
 def dynamic_update_to_pad(
     computation: HloComputation, updated: HloInstruction
 ) -> HloInstruction | Reason:
-    """An update at constant places of an array that holds one scalar becomes a pad of the update."""
+    """Rewrite an update of a broadcast scalar at constant places as a pad of the update."""
     x, update = updated.operands[0], updated.operands[1]
     starts = start_operands(updated)
     if len(starts) != x.shape.rank:
@@ -251,7 +251,7 @@ def dynamic_update_to_pad(
     after=_X.replace("x =", "x =") + "ROOT u = f32[3] parameter(1)\ni = s32[] parameter(2)\n",
 )
 def dynamic_slice_of_its_update(outer: HloInstruction) -> HloInstruction | None:
-    """Reading back what was just written at the same place becomes what was written."""
+    """Rewrite a dynamic-slice of an update at the same place as the update."""
     inner = outer.operands[0]
     if (
         inner.opcode.name != "dynamic-update-slice"
@@ -265,7 +265,7 @@ def dynamic_slice_of_its_update(outer: HloInstruction) -> HloInstruction | None:
 
 
 def updates_zeros(i: HloInstruction) -> bool:
-    """The array updated is zero everywhere."""
+    """Return True if the updated array is zero everywhere."""
     return uniform_value(i.operands[0]) == 0 and i.shape.element_type is not PRED
 
 
@@ -287,7 +287,7 @@ def add_update_of_zeros(
     x: HloInstruction,
     updated: HloInstruction,
 ) -> HloInstruction:
-    """x + (zeros updated by u) becomes x with u added in place."""
+    """Rewrite x + (zeros updated by u) as x with u added in place."""
     update, starts = updated.operands[1], updated.operands[2:]
     sizes = attributes_of({"dynamic_slice_sizes": update.shape.dimensions})
     part = computation.add("dynamic-slice", update.shape, (x, *starts), sizes)

@@ -28,7 +28,7 @@ _VALUE = "v = f32[] parameter(2)\n"
 
 
 def window_places(i: HloInstruction) -> dict[int, int]:
-    """Operand dimension -> result dimension, for those of the operand that the result keeps."""
+    """Return operand dimension -> result dimension for dimensions that the result keeps."""
     a = i.attributes
     gone = (*a.value("collapsed_slice_dims"), *a.value("operand_batching_dims"))
     kept = [d for d in range(i.operands[0].shape.rank) if d not in gone]
@@ -36,7 +36,7 @@ def window_places(i: HloInstruction) -> dict[int, int]:
 
 
 def is_without_elements(i: HloInstruction) -> bool:
-    """The array to gather from has no elements, or the slices have none."""
+    """Return True if the operand or the slices have no elements."""
     return i.operands[0].shape.element_count == 0 or gathers_nothing(i)
 
 
@@ -52,12 +52,12 @@ def is_without_elements(i: HloInstruction) -> bool:
     + "z = f32[] constant(0)\nROOT r = f32[2,0] broadcast(z), dimensions={}",
 )
 def gather_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A gather from an array without elements, or of slices without any, becomes 0."""
+    """Rewrite a gather from an array without elements, or of slices without any, as 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
 def gathers_one_element(i: HloInstruction) -> bool:
-    """The array to gather from has one element."""
+    """Return True if the operand has one element."""
     return (
         i.operands[0].shape.element_count == 1
         and i.shape.element_count > 0
@@ -80,7 +80,7 @@ def gathers_one_element(i: HloInstruction) -> bool:
 def gather_of_one_element(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A gather from one element becomes its broadcast: start indices are clamped."""
+    """Rewrite a gather from one element as its broadcast: start indices are clamped."""
     value = reshape(computation, x, x.shape.with_dimensions(()))
     return (
         broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
@@ -88,7 +88,7 @@ def gather_of_one_element(
 
 
 def _passes_through(i: HloInstruction, rows: list[PaddingDimension]) -> bool:
-    """Every padded dimension is taken whole and kept by the result."""
+    """Return True if every padded dimension is read whole and kept by the result."""
     sizes, places = i.attributes.value("slice_sizes"), window_places(i)
     whole = i.operands[0].shape.dimensions
     return all(
@@ -123,7 +123,7 @@ def _padded_after(
 
 
 def pads_what_is_taken_whole(i: HloInstruction) -> bool:
-    """The pad touches only dimensions that the gather takes whole."""
+    """Return True if the pad changes only dimensions that the gather reads whole."""
     rows = list(paddings(i.operands[0]))
     return any(row != _NOTHING for row in rows) and _passes_through(i, rows)
 
@@ -151,7 +151,7 @@ def gather_of_pad(
     value: HloInstruction,
     padded: HloInstruction,
 ) -> HloInstruction:
-    """gather(pad(x)) becomes pad(gather(x)) when the padded dimensions are taken whole."""
+    """Rewrite gather(pad(x)) as pad(gather(x)) if the padded dimensions are read whole."""
     return _padded_after(computation, instruction, x, value, list(paddings(padded)))
 
 
@@ -179,7 +179,10 @@ def gather_of_reshape_of_pad(
     padded: HloInstruction,
     other: HloInstruction,
 ) -> HloInstruction | None:
-    """gather(reshape(pad(x))) becomes pad(gather(reshape(x))) when reshape and gather leave the padded dimensions alone."""
+    """Rewrite gather(reshape(pad(x))) as pad(gather(reshape(x))).
+
+    Reshape and gather must keep the padded dimensions.
+    """
     kept = unmodified_dimensions(padded.shape.dimensions, other.shape.dimensions)
     rows = [_NOTHING] * other.shape.rank
     dimensions = list(other.shape.dimensions)
@@ -203,7 +206,7 @@ VERY_SMALL = 4  # elements, as XLA's very_small_gather_size
 
 
 def chooses_among_few(i: HloInstruction) -> bool:
-    """A gather of single elements from a vector of two to four, by scalar indices of a type that compares."""
+    """Return True for a gather of elements from a vector of two to four, by scalar indices."""
     a, x = i.attributes, i.operands[0].shape
     return (
         x.rank == 1
@@ -234,7 +237,7 @@ def gather_of_few(
     x: HloInstruction,
     places: HloInstruction,
 ) -> HloInstruction:
-    """A gather from at most four numbers becomes selects: the last element whose index is reached, which clamps too."""
+    """Rewrite a gather from at most four numbers as selects, which clamp too."""
     shape = instruction.shape
     index = reshape(computation, places, shape.with_element_type(places.shape.element_type))
 
@@ -247,7 +250,7 @@ def gather_of_few(
     found = element(0)
     at_least = attributes_of({"direction": "GE"})
     kind = index.shape.element_type
-    reachable = 1 << (kind.bits - kind.is_signed)  # a narrow index does not name every element
+    reachable = 1 << (kind.bits - kind.is_signed)  # a narrow index does not reach every element
     for number in range(1, min(x.shape.element_count, reachable)):
         limit = splat_constant(computation, index.shape, number)
         reached = computation.add(

@@ -1,4 +1,4 @@
-"""Rules on products and reductions of arrays that are put together from pieces, or cut from constants.
+"""Rules on products and reductions of concatenated arrays, or of slices of constants.
 
 Source: algebraic_simplifier.cc, HandleReduce, OptimizeDotOfConcat, OptimizeDotOfGather.
 """
@@ -37,7 +37,7 @@ _SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f3
 
 
 def reduces_the_joint(i: HloInstruction) -> bool:
-    """The pieces are joined along a dimension that is reduced."""
+    """Return True if the operands are concatenated along a reduced dimension."""
     whole = i.operands[0]
     return is_associative(i) and whole.attributes["dimensions"][0] in i.attributes["dimensions"]
 
@@ -60,7 +60,7 @@ def reduce_of_concatenate(
     whole: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """reduce(concatenate(x, y)) becomes the reducer's operation on reduce(x) and reduce(y)."""
+    """Rewrite reduce(concatenate(x, y)) as the reducer's operation on reduce(x) and reduce(y)."""
     total: HloInstruction | None = None
     shape, called = instruction.shape, instruction.called
     across = attributes_of({"dimensions": tuple(range(shape.rank))})
@@ -78,7 +78,7 @@ def reduce_of_concatenate(
 
 
 def sums_batches(i: HloInstruction) -> bool:
-    """A sum over batch dimensions of a dot."""
+    """Return True for a sum over batch dimensions of a dot."""
     product = i.operands[0]
     batch = len(product.attributes.value("lhs_batch_dims"))
     return (
@@ -108,7 +108,7 @@ def sum_over_batches(
     y: HloInstruction,
     start: HloInstruction,
 ) -> HloInstruction:
-    """The sum of products over a batch dimension becomes one product that contracts it as well."""
+    """Rewrite the sum of products over a batch dimension as one product that contracts it too."""
     numbers, reduced = DotDimensions(product), instruction.attributes["dimensions"]
     batch = range(len(numbers.lhs_batch))
     summed, kept = [n for n in batch if n in reduced], [n for n in batch if n not in reduced]
@@ -148,7 +148,10 @@ def sum_over_batches(
 
 
 def _sides(i: HloInstruction, opcode_name: str) -> tuple[int, int, int] | None:
-    """(side of that opcode, its contracting dimension, that of the constant on the other side) of a plain matrix product."""
+    """Return a side with the opcode, its contracting dimension, and that of the constant side.
+
+    None unless it is a plain matrix product.
+    """
     numbers = DotDimensions(i)
     if (
         numbers.lhs_batch
@@ -167,7 +170,7 @@ def _sides(i: HloInstruction, opcode_name: str) -> tuple[int, int, int] | None:
 
 
 def multiplies_pieces_by_a_constant(i: HloInstruction) -> bool:
-    """One side is joined along the contracting dimension, the other is a constant matrix."""
+    """Return True for a side concatenated along the contracting dimension, times a constant."""
     found = _sides(i, "concatenate")
     return found is not None and i.operands[found[0]].attributes["dimensions"] == (found[1],)
 
@@ -186,7 +189,7 @@ def multiplies_pieces_by_a_constant(i: HloInstruction) -> bool:
     "q = f32[2,2] dot(y, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT r = f32[2,2] add(p, q)",
 )
 def dot_of_concatenate(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """dot(concatenate(x, y), C) becomes dot(x, part of C) + dot(y, rest of C)."""
+    """Rewrite dot(concatenate(x, y), C) as dot(x, part of C) + dot(y, rest of C)."""
     found = _sides(instruction, "concatenate")
     assert found is not None
     side, joint, across = found
@@ -215,7 +218,7 @@ def dot_of_concatenate(computation: HloComputation, instruction: HloInstruction)
 
 
 def multiplies_a_cut_of_a_constant(i: HloInstruction) -> bool:
-    """One side is cut from a constant at a place known at run time, whole along the contracting dimension; the other is a constant."""
+    """Return True for a product of a constant and a slice of one, whole along the contraction."""
     found = _sides(i, "dynamic-slice")
     if found is None:
         return False
@@ -230,7 +233,7 @@ def multiplies_a_cut_of_a_constant(i: HloInstruction) -> bool:
 
 
 def is_small_enough_to_keep(instruction: HloInstruction) -> Reason | None:
-    """The whole product is not larger than the two constants that it takes the place of."""
+    """Require a whole product not larger than the two constants that it replaces."""
     side = _sides(instruction, "dynamic-slice")
     assert side is not None
     source, other = instruction.operands[side[0]].operands[0], instruction.operands[1 - side[0]]
@@ -248,7 +251,7 @@ def is_small_enough_to_keep(instruction: HloInstruction) -> Reason | None:
 
 @rule(
     dot(any_(), any_()).that(multiplies_a_cut_of_a_constant),
-    exactness=Exactness.REAL,  # the sums are made in another order, at compile time
+    exactness=Exactness.REAL,  # sums in another order, at compile time
     layout="insensitive",
     when=(static, asks_for_no_algorithm, is_small_enough_to_keep),
     before="i = s32[] parameter(0)\nz = s32[] constant(0)\nc = f32[3,2] constant({{1,2},{3,4},{5,6}})\n"
@@ -261,7 +264,7 @@ def is_small_enough_to_keep(instruction: HloInstruction) -> Reason | None:
     "ROOT r = f32[1,2] dynamic-slice(p, i, z), dynamic_slice_sizes={1,2}",
 )
 def dot_of_cut_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """dot(dynamic-slice(C), D) becomes dynamic-slice(dot(C, D)), whose product is known at compile time."""
+    """Rewrite dot(dynamic-slice(C), D) as dynamic-slice(dot(C, D)), a constant product."""
     found = _sides(instruction, "dynamic-slice")
     assert found is not None
     side, contracting, across = found

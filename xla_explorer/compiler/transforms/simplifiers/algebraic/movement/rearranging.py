@@ -1,6 +1,7 @@
-"""Rules on reshapes of empty arrays and iotas, and on chains of moves around each other and around elementwise operations.
+"""Rules on reshapes of empty arrays and iotas, and on chains of moves.
 
-Source: algebraic_simplifier.cc, HandleReshape, HandleBitcast, HandleReverse, TryToReorderSliceAndReshape.
+The chains surround other moves or elementwise operations. Source: algebraic_simplifier.cc,
+HandleReshape, HandleBitcast, HandleReverse, TryToReorderSliceAndReshape.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from xla_explorer.hlo.shape import Shape
 
 
 def is_short_to_write(shape: Shape) -> bool:
-    """The text of an empty constant grows with the product of its other dimensions."""
+    """Return True for a short text: that of an empty constant grows with its other dimensions."""
     return math.prod([size for size in shape.dimensions if size]) <= 1 << 16
 
 
 def has_no_elements(i: HloInstruction) -> bool:
-    """Nothing is there to rearrange, and it can be written down."""
+    """Return True for an empty array whose constant has a short text."""
     return i.shape.element_count == 0 and not any(i.shape.dynamic) and is_short_to_write(i.shape)
 
 
@@ -55,13 +56,13 @@ def has_no_elements(i: HloInstruction) -> bool:
     after="x = f32[0,1] parameter(0)\nROOT r = f32[0] constant({})",
 )
 def reshape_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A reshape of an array without elements becomes a constant."""
+    """Rewrite a reshape of an array without elements as a constant."""
     empty = np.zeros(instruction.shape.dimensions, instruction.shape.element_type.dtype)
     return computation.add_constant(literal_from_array(empty, instruction.shape))
 
 
 def counts_exactly(counts: HloInstruction) -> Reason | None:
-    """The type holds every number that the iota counts to."""
+    """Require a type that holds every number of the iota."""
     kind = counts.shape.element_type
     last = counts.shape.dimensions[int(counts.attributes["iota_dimension"])] - 1
     if kind.is_pred or kind.is_complex:
@@ -88,7 +89,10 @@ def counts_exactly(counts: HloInstruction) -> Reason | None:
 def reshape_of_iota_by_digits(
     computation: HloComputation, instruction: HloInstruction, counts: HloInstruction
 ) -> HloInstruction | None:
-    """A reshape that splits the counted dimension becomes a sum of iotas, one for each digit, times what a digit is worth."""
+    """Rewrite a reshape that splits a counted dimension as a sum of iotas, one per digit.
+
+    Each is multiplied by the weight of its digit.
+    """
     counted, shape = int(counts.attributes["iota_dimension"]), instruction.shape
     before = counts.shape.dimensions
     if 0 in before or not shape.rank:
@@ -122,7 +126,10 @@ def reshape_of_iota_by_digits(
 
 
 def where_it_began(i: HloInstruction) -> HloInstruction | None:
-    """Where a row of transposes, and of reshapes that only add or remove dimensions of size one, undoes itself."""
+    """Return the source of a chain of transposes and reshapes that undoes itself, or None.
+
+    The reshapes only add or remove dimensions of size one.
+    """
     wanted = _large(i.shape)
     x, order = i, wanted
     while x.opcode.name in ("reshape", "transpose"):
@@ -159,12 +166,12 @@ _rearranges = operator("reshape", "transpose")
     after="ROOT x = f32[3,4,1] parameter(0)",
 )
 def rearranging_back(instruction: HloInstruction) -> HloInstruction | None:
-    """Transposes, and reshapes of dimensions of size one, that end where they began become what they began with."""
+    """Rewrite a chain of transposes, and reshapes of dimensions of size one, that undoes itself."""
     return where_it_began(instruction)
 
 
 def cuts_the_first_dimension(i: HloInstruction) -> bool:
-    """The slice takes the beginning of dimension 0 of a reshape, and all of the others."""
+    """Return True for a slice of the beginning of dimension 0 of a reshape, others whole."""
     if i.operands[0].opcode.name != "reshape" or not i.shape.element_count:
         return False
     first, *others = bounds(i)
@@ -188,7 +195,7 @@ def cuts_the_first_dimension(i: HloInstruction) -> bool:
 def slice_of_reshape(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction | None:
-    """slice(reshape(x)) of the beginning becomes reshape(slice(x)) when the elements are a block of x as well."""
+    """Rewrite slice(reshape(x)) as reshape(slice(x)) for a leading block of x."""
     left, limits = instruction.shape.element_count, list(x.shape.dimensions)
     for d in reversed(range(x.shape.rank)):
         if left >= limits[d]:
@@ -203,7 +210,7 @@ def slice_of_reshape(
 
 
 def is_elementwise_on_one(i: HloInstruction) -> bool:
-    """One operand, one result element for each, of the same type."""
+    """Return True for an elementwise operation on one operand that keeps the type."""
     return (
         i.opcode.elementwise
         and not i.called
@@ -221,7 +228,7 @@ def is_elementwise_on_one(i: HloInstruction) -> bool:
 def bitcast_around_unary(
     computation: HloComputation, instruction: HloInstruction, middle: HloInstruction
 ) -> HloInstruction | None:
-    """bitcast(f(bitcast(x))) becomes bitcast(f(x)) for an elementwise f of one operand."""
+    """Rewrite bitcast(f(bitcast(x))) as bitcast(f(x)) for an elementwise f of one operand."""
     if (
         not is_elementwise_on_one(middle)
         or len(middle.users) != 1
@@ -230,7 +237,7 @@ def bitcast_around_unary(
         return None
     x = middle.operands[0].operands[0]
     if any(i.shape.layout.properties for i in (x, middle, instruction)):
-        return None  # tiles pad, and what is padded is not the same on both sides
+        return None  # tiles pad, and the padding differs between the sides
     if (
         x.shape.element_type is not middle.shape.element_type
         or instruction.shape.element_type is not x.shape.element_type
@@ -245,7 +252,10 @@ def bitcast_around_unary(
 
 
 def turns_a_sum_with_a_scalar(i: HloInstruction) -> bool:
-    """An elementwise operation (no map) of an array and a repeated scalar, no comparison, that nothing else reads."""
+    """Return True for an elementwise operation of an array and a broadcast scalar.
+
+    No map, no comparison, and no other reader.
+    """
     inner = i.operands[0]
     return (
         inner.opcode.elementwise
@@ -275,7 +285,10 @@ def _repeats_a_scalar(i: HloInstruction) -> bool:
 def reverse_of_operation_with_scalar(
     computation: HloComputation, instruction: HloInstruction, inner: HloInstruction
 ) -> HloInstruction:
-    """reverse(x + broadcast(s)) becomes reverse(x) + broadcast(s), for every elementwise operation of two operands."""
+    """Rewrite reverse(x + broadcast(s)) as reverse(x) + broadcast(s).
+
+    Other binary operations too.
+    """
     sides = [
         o
         if _repeats_a_scalar(o)
@@ -286,7 +299,7 @@ def reverse_of_operation_with_scalar(
 
 
 def inserts_ones(i: HloInstruction) -> bool:
-    """The operand is a reshape that only adds dimensions of size one."""
+    """Return True if the operand is a reshape that only adds dimensions of size one."""
     narrow, wide = i.operands[0].operands[0].shape.dimensions, i.shape.dimensions
     return (
         len(narrow) < len(wide)
@@ -306,7 +319,7 @@ def inserts_ones(i: HloInstruction) -> bool:
 def reverse_of_reshape(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """reverse(reshape(x)) becomes reshape(reverse(x)) when the reshape only adds dimensions of size one."""
+    """Rewrite reverse(reshape(x)) as reshape(reverse(x)) if only dimensions of one are added."""
     kept = [d for d, size in enumerate(instruction.shape.dimensions) if size != 1]
     turned = tuple([kept.index(d) for d in instruction.attributes["dimensions"] if d in kept])
     return reshape(

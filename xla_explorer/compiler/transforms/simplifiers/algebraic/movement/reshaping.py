@@ -1,7 +1,7 @@
 """Rules on reshape, transpose, reverse, copy, bitcast and bitcast-convert.
 
-Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleReverse, HandleCopy, HandleBitcast,
-HandleBitcastConvert.
+Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleReverse, HandleCopy,
+HandleBitcast, HandleBitcastConvert.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROOT_X = _X.replace("x =", "ROOT x =")
 
 
 def changes_nothing(i: HloInstruction) -> bool:
-    """The result has the operand's shape."""
+    """Return True if the result has the operand's shape."""
     return i.shape.base is i.operands[0].shape.base
 
 
@@ -50,7 +50,7 @@ def changes_nothing(i: HloInstruction) -> bool:
     after=_ROOT_X,
 )
 def reshape_to_self(x: HloInstruction) -> HloInstruction:
-    """A reshape to the shape that x has becomes x."""
+    """Rewrite a reshape to the shape of x as x."""
     return x
 
 
@@ -64,12 +64,12 @@ def reshape_to_self(x: HloInstruction) -> HloInstruction:
 def reshape_of_reshape(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """reshape(reshape(x)) becomes one reshape."""
+    """Rewrite reshape(reshape(x)) as one reshape."""
     return reshape(computation, x, instruction.shape)
 
 
 def unmodified_dimensions(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, int]:
-    """Dimensions (size above one) that a reshape keeps as they are: operand dimension -> result dimension."""
+    """Return operand dimension -> result dimension for those (above one) that a reshape keeps."""
     place = {}
     stride = 1
     for number, size in enumerate(after):
@@ -94,7 +94,7 @@ def unmodified_dimensions(before: tuple[int, ...], after: tuple[int, ...]) -> di
 def reshape_of_broadcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, b: HloInstruction
 ) -> HloInstruction | None:
-    """reshape(broadcast(x)) becomes a broadcast when the reshape leaves the dimensions of x alone."""
+    """Rewrite reshape(broadcast(x)) as a broadcast if the reshape keeps the dimensions of x."""
     kept = unmodified_dimensions(b.shape.dimensions, instruction.shape.dimensions)
     dimensions = dimensions_of(b)
     if not dimensions or not all(d in kept for d in dimensions) or 0 in b.shape.dimensions:
@@ -111,7 +111,7 @@ def reshape_of_broadcast(
 def reshape_of_iota(
     computation: HloComputation, instruction: HloInstruction, counts: HloInstruction
 ) -> HloInstruction | None:
-    """reshape(iota) becomes an iota when the counted dimension stays as it is."""
+    """Rewrite reshape(iota) as an iota if the reshape keeps the counted dimension."""
     kept = unmodified_dimensions(counts.shape.dimensions, instruction.shape.dimensions)
     dimension = counts.attributes["iota_dimension"]
     if dimension not in kept or 0 in counts.shape.dimensions:
@@ -122,7 +122,7 @@ def reshape_of_iota(
 
 
 def is_identity(i: HloInstruction) -> bool:
-    """The permutation moves nothing."""
+    """Return True if the permutation moves nothing."""
     dimensions = dimensions_of(i)
     return dimensions == tuple(range(len(dimensions)))
 
@@ -134,7 +134,7 @@ def is_identity(i: HloInstruction) -> bool:
     after=_ROOT_X,
 )
 def transpose_identity(x: HloInstruction) -> HloInstruction:
-    """A transpose that moves nothing becomes x."""
+    """Rewrite a transpose that moves nothing as x."""
     return x
 
 
@@ -151,7 +151,7 @@ def transpose_of_transpose(
     inner: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """transpose(transpose(x)) becomes one transpose."""
+    """Rewrite transpose(transpose(x)) as one transpose."""
     first = dimensions_of(inner)
     return transpose(
         computation, x, tuple([first[d] for d in dimensions_of(instruction)]), instruction.shape
@@ -159,7 +159,7 @@ def transpose_of_transpose(
 
 
 def moves_only_ones(i: HloInstruction) -> bool:
-    """Dimensions other than those of size one stay in order."""
+    """Return True if dimensions other than those of size one stay in order."""
     sizes = i.operands[0].shape.dimensions
     order = [d for d in dimensions_of(i) if sizes[d] != 1]
     return order == sorted(order) and not any(i.shape.dynamic)
@@ -175,7 +175,7 @@ def moves_only_ones(i: HloInstruction) -> bool:
 def transpose_to_reshape(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A transpose that moves only dimensions of size one becomes a reshape."""
+    """Rewrite a transpose that moves only dimensions of size one as a reshape."""
     return reshape(computation, x, instruction.shape)
 
 
@@ -189,15 +189,17 @@ def transpose_to_reshape(
 def transpose_of_broadcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, b: HloInstruction
 ) -> HloInstruction | None:
-    """transpose(broadcast(x)) becomes a broadcast when the dimensions of x keep their order."""
+    """Rewrite transpose(broadcast(x)) as a broadcast if the dimensions of x keep their order."""
     permutation = dimensions_of(instruction)
     moved = [permutation.index(d) for d in dimensions_of(b)]
     return broadcast(computation, x, instruction.shape, moved) if moved == sorted(moved) else None
 
 
 def swaps_the_sides(i: HloInstruction) -> bool:
-    """The permutation keeps the batch dimensions in front and exchanges the free dimensions of the two sides of the
-    dot."""
+    """Return True for a permutation that swaps the free dimensions of a dot's two sides.
+
+    The batch dimensions stay in front.
+    """
     product = i.operands[0]
     a, attributes = product.operands[0].shape.rank, product.attributes
     batch = len(attributes.value("lhs_batch_dims"))
@@ -223,7 +225,7 @@ def transpose_of_dot(
     b: HloInstruction,
     product: HloInstruction,
 ) -> HloInstruction | Reason:
-    """transpose(dot(a, b)) becomes dot(b, a) when the transpose exchanges the sides."""
+    """Rewrite transpose(dot(a, b)) as dot(b, a) if the transpose exchanges the sides."""
     old = product.attributes
     if "algorithm" in old:
         return refuse(
@@ -246,7 +248,7 @@ def transpose_of_dot(
 
 
 def reverses_nothing(i: HloInstruction) -> bool:
-    """Every reversed dimension has one element."""
+    """Return True if every reversed dimension has one element."""
     return all(i.shape.dimensions[d] == 1 for d in dimensions_of(i))
 
 
@@ -257,7 +259,7 @@ def reverses_nothing(i: HloInstruction) -> bool:
     after="ROOT x = f32[3,1] parameter(0)",
 )
 def reverse_of_degenerate(x: HloInstruction) -> HloInstruction:
-    """A reverse of dimensions of size one becomes x."""
+    """Rewrite a reverse of dimensions of size one as x."""
     return x
 
 
@@ -274,13 +276,13 @@ def reverse_of_reverse(
     inner: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """reverse(reverse(x)) reverses what one of the two does."""
+    """Rewrite reverse(reverse(x)) as a reverse of the dimensions that only one of them reverses."""
     left = sorted(set(dimensions_of(instruction)) ^ set(dimensions_of(inner)))
     return computation.add("reverse", instruction.shape, (x,), with_dimensions(left)) if left else x
 
 
 def keeps_layout(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """The copy does not change the layout."""
+    """Require a copy that keeps the layout."""
     return (
         None
         if instruction.shape is x.shape
@@ -298,7 +300,7 @@ def keeps_layout(instruction: HloInstruction, x: HloInstruction) -> Reason | Non
     after=_ROOT_X,
 )
 def copy_to_same(x: HloInstruction) -> HloInstruction:
-    """A copy to the same layout becomes x; copy insertion adds the copies that memory needs later."""
+    """Rewrite a copy to the same layout as x; copy insertion adds the necessary copies later."""
     return x
 
 
@@ -311,12 +313,12 @@ def copy_to_same(x: HloInstruction) -> HloInstruction:
 def copy_of_copy(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """copy(copy(x)) becomes one copy."""
+    """Rewrite copy(copy(x)) as one copy."""
     return computation.add("copy", instruction.shape, (x,))
 
 
 def is_the_same_bits(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """Shape and layout are x's own."""
+    """Require the shape and layout of x."""
     return (
         None
         if instruction.shape is x.shape
@@ -332,7 +334,7 @@ def is_the_same_bits(instruction: HloInstruction, x: HloInstruction) -> Reason |
     after=_ROOT_X,
 )
 def bitcast_to_same(x: HloInstruction) -> HloInstruction:
-    """A bitcast to the shape and layout that x has becomes x."""
+    """Rewrite a bitcast to the shape and layout of x as x."""
     return x
 
 
@@ -345,7 +347,7 @@ def bitcast_to_same(x: HloInstruction) -> HloInstruction:
 def bitcast_of_bitcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """bitcast(bitcast(x)) becomes one bitcast, or x itself."""
+    """Rewrite bitcast(bitcast(x)) as one bitcast, or x itself."""
     return (
         x if instruction.shape is x.shape else computation.add("bitcast", instruction.shape, (x,))
     )
@@ -359,7 +361,7 @@ def bitcast_of_bitcast(
     after=_ROOT_X,
 )
 def bitcast_convert_to_same(x: HloInstruction) -> HloInstruction:
-    """bitcast-convert to the type that x has becomes x."""
+    """Rewrite a bitcast-convert to the type of x as x."""
     return x
 
 
@@ -372,7 +374,7 @@ def bitcast_convert_to_same(x: HloInstruction) -> HloInstruction:
 def bitcast_convert_twice(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction | None:
-    """bitcast-convert(bitcast-convert(x)) becomes one bitcast-convert."""
+    """Rewrite bitcast-convert(bitcast-convert(x)) as one bitcast-convert."""
     if (
         math.prod(x.shape.dimensions) * x.shape.element_type.bits
         != instruction.shape.element_count * instruction.shape.element_type.bits

@@ -1,4 +1,7 @@
-"""Rules on scatter, and on sums of scatters that add. Source: algebraic_simplifier.cc, HandleScatter, HandleAdd."""
+"""Rules on scatter, and on sums of scatters that add.
+
+Source: algebraic_simplifier.cc, HandleScatter, HandleAdd.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ _TWO = (
 
 
 def adds_updates(i: HloInstruction) -> bool:
-    """One array, updates are added to it."""
+    """Return True for one array to which updates are added."""
     return len(i.operands) == 3 and not i.shape.is_tuple and plain_reducer(i.called[0]) == "add"
 
 
 def has_empty_updates(i: HloInstruction) -> bool:
-    """No update has elements."""
+    """Return True if no update has elements."""
     return i.operands[-1].shape.element_count == 0
 
 
@@ -48,7 +51,7 @@ def has_empty_updates(i: HloInstruction) -> bool:
     + "ROOT x = f32[8,4] parameter(0)\ni = s32[0] parameter(1)\nu = f32[0,4] parameter(2)\n",
 )
 def scatter_of_nothing(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """A scatter of updates without elements becomes the array, or the tuple of the arrays."""
+    """Rewrite a scatter of updates without elements as the array, or the tuple of the arrays."""
     if not instruction.shape.is_tuple:
         return instruction.operands[0]
     return computation.add(
@@ -57,7 +60,7 @@ def scatter_of_nothing(computation: HloComputation, instruction: HloInstruction)
 
 
 def replaces_everything(i: HloInstruction) -> bool:
-    """No index at all, and one window of the array's own shape."""
+    """Return True for no indices, and one window of the array's own shape."""
     return (
         len(i.operands) == 3
         and len(i.attributes.value("update_window_dims")) == i.shape.rank
@@ -82,7 +85,7 @@ def replaces_everything(i: HloInstruction) -> bool:
 def scatter_of_everything(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """A scatter without indices whose one update covers the array becomes a map of array and update."""
+    """Rewrite a scatter whose one update covers the array as a map of array and update."""
     x, update = instruction.operands[0], instruction.operands[2]
     return computation.add(
         "map",
@@ -94,7 +97,7 @@ def scatter_of_everything(
 
 
 def promises_nothing(instruction: HloInstruction) -> Reason | None:
-    """No scatter promises unique or sorted indices, which would no longer hold for both together."""
+    """Require no scatter with unique or sorted indices, which may not hold for the merged one."""
     for i in instruction.operands:
         if i.attributes.get("unique_indices") or i.attributes.get("indices_are_sorted"):
             return refuse("promises-about-indices", f"%{i.name} promises sorted or unique indices")
@@ -102,7 +105,7 @@ def promises_nothing(instruction: HloInstruction) -> Reason | None:
 
 
 def scatter_alike(a: HloInstruction, b: HloInstruction) -> Reason | None:
-    """Both scatters read their dimensions alike, and their indices have one type."""
+    """Require equal dimension numbers, and indices of one type."""
     if (
         a.attributes is b.attributes
         and a.operands[1].shape.element_type is b.operands[1].shape.element_type
@@ -114,7 +117,7 @@ def scatter_alike(a: HloInstruction, b: HloInstruction) -> Reason | None:
 
 
 def _joined_dimension(a: Shape, b: Shape, excluded: set[int]) -> int | None:
-    """The dimension along which the two can be put together: the one that differs, else the first that may."""
+    """Return the dimension for concatenation: the one that differs, else the first allowed one."""
     if a.rank != b.rank:
         return None
     free = [d for d in range(a.rank) if d not in excluded]
@@ -154,7 +157,7 @@ def _concatenated(
 def add_scatters(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction | None:
-    """The sum of two scatters that add becomes one scatter of both updates, or one after the other if the updates are large."""
+    """Rewrite the sum of two adding scatters as one scatter, or as a chain for large updates."""
     first, second = instruction.operands
     numbers = a.attributes
     vector = numbers.value("index_vector_dim")
@@ -191,7 +194,7 @@ def add_scatters(
 
 
 def is_no_scatter(x: HloInstruction) -> Reason | None:
-    """The other term is not a scatter: two of them are put together, or not at all."""
+    """Require another term than a scatter: two scatters are merged, or not at all."""
     return (
         refuse("two-scatters", f"%{x.name} is a scatter too")
         if x.opcode.name == "scatter"
@@ -221,7 +224,7 @@ def is_no_scatter(x: HloInstruction) -> Reason | None:
 def add_scatter(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction
 ) -> HloInstruction:
-    """x + scatter(y, updates) becomes scatter(x + y, updates), when the scatter adds."""
+    """Rewrite x + scatter(y, updates) as scatter(x + y, updates) if the scatter adds."""
     array, *others = a.operands
     total = computation.add("add", instruction.shape, (x, array))
     return computation.add(

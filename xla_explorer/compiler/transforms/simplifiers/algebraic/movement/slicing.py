@@ -30,23 +30,22 @@ _ROOT_X = _X.replace("x =", "ROOT x =")
 
 
 def bounds(i: HloInstruction) -> tuple[SliceDimension, ...]:
-    """The `slice` attribute."""
+    """Return the `slice` attribute."""
     found: tuple[SliceDimension, ...] = i.attributes["slice"]
     return found
 
 
 def paddings(i: HloInstruction) -> tuple[PaddingDimension, ...]:
-    """The `padding` attribute."""
+    """Return the `padding` attribute."""
     found: tuple[PaddingDimension, ...] = i.attributes["padding"]
     return found
 
 
 def slice_attributes(rows: list[SliceDimension]) -> Attributes:
-    """Attributes that are just `slice={...}`."""
+    """Return the attributes `slice={...}`."""
     return attributes_of({"slice": tuple(rows)})
 
 
-# -- slice -----------------------------------------------------------------------------------------------------------
 @rule(
     slice_of(any_("x")).that(changes_nothing),
     exactness=Exactness.BITWISE,
@@ -55,7 +54,7 @@ def slice_attributes(rows: list[SliceDimension]) -> Attributes:
     after=_ROOT_X,
 )
 def slice_everything(x: HloInstruction) -> HloInstruction:
-    """A slice of the whole array becomes x."""
+    """Rewrite a slice of the whole array as x."""
     return x
 
 
@@ -71,14 +70,14 @@ def slice_of_slice(
     inner: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """slice(slice(x)) becomes one slice."""
+    """Rewrite slice(slice(x)) as one slice."""
     rows = [
         SliceDimension(
             a.start + b.start * a.stride,
             a.start + (b.limit - 1) * a.stride + 1,
             a.stride * b.stride,
         )
-        # Where nothing is taken, the start may point behind what the inner stride reaches, and behind x.
+        # In an empty slice, the start may exceed the reach of the inner stride, and x.
         if b.size
         else SliceDimension(a.start, a.start)
         for a, b in zip(bounds(inner), bounds(instruction), strict=True)
@@ -101,7 +100,7 @@ def slice_of_pad(
     x: HloInstruction,
     value: HloInstruction,
 ) -> HloInstruction | None:
-    """A slice of a pad that reads only padding becomes the padding value, one that reads only x a slice of x."""
+    """Rewrite a slice of a pad as the padding value or as a slice of x if it reads only one."""
     rows: list[SliceDimension | None] = []
     if not instruction.shape.element_count:
         return None
@@ -147,8 +146,7 @@ def slice_of_broadcast(
     wide: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """slice(broadcast(x)) becomes broadcast(slice(x)), or a smaller broadcast of x when only repeated dimensions are
-    cut."""
+    """Rewrite slice(broadcast(x)) as broadcast(slice(x)), or as a smaller broadcast of x."""
     dimensions = dimensions_of(wide)
     rows = [bounds(instruction)[d] for d in dimensions]
     narrow = x.shape.with_dimensions([row.size for row in rows])
@@ -171,7 +169,7 @@ def slice_of_broadcast(
 def slice_of_concatenate(
     computation: HloComputation, instruction: HloInstruction, whole: HloInstruction
 ) -> HloInstruction | None:
-    """A slice that reads one operand of a concatenate becomes that operand or a slice of it."""
+    """Rewrite a slice that reads one operand of a concatenate as this operand or its slice."""
     dimension = dimensions_of(whole)[0]
     cut = bounds(instruction)[dimension]
     if not instruction.shape.element_count:
@@ -204,7 +202,7 @@ def slice_of_reverse(
     turned: HloInstruction,
     x: HloInstruction,
 ) -> HloInstruction:
-    """slice(reverse(x)) becomes reverse(slice(x))."""
+    """Rewrite slice(reverse(x)) as reverse(slice(x))."""
     rows = list(bounds(instruction))
     for d in dimensions_of(turned):
         row, size = rows[d], x.shape.dimensions[d]
@@ -215,7 +213,7 @@ def slice_of_reverse(
 
 
 def has_idle_stride(i: HloInstruction) -> bool:
-    """A stride above one in a dimension where one element is taken."""
+    """Return True for a stride above one in a dimension with one sliced element."""
     return any(row.stride != 1 and row.size == 1 for row in bounds(i))
 
 
@@ -228,7 +226,7 @@ def has_idle_stride(i: HloInstruction) -> bool:
 def slice_with_idle_stride(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """A stride that can reach one element only becomes 1."""
+    """Set the stride of a slice to 1 in a dimension with one sliced element."""
     rows = [
         SliceDimension(row.start, row.start + 1) if row.size == 1 else row
         for row in bounds(instruction)
@@ -236,9 +234,8 @@ def slice_with_idle_stride(
     return computation.add(SLICE, instruction.shape, (x,), slice_attributes(rows))
 
 
-# -- pad -------------------------------------------------------------------------------------------------------------
 def has_no_elements_to_pad(i: HloInstruction) -> bool:
-    """The padded operand is empty."""
+    """Return True if the padded operand is empty."""
     return i.operands[0].shape.element_count == 0
 
 
@@ -251,12 +248,12 @@ def has_no_elements_to_pad(i: HloInstruction) -> bool:
 def pad_of_empty(
     computation: HloComputation, instruction: HloInstruction, value: HloInstruction
 ) -> HloInstruction:
-    """A pad of an array without elements becomes a broadcast of the padding value."""
+    """Rewrite a pad of an array without elements as a broadcast of the padding value."""
     return broadcast_scalar(computation, value, instruction.shape)
 
 
 def pads_nothing(i: HloInstruction) -> bool:
-    """All amounts are zero (an interior amount does nothing where there is one element)."""
+    """Return True if all amounts are zero (an interior amount is idle for one element)."""
     return i.shape.base is i.operands[0].shape.base and all(
         row.low == 0 and row.high == 0 for row in paddings(i)
     )
@@ -269,12 +266,12 @@ def pads_nothing(i: HloInstruction) -> bool:
     after=_ROOT_X + "v = f32[] parameter(1)\n",
 )
 def pad_nothing(x: HloInstruction) -> HloInstruction:
-    """A pad by zero becomes x."""
+    """Rewrite a pad by zero as x."""
     return x
 
 
 def spreads_one_element(i: HloInstruction) -> bool:
-    """There is interior padding where there is one element at most."""
+    """Return True for interior padding of at most one element."""
     return any(
         row.interior and size <= 1
         for row, size in zip(paddings(i), i.operands[0].shape.dimensions, strict=True)
@@ -293,7 +290,7 @@ def pad_within_one_element(
     x: HloInstruction,
     value: HloInstruction,
 ) -> HloInstruction:
-    """Interior padding of a dimension of size one puts nothing anywhere."""
+    """Remove interior padding of a dimension of size one, where it is idle."""
     sizes = x.shape.dimensions
     rows = [
         row if size > 1 else row._replace(interior=0)
@@ -308,7 +305,7 @@ def pad_within_one_element(
 
 
 def crops(i: HloInstruction) -> bool:
-    """Some edge amount is negative."""
+    """Return True if some edge amount is negative."""
     return any(row.low < 0 or row.high < 0 for row in paddings(i))
 
 
@@ -326,7 +323,7 @@ def pad_by_negative(
     x: HloInstruction,
     value: HloInstruction,
 ) -> HloInstruction:
-    """Negative padding becomes a slice of the padded array."""
+    """Rewrite negative padding as a slice of the padded array."""
     kept, rows, sizes = [], [], []
     for row, size, result in zip(
         paddings(instruction), x.shape.dimensions, instruction.shape.dimensions, strict=True
@@ -347,7 +344,7 @@ def pad_by_negative(
 
 
 def pads_unmapped_dimensions(i: HloInstruction) -> bool:
-    """The operand is a broadcast that leaves some dimension alone which the pad leaves alone too."""
+    """Return True if a broadcast dimension is neither mapped nor padded."""
     wide = i.operands[0]
     changed = [d for d, row in enumerate(paddings(i)) if row != PaddingDimension(0, 0, 0)]
     if wide.opcode is not BROADCAST or not changed:
@@ -376,7 +373,7 @@ def pad_of_broadcast(
     wide: HloInstruction,
     value: HloInstruction,
 ) -> HloInstruction:
-    """pad(broadcast(x)) becomes broadcast(pad(x)) over the repeated dimensions that are not padded."""
+    """Rewrite pad(broadcast(x)) as broadcast(pad(x)) over repeated dimensions without padding."""
     rows, mapped = paddings(instruction), dimensions_of(wide)
     kept = [
         d for d in range(wide.shape.rank) if d in mapped or rows[d] != PaddingDimension(0, 0, 0)
