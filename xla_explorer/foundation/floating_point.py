@@ -19,7 +19,7 @@ _LARGEST: Final = 512  # bytes of a `fenv_t`: 32 on x86-64, 8 on aarch64
 
 @contextlib.contextmanager
 def default_floating_point() -> Iterator[None]:
-    """Round to nearest and keep subnormal numbers in this thread; restore its settings at the end."""
+    """Round to nearest and keep subnormal numbers in this thread; restore its settings after."""
     found = _functions()
     if found is None:
         yield

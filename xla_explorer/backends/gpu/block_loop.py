@@ -1,8 +1,8 @@
 """A loop as one persistent, single-block kernel.
 
 If no kernel of the loop needs more threads than a block has, one block runs them in order.
-It repeats them for each iteration and evaluates the condition itself. A launch takes longer than such a
-kernel, and XLA launches each one (xla/backends/gpu/runtime/while_thunk.cc).
+It repeats them for each iteration and evaluates the condition itself. A launch takes longer than
+such a kernel, and XLA launches each one (xla/backends/gpu/runtime/while_thunk.cc).
 """
 
 from __future__ import annotations
