@@ -27,7 +27,8 @@ def wider_type(*kinds: PrimitiveType) -> PrimitiveType:
 def width(kind: PrimitiveType) -> tuple[bool, int, int, bool, int]:
     """Return the sort key of `wider_type`.
 
-    Complex over real, floats by range, then by precision, integers over pred, then bits.
+    Complex types are wider than real ones. Floats are compared by range, then by precision.
+    Integers are wider than pred, and are compared by bits.
     """
     part = kind.component
     exponent, significand = (

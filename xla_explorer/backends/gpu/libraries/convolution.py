@@ -51,9 +51,9 @@ class AlgorithmPerformance(ctypes.Structure):
 
 
 def math_type(call: ConvolutionCall) -> int:
-    """Return the permitted units.
+    """Return cuDNN's math type: the units that the call may use.
 
-    Tensor cores for 16-bit floats, for f32 only as requested TF32.
+    Tensor cores are used for 16-bit floats, and for f32 only if the call requests TF32.
     """
     if call.type in ("f16", "bf16"):
         return TENSOR_OP_MATH

@@ -54,7 +54,7 @@ class Matrices(NamedTuple):
 
 
 def matrices_in(dot: HloInstruction, kind: str, units: int = 1) -> Matrices | Reason:
-    """Return the operands of a dot as matrices, or a refusal. units: of an element."""
+    """Return the operands of a dot as matrices, or a refusal. units: units an element."""
     sides = []
     for o, side in zip(dot.operands, ("lhs", "rhs"), strict=True):
         batch, contracting = (

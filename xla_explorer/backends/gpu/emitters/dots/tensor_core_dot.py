@@ -223,7 +223,7 @@ class OperandTile:
     def _order(self, row: str | int) -> str | int:
         """Return the exclusive-or mask of a row's chunks.
 
-        128 bytes hold two rows of 64, or part of one.
+        128 bytes, a line of all banks, hold two rows of 64 bytes or at most one longer row.
         """
         w = self.kernel.w
         return w.mod(w.div(row, 2), 4) if self.inner * 2 == 64 else w.mod(row, 8)

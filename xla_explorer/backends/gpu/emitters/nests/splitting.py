@@ -69,7 +69,7 @@ def may_be_cut(body: Body) -> bool:
 def size_of_parts(length: int, parts: int, step: int, unit: int) -> int:
     """Return the size of about `parts` parts: a multiple of `step`, else of `unit`.
 
-    It divides the length, or leaves a remainder.
+    A size that divides the length comes first; otherwise there is a remainder.
     """
     for multiple in (step, unit):
         least, most = -(-length // (parts * multiple)), -(-2 * length // (parts * multiple))

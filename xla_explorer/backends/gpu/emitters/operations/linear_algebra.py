@@ -176,9 +176,10 @@ class _Panels:
                 slot.store([total])
 
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
-        """Divide the sums by the diagonal tile.
+        """Solve the sums against the diagonal tile.
 
-        For cholesky by its conjugate, whose diagonal is real.
+        conjugated: against its conjugate, whose diagonal is real (cholesky). unit: the diagonal is
+        all ones.
         """
         panel = self.panel
         found: list[Scalar] = []
