@@ -83,7 +83,7 @@ class PassControl:
         return tuple([part.lstrip("%") if isinstance(part, str) else part for part in key])
 
     def forced(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
-        """Return True if the user forces this decision, whatever profitability says."""
+        """Return True if the user forces this decision, regardless of profitability."""
         return self._listed(True, kind, subjects)
 
     def forbidden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""The worklist driver: every instruction once, operands first, then those a rewrite may affect."""
+"""The worklist driver: every instruction once, operands first, then those near a rewrite."""
 
 from __future__ import annotations
 

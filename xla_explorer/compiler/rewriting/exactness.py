@@ -124,7 +124,7 @@ def _near(
     )
     near = a == b
     for one, other in ((a, b), (b, a)):
-        # The sign of a NaN does not tell on which side the range was left.
+        # A NaN's sign does not show on which side the range was left.
         beyond = np.where(
             overflow is np.isnan, np.copysign(behind, other), np.copysign(behind, one)
         )

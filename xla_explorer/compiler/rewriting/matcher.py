@@ -33,7 +33,7 @@ def alternatives(pattern: Pattern) -> list[Pattern]:
 
 
 def may_match(pattern: Pattern, operands: tuple[OpcodeSpec, ...]) -> bool:
-    """Return True if a pattern can match with operands of these opcodes.
+    """Return True if a pattern can match with operands of the given opcodes.
 
     The root's opcode matches already.
     """

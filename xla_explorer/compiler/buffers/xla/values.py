@@ -295,7 +295,7 @@ class XlaValues:
             value.end = len(self.moments)
         for user, _, _ in value.uses:
             if user.opcode.name == "call":
-                continue  # what is called says how long it is needed
+                continue  # the callee's uses extend the live range
             at = user.called[1].parameters()[0] if user.opcode.name == "while" else user
             value.end = max(value.end, self.moments.get(at, -1))
 

@@ -23,7 +23,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 class GatheredCut:
-    """The base of these passes. replica_count, num_partitions: of devices; 0 for the module's."""
+    """The base of both passes. replica_count, num_partitions: of devices; 0 for the module's."""
 
     name: ClassVar[str]
     replica_count: int

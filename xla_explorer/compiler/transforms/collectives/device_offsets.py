@@ -130,7 +130,7 @@ def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
 def cuts_behind(
     module: HloModule, opcode_name: str
 ) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-    """Yield each dynamic-slice of such a collective's result, with the collective.
+    """Yield each dynamic-slice of a result of the collective, with the collective.
 
     The instructions may be replaced during the iteration.
     """

@@ -29,7 +29,10 @@ class BatchDotSimplification(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for such a dimension and one contracted dimension (dot_decomposer's form)."""
+        """Return True for a batch dimension of size 1, and one contracted dimension.
+
+        dot_decomposer contracts one dimension.
+        """
         sizes = i.operands[0].shape.dimensions
         return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(
             sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims")

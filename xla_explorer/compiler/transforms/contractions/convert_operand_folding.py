@@ -79,7 +79,7 @@ class ConvertOperandFolding(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True if an operand is such a conversion."""
+        """Return True if an operand is a widening conversion, or data movement of one."""
         return any(_widens_before_moves(o) for o in i.operands)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

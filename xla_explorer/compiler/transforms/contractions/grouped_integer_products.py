@@ -44,7 +44,7 @@ def multiplied_in_groups(dot: HloInstruction, target: Target) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class GroupedIntegerProducts(OpExpanderPass):
-    """Compute dots of widened integers on the narrow ones if the CPU has such instructions.
+    """Compute dots of widened integers by the CPU's dot-product instructions on narrow ones.
 
     The sums have 32 bits. Sums modulo 2^32 are also correct modulo a smaller power of two, so a
     narrower result is converted from them.

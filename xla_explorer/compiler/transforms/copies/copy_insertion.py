@@ -47,8 +47,8 @@ class CopyInsertion:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Insert copies in the entry and in every computation that control flow runs.
 
-        No copies if flatten-call-graph left computations with several callers: such a program gets
-        no buffers.
+        A program in which flatten-call-graph left shared computations gets no buffers, hence no
+        copies.
         """
         if shared_sequential_computations(module):
             return False

@@ -47,7 +47,7 @@ class ChangeOpDataType:
     excess_precision: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Visit every such instruction outside fusions."""
+        """Visit every dot, convolution and factorisation outside fusions."""
         changed = False
         fused = module.fusion_computations()
         for computation in list(module.computations.values()):

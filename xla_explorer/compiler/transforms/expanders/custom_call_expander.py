@@ -27,7 +27,7 @@ class CustomCallExpander(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for these targets, with operands and results of the operation."""
+        """Return True for a marker or TopK with operands and results of the operation."""
         target = custom_call_target(i)
         if (target not in MARKERS and target != "TopK") or signature_mismatch(i) is not None:
             return False

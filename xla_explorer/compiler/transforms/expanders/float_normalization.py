@@ -137,7 +137,7 @@ class FloatNormalization:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Visit every computation that control flow runs.
 
-        Those applied inside kernels follow callers.
+        Computations applied inside kernels follow their callers.
         """
         changed = False
         for computation in sequential_computations(module):

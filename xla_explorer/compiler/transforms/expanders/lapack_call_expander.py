@@ -40,7 +40,7 @@ class LapackCallExpander(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for these calls, on matrices of one batch and element type."""
+        """Return True for trsm or potrf on matrices of one batch and element type."""
         routine = _routine(i)
         shapes = [o.shape for o in i.operands]
         if routine == "trsm":

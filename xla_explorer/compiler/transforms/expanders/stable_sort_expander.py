@@ -22,7 +22,7 @@ from xla_explorer.hlo.primitive_type import S32
 class StableSortExpander(OpExpanderPass):
     """Make a sort stable by an additional iota operand that breaks ties.
 
-    An operand that is such an iota already is used.
+    An existing iota operand is used.
     """
 
     name: ClassVar[str] = "stable-sort-expander"

@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @measures(lambda i: f"to {i.shape.element_type.name}")
 def to_signed_integer(i: HloInstruction) -> Reason | None:
-    """Require a signed result; only these are defined."""
+    """Require a signed result; others are undefined."""
     if i.shape.element_type.is_signed:
         return None
     return refuse(

@@ -1,4 +1,4 @@
-"""Fusion: which producers are computed inside their consumers, and why (not)."""
+"""Fusion: producers computed inside their consumers, with reasons for and against."""
 
 from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import DotEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper

@@ -1,7 +1,7 @@
-"""From a planned group to a `fusion` instruction with its computation.
+"""Building of a `fusion` instruction and its computation from a planned group.
 
-What lives in one fusion only moves there, with its id and name, so its history stays in one piece; what several fusions
-compute is cloned for all but the last.
+Instructions of one fusion only move there, with id and name, so their history stays in one piece.
+Instructions of several fusions are cloned for all but the last.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SILENT = frozenset({"constant", "parameter", "broadcast", "bitcast", "reshape",
 
 
 def _check_order(root: HloInstruction, members: list[HloInstruction]) -> None:
-    """XlaExplorerError unless the root comes first, and each member before its operands."""
+    """Raise XlaExplorerError unless the root is first, and each member before its operands."""
     number = {member: place for place, member in enumerate(members)}
     if not members or members[0] is not root:
         raise XlaExplorerError(
@@ -47,14 +47,17 @@ def build_fusion(
     computation_name: str = "fused_computation",
     kind: Attributes | None = None,
 ) -> HloInstruction:
-    """Replace `root` by a fusion of `members` (root first, users before producers). Members without other users go away. kind: by
-    default kInput for a reduction, else kLoop."""
+    """Replace `root` by a fusion of `members` (root first, users before producers).
+
+    Members without other users are removed. kind: by default kInput for a reduction, else kLoop.
+    """
     members = list(members)
     inside = set(members)
     _check_order(root, members)
     operands: dict[
         HloInstruction, None
-    ] = {}  # in XLA's order: the root's first, then those of what was fused, one after the other
+        # in XLA's order: the root's first, then those of fused instructions, one after the other
+    ] = {}
     for member in members:
         for operand in member.operands:
             if operand not in inside:
@@ -105,7 +108,7 @@ def build_fusion(
 
 
 def _with_sharding(kind: Attributes, root: HloInstruction) -> Attributes:
-    """The attributes of a fusion: what the frontend wants kept of its root, and where the value lives, holds for the fusion too."""
+    """Return a fusion's attributes with the sharding and frontend attributes of its root."""
     beside = root.attributes
     if not beside.sharding_text:
         return kind
@@ -115,7 +118,7 @@ def _with_sharding(kind: Attributes, root: HloInstruction) -> Attributes:
 
 
 def fusion_name(members: list[HloInstruction]) -> str:
-    """`multiply_add_fusion`: the last opcodes that compute something, in order of execution."""
+    """Return a name such as `multiply_add_fusion`: the last computing opcodes in order."""
     words: list[str] = []
     for member in members:
         word = member.opcode.name

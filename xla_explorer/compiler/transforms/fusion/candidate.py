@@ -1,7 +1,8 @@
-"""A candidate of CPU fusion: one producer, and one kernel in the making that could compute it.
+"""A candidate of CPU fusion: a producer, and a kernel under construction that could compute it.
 
-What `fusion` weighs about a producer is the same for all its consumers (who else reads it, what it costs in all of them): a `Placement`. A
-`FusionCandidate` is one consumer of a placement. The policy's checks are functions of it and of nothing else.
+A `Placement` is the part that all consumers of a producer share: other readers, and the cost in all
+of them. A `FusionCandidate` is one consumer of a placement. The policy's checks are functions of
+the candidate alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.instruction import HloInstruction
 
-_GENERATED = frozenset([fusible.IOTA, fusible.BROADCAST])  # computed where they are read
+_GENERATED = frozenset([fusible.IOTA, fusible.BROADCAST])  # computed by each reader
 
 
 class FusionLimits(Protocol):
@@ -32,16 +33,16 @@ class FusionLimits(Protocol):
 
 
 class CpuFusionLimits(FusionLimits, Protocol):
-    """Those of `fusion`."""
+    """The options of `fusion`."""
 
     @property
     def code_price(self) -> float: ...
 
 
 class FusionEdge(Protocol):
-    """What can be asked of two instructions, whatever kernel the consumer is part of.
+    """Facts about two instructions that do not depend on the consumer's kernel.
 
-    pinned: instructions whose place in the order of execution something else depends on.
+    pinned: instructions whose place in the order of execution others depend on.
     """
 
     @property
@@ -55,7 +56,10 @@ class FusionEdge(Protocol):
 
 
 class FusionSetting:
-    """What all candidates of one computation share. pinned: see `FusionEdge`; control: what the user wants."""
+    """The state that all candidates of one computation share.
+
+    pinned: see `FusionEdge`; control: the overrides of the user.
+    """
 
     __slots__ = ("control", "cost", "limits", "pinned")
 
@@ -75,9 +79,10 @@ class FusionSetting:
 
 
 class Placement:
-    """A producer and all fusions that could take it in, each with the producer's users there.
+    """A producer and all fusions that could absorb it, each with the producer's users there.
 
-    stored_anyway: whether somebody else needs it in memory. What is counted for one candidate is kept for the others.
+    stored_anyway: another reader needs it in memory. Results for one candidate are cached for the
+    others.
     """
 
     __slots__ = ("_evaluations", "_joint", "producer", "setting", "stored_anyway", "targets")
@@ -99,11 +104,11 @@ class Placement:
         self._joint: tuple[float, float] | None = None
 
     def into(self, group: FusionGroup) -> FusionCandidate:
-        """The candidate for one of the fusions."""
+        """Return the candidate for one of the fusions."""
         return FusionCandidate(self, group.root, group)
 
     def evaluations(self, group: FusionGroup) -> Evaluations:
-        """How the group would evaluate the producer."""
+        """Return how the group would evaluate the producer."""
         found = self._evaluations.get(group)
         if found is None:
             found = self._evaluations[group] = group.evaluations_of(
@@ -112,7 +117,10 @@ class Placement:
         return found
 
     def joint_times(self) -> tuple[float, float]:
-        """(fused, stored) nanoseconds of all fusions together, computed once: asking it anew for each of many would be quadratic."""
+        """Return (fused, stored) nanoseconds of all fusions together.
+
+        Computed once: a repetition for each of many fusions would be quadratic.
+        """
         if self._joint is None:
             self._joint = self.times(self.targets)
         return self._joint
@@ -120,7 +128,7 @@ class Placement:
     def times(
         self, groups: Iterable[FusionGroup], stored_anyway: bool = False
     ) -> tuple[float, float]:
-        """(fused, stored) nanoseconds of what the decision changes."""
+        """Return (fused, stored) nanoseconds of everything that the decision changes."""
         producer, cost = self.producer, self.setting.cost
         traffic, each = cost.traffic, cost.element(producer)
         size = producer.shape.byte_size
@@ -156,8 +164,11 @@ class Placement:
         return fused, unfused
 
     def stays_along_rows(self) -> bool:
-        """Whether the kernels of all consumers run along the same rows, one of them reducing these: code generation then runs them block
-        of rows by block of rows, and what one stores is in the cache when the next reads it."""
+        """Return True if all consumers' kernels loop over the same rows, and one reduces them.
+
+        Code generation then runs them by blocks of rows, so that one kernel's stores are in the
+        cache for the next.
+        """
         producer, reduces = self.producer, False
         for group in self.targets:
             root = group.root
@@ -178,7 +189,7 @@ class Placement:
         return reduces
 
     def times_along_rows(self) -> tuple[float, float]:
-        """(fused, stored) nanoseconds of computing it in each consumer, and of passes over the rows in the cache."""
+        """Return (fused, stored) nanoseconds: computed per consumer, or passes over cached rows."""
         producer, cost = self.producer, self.setting.cost
         points = sum([e.hoisted for group in self.targets for e in self.evaluations(group)])
         passes = 1 + len(self.targets)
@@ -192,8 +203,10 @@ class Placement:
 
 
 class FusionCandidate:
-    """A placement's producer, and the root of one fusion that would take it in. group: that fusion; None where the consumer can be the
-    root of none."""
+    """A placement's producer, and the root of one fusion that would absorb it.
+
+    group: this fusion; None if the consumer cannot be a root.
+    """
 
     __slots__ = ("consumer", "group", "placement", "producer")
 
@@ -219,11 +232,12 @@ class FusionCandidate:
         return self.placement.evaluations(self.group) if self.group is not None else ()
 
     def facts(self) -> dict[str, Any]:
-        """The numbers of one decision: bytes that need not be written and read, times both ways, evaluations."""
+        """Return the numbers of one decision: saved bytes, times both ways, evaluations."""
         producer, group, placement = self.producer, self.group, self.placement
         if group is None or not producer.shape.is_array:
             return {}
-        # What the decision weighed: one consumer against memory that is written anyway, else all of them together.
+        # The decision compares one consumer with memory that is written anyway, else all of them
+        # together.
         if placement.stored_anyway or not placement.targets:
             fused, unfused = placement.times((group,), placement.stored_anyway)
         else:
@@ -246,8 +260,10 @@ class FusionCandidate:
 
 
 def splits_dimension(reshape: HloInstruction) -> bool:
-    """Whether the operand's index cannot be had from the result's by multiplying and adding alone (a dimension of the result
-    spans several of the operand's)."""
+    """Return True if the operand's index needs a division of the result's.
+
+    A dimension of the result then spans several of the operand's.
+    """
     wanted = [size for size in reshape.operands[0].shape.dimensions if size != 1]
     have = [size for size in reshape.shape.dimensions if size != 1]
     a = b = 0

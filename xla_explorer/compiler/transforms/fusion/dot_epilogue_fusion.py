@@ -1,8 +1,9 @@
-"""The pass `dot-epilogue-fusion`: what follows a product is done to its tiles before they are stored.
+"""The pass `dot-epilogue-fusion`: epilogues of products run on tiles before the store.
 
-A bias, an activation, a residual: elementwise operations on a dot's result that would be a kernel of their own go into the dot's, where
-our register tiles serve it (a library has no such hook). Only a result that is stored in any case is taken: one that a library call or a
-caller reads; what a loop would compute anyway gains nothing. Source: xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd,
+Elementwise operations on a dot's result (bias, activation, residual) are fused into the dot's
+kernel if our register tiles support it; a library has no such hook. Only a result that is stored in
+any case is fused: one that a library call or a caller reads. A value that each loop recomputes
+gains nothing. Source: xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd,
 FuseReluActivation), xla/backends/cpu (YNN's fusions around dots).
 """
 
@@ -44,13 +45,13 @@ _OUTPUT = attributes_of({"kind": "kOutput"})
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotEpilogueFusion:
-    """max_operations: of one epilogue."""
+    """Fuse elementwise epilogues into dots. max_operations: of one epilogue."""
 
     name: ClassVar[str] = "dot-epilogue-fusion"
     max_operations: int = 8
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every dot of every computation that control flow runs."""
+        """Visit every dot of every computation that control flow runs."""
         target = context.target
         changed = False
         for computation in sequential_computations(module):
@@ -72,7 +73,8 @@ class DotEpilogueFusion:
         chain = _chain(dot, self.max_operations)
         if len(chain) < 2:
             return False
-        # The longest part of the chain that is stored anyway; when none is, the whole chain is refused with its reason.
+        # The longest part of the chain that is stored anyway; without one, the whole chain is
+        # refused with its reason.
         ends = [end for end in chain[1:] if is_stored(end)] or [chain[-1]]
         end = ends[-1]
         inside = chain[: chain.index(end) + 1]
@@ -105,7 +107,7 @@ def _estimates(candidate: EpilogueCandidate) -> str:
 
 @measures(_estimates)
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
-    """Register tiles must serve the product, and be faster than a library."""
+    """Require a product that register tiles support, faster than a library."""
     dot, target = candidate.dot, candidate.target
     assert target is not None
     plan = plan_dot(dot, target)
@@ -132,7 +134,7 @@ PROFITABILITY = (result_is_stored_anyway, stores_nothing_more)
 
 
 def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
-    """The dot and what can be done to its result, one after the other: each the only reader of the one before."""
+    """Return the dot and the operations on its result, each the only reader of the one before."""
     chain = [dot]
     if not dot.shape.is_array or not dot.shape.layout.is_default or not dot.shape.rank:
         return chain
@@ -159,7 +161,7 @@ def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
 
 
 def _members(inside: list[HloInstruction]) -> list[HloInstruction]:
-    """The chain, users first, with the broadcasts and scalar constants that it reads."""
+    """Return the chain, users first, with the broadcasts and scalar constants that it reads."""
     members = dict.fromkeys(reversed(inside))
     for i in inside[1:]:
         for o in i.operands:

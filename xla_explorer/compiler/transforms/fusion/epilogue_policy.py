@@ -1,4 +1,4 @@
-"""What may follow a product in its kernel: checks of one `EpilogueCandidate`, which the passes of CPUs and GPUs share."""
+"""Checks of a product's epilogue, one `EpilogueCandidate`, for the passes of CPUs and GPUs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ IN_MEMORY = frozenset({
 
 
 class EpilogueCandidate(NamedTuple):
-    """A product and the chain of operations that would be done to its tiles.
+    """A product and the chain of operations on its tiles.
 
-    inside: the product, then the chain; members: those and what the chain reads besides that has no memory of its own, users first.
-    pinned: what another instruction has to wait for. target: the CPU; None where tiles do not depend on it.
+    inside: the product, then the chain; members: `inside` and other operands without memory of
+    their own, users first. pinned: instructions that another instruction must wait for. target: the
+    CPU; None if tiles do not depend on it.
     """
 
     inside: tuple[HloInstruction, ...]
@@ -45,12 +46,12 @@ class EpilogueCandidate(NamedTuple):
 
     @property
     def others(self) -> list[HloInstruction]:
-        """What the epilogue reads besides the product, from memory or, as a constant, from the code."""
+        """The other operands of the epilogue, in memory or constants in the code."""
         read = [o for i in self.inside[1:] for o in i.operands if o not in self.inside]
         return [o.operands[0] if o.opcode is fusible.BROADCAST else o for o in read]
 
     def facts(self) -> dict[str, Any]:
-        """The numbers of the decision."""
+        """Return the numbers of the decision."""
         chain = self.inside[1:]
         return {
             "bytes_saved": 2 * self.dot.shape.byte_size,
@@ -59,14 +60,14 @@ class EpilogueCandidate(NamedTuple):
         }
 
     def name(self) -> str:
-        """`dot_add_tanh_fusion`."""
+        """Return a name such as `dot_add_tanh_fusion`."""
         words = [self.dot.opcode.name, *[i.opcode.name.replace("-", "_") for i in self.inside[1:4]]]
         return "_".join(words) + "_fusion"
 
 
 @measures(lambda candidate: control_edges(candidate.inside, candidate.pinned))
 def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
-    """Nothing may fix the place of one of them in the order of execution."""
+    """Require no control dependencies."""
     for i in candidate.inside:
         if i.control_predecessors or i in candidate.pinned:
             return refuse("control-dependency", f"%{i.name} has control dependencies")
@@ -75,7 +76,7 @@ def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
 
 @measures(lambda candidate: forbidden_pairs(candidate.control))
 def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
-    """The user must not want the product in another kernel than something of the chain."""
+    """Require no override that keeps the product and the chain in different kernels."""
     return (
         kept_apart(candidate.control, (candidate.dot,), candidate.members)
         if candidate.control.forbid
@@ -89,7 +90,7 @@ def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
     )
 )
 def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
-    """Something that is not a loop must read the result."""
+    """Require a reader of the result that is not a loop."""
     return (
         None
         if is_stored(candidate.end)
@@ -103,7 +104,7 @@ def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
     )
 )
 def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
-    """Its other operands must be in memory already, or scalar constants."""
+    """Require other operands that are in memory already, or scalar constants."""
     for i in candidate.others:
         if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
             return refuse(
@@ -114,7 +115,7 @@ def stores_nothing_more(candidate: EpilogueCandidate) -> Reason | None:
 
 
 def is_stored(i: HloInstruction) -> bool:
-    """Whether something that is not a loop reads it, so that it is in memory whatever the loops do."""
+    """Return True if a reader is not a loop, so that the value is in memory in any case."""
     if i.is_root:
         return True
     for user in i.users:

@@ -1,4 +1,4 @@
-"""The pairs that the user forbids to fuse, as a check that every pass that fills kernels asks."""
+"""The pairs that the user forbids to fuse, as a check for every fusion pass."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def forbidden_pairs(control: PassControl) -> str:
-    """How many pairs the user forbids to be in one kernel, as a check tells it."""
+    """Return the number of pairs that the user forbids to share a kernel, as text of a check."""
     return f"forbidden pairs {len(control.apart.keys)}"
 
 
 def kept_apart(
     control: PassControl, left: Iterable[HloInstruction], right: Iterable[HloInstruction]
 ) -> Reason | None:
-    """Does the user forbid that something of one side and something of the other are computed by one kernel?"""
+    """Refuse if the user forbids a kernel of an instruction of each side."""
     pair = control.kept_apart(left, right)
     if pair is None:
         return None

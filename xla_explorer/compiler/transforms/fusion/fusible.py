@@ -1,6 +1,6 @@
-"""Which opcodes may stand inside a fusion, and where. The code generator emits exactly these elementally.
+"""Opcodes inside fusions, and their places.
 
-Source: xla/service/cpu/cpu_instruction_fusion.cc (`CanBeLoopFused`), xla/hlo/ir/hlo_instruction.cc (`IsFusible`).
+The code generator emits exactly this set elementally.
 """
 
 from __future__ import annotations
@@ -52,16 +52,17 @@ INDEXING: frozenset[OpcodeSpec] = frozenset(
     }
 )
 
-# What a fused computation may hold below its root.
+# Opcodes of a fused computation below its root.
 PRODUCERS: frozenset[OpcodeSpec] = ELEMENTWISE | INDEXING
 
-# What may be the root of a fused computation. A bare reshape or bitcast is no kernel: it moves nothing.
+# Opcodes of the root of a fused computation. A single reshape or bitcast is no kernel: it moves
+# nothing.
 CONSUMERS: frozenset[OpcodeSpec] = (PRODUCERS - {RESHAPE, BITCAST}) | {REDUCE, DYNAMIC_UPDATE_SLICE}
 
 # Reshapes between row-major layouts and bitcasts: the same bytes in the same order.
 BYTE_PRESERVING: frozenset[OpcodeSpec] = frozenset({RESHAPE, BITCAST})
 
-# Kernels of their own or library calls: they take operands from memory and leave their result there.
+# Kernels of their own or library calls, with operands and results in memory.
 LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset(
     [
         opcode(name)
@@ -92,17 +93,18 @@ LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset(
     ]
 )
 
-# Producers that no policy is asked about: they are in memory, or run other computations.
+# Producers that no policy decides: they are in memory, or run other computations.
 NEVER_ASKED: frozenset[str] = frozenset({
     "parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion",
 })  # fmt: skip
 
-# Recomputing one of these is as cheap as reading it, so it goes into every consumer whatever else needs it.
+# Recomputing one of them is as cheap as reading it, so it is fused into every consumer, regardless
+# of other readers.
 ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, BITCAST, CONSTANT})
 
 
 def is_consumer(i: HloInstruction) -> bool:
-    """Whether it may be the root of a fused computation: the opcode is emitted as a loop over its row-major result."""
+    """Return True for a possible root: its opcode is emitted as a loop over a row-major result."""
     shape = i.shape
     if (
         i.opcode not in CONSUMERS
@@ -115,12 +117,12 @@ def is_consumer(i: HloInstruction) -> bool:
 
 
 def is_small_constant(i: HloInstruction) -> bool:
-    """A constant of one element: it becomes an immediate operand in the code of its consumer."""
+    """Return True for a constant of one element, which becomes an immediate operand."""
     return i.opcode is CONSTANT and i.shape.is_array and i.shape.element_count == 1
 
 
 def reduced_size(reduce: HloInstruction) -> int:
-    """How many elements of an operand each result element of a reduce reads."""
+    """Return the number of elements that each result element of a reduce reads per operand."""
     dimensions = reduce.operands[0].shape.dimensions
     size = 1
     for number in reduce.attribute("dimensions"):
@@ -129,17 +131,17 @@ def reduced_size(reduce: HloInstruction) -> int:
 
 
 def window_size(reduce_window: HloInstruction) -> int:
-    """How many elements of an operand each result element of a reduce-window reads."""
+    """Return the number of elements that each reduce-window result element reads per operand."""
     return prod([dimension.size for dimension in reduce_window.attribute("window").dimensions])
 
 
 def has_default_layout(i: HloInstruction) -> bool:
-    """Whether every array of its shape is row-major."""
+    """Return True if every array of its shape is row-major."""
     return i.shape.base is i.shape
 
 
 def control_successors(computation: HloComputation) -> set[HloInstruction]:
-    """Instructions that some other instruction names as a control predecessor."""
+    """Return the instructions that are control predecessors of others."""
     return {
         p
         for i in computation.instructions.values()

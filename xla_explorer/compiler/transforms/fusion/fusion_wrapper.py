@@ -1,5 +1,8 @@
-"""The pass `fusion-wrapper`: single elementally emitted instructions become fusions of one, so that code generation sees
-fusions, library calls, control flow and nothing else. Source: xla/service/cpu/fusion_wrapper.cc."""
+"""The pass `fusion-wrapper`: fusions of one for single elementally emitted instructions.
+
+Code generation then has only fusions, library calls and control flow. Source:
+xla/service/cpu/fusion_wrapper.cc.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
 
-# What XLA:CPU leaves to other emitters: they copy faster than its loop emitter.
+# Left to other emitters by XLA:CPU: they copy faster than its loop emitter.
 _COPIED = frozenset({fusible.CONCATENATE, fusible.DYNAMIC_UPDATE_SLICE, fusible.TRANSPOSE})
 _XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-window", "scatter")])
 _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
@@ -26,7 +29,7 @@ _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 
 @measures(lambda i: f"{described(i)}, {layouts((i,))}")
 def is_elemental(i: HloInstruction) -> Reason | None:
-    """The code generator must emit it as a loop nest over its result."""
+    """Require an instruction that the code generator emits as a loop nest over its result."""
     if i.opcode not in fusible.CONSUMERS:
         return refuse(
             "consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is not a loop over its result"
@@ -45,7 +48,7 @@ def is_elemental(i: HloInstruction) -> Reason | None:
 
 @measures(described)
 def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
-    """XLA:CPU's loop emitter must compute it (`FusionWrapper::MustWrapInstruction`)."""
+    """Require XLA:CPU's loop emitter (`FusionWrapper::MustWrapInstruction`)."""
     if i.opcode is fusible.COPY:
         if i.shape is i.operands[0].shape:
             return refuse("copied-as-it-is", f"%{i.name} copies bytes in one piece")
@@ -71,8 +74,11 @@ def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class FusionWrapper:
-    """Wraps what fusion left alone. policy: `time` wraps what our kernels compute, scalar constants inside; `xla` what XLA:CPU wraps, and
-    nothing with it."""
+    """Wrap single instructions in fusions.
+
+    policy: `time` wraps the instructions of our kernels, scalar constants inside; `xla` wraps those
+    of XLA:CPU, alone.
+    """
 
     name: ClassVar[str] = "fusion-wrapper"
     policy: Literal["time", "xla"] = "time"
@@ -106,7 +112,7 @@ class FusionWrapper:
                     if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
                         constants.pop(
                             i.operands[0], None
-                        )  # the buffer that it updates comes from outside
+                        )  # the updated buffer is an operand of the fusion
                     word = i.opcode.name.replace("-", "_")
                     build_fusion(
                         computation,
@@ -124,7 +130,7 @@ class FusionWrapper:
 
 @measures(lambda pinned, i: control_edges((i,), pinned))
 def free_to_move(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
-    """It must be free to be in a computation of its own: what it waits for, and what waits for it, would stay outside."""
+    """Require no control dependencies: they would stay outside the new computation."""
     if i.control_predecessors or i in pinned:
         return refuse("control-dependency", f"%{i.name} has control dependencies")
     return None

@@ -1,4 +1,4 @@
-"""Estimated times of the GPU kernels that fusion decides about; `costs/gpu_kernel_costs.py` has the model."""
+"""Estimated times of GPU kernels for fusion; `costs/gpu_kernel_costs.py` has the model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ELEMENTS_PER_THREAD_OF_A_REDUCE = 16
-_SECTOR = 32  # bytes that DRAM delivers at least
+_SECTOR = 32  # the least bytes that DRAM delivers
 
 
 class InstructionFacts(NamedTuple):
-    """What the model asks of an instruction again and again. operands: each once. work: instructions of one evaluation, one for the index
-    included. scatters: whether neighbouring threads read its operands far apart."""
+    """Cached facts about an instruction.
+
+    operands: each once. work: instructions of one evaluation, one for the index included. scatters:
+    adjacent threads read its operands far apart.
+    """
 
     operands: tuple[HloInstruction, ...]
     emitted: int
@@ -33,7 +36,7 @@ class InstructionFacts(NamedTuple):
 
     @classmethod
     def of(cls, i: HloInstruction) -> InstructionFacts:
-        """Those of an instruction whose operands stay as they are."""
+        """Return the facts of an instruction whose operands stay unchanged."""
         emitted = emitted_instructions(i)
         return cls(
             tuple(dict.fromkeys(i.operands)),
@@ -45,9 +48,12 @@ class InstructionFacts(NamedTuple):
 
 
 class GpuKernel(FusionGroup):
-    """A group that adds up what the model asks. work, double_work: instructions of all threads, of f64 apart. scattered: operands that
-    neighbouring threads read far apart. read_by: of everything that members read, which of them do. facts: of instructions, shared by
-    the kernels of one plan."""
+    """A group with the sums of the cost model.
+
+    work, double_work: instructions of all threads, of f64 apart. scattered: operands that adjacent
+    threads read far apart. read_by: the reading members of every operand. facts: of instructions,
+    shared by the kernels of one plan.
+    """
 
     __slots__ = ("double_work", "facts", "read_by", "scattered", "work")
 
@@ -62,11 +68,9 @@ class GpuKernel(FusionGroup):
         self._add_up(root, self.members[root])
 
     def evaluations_here(self, producer: HloInstruction) -> Evaluations:
-        """`evaluations_of` for what members read, however many others read it too."""
+        """Return `evaluations_of` for a value that members read; its cost ignores other readers."""
         users = self.read_by.get(producer, ())
-        if (
-            len(users) == 1
-        ):  # most have one user, and most users are elementwise: then it is evaluated as its user is
+        if len(users) == 1:  # most values have one elementwise user, and are evaluated as often
             user = users[0]
             if user.opcode.elementwise and producer.shape.rank == user.shape.rank:
                 return self.members[user]
@@ -86,7 +90,10 @@ class GpuKernel(FusionGroup):
             self.scattered.update(facts.operands)
 
     def with_further(self, producers: Iterable[HloInstruction]) -> GpuKernel:
-        """A copy that computes more, users first; nothing that the copy computes already reads them or is read by them but from memory."""
+        """Return a copy with more members, users first.
+
+        The copy must read the new members, and be read by them, only from memory.
+        """
         copy = GpuKernel.__new__(GpuKernel)
         copy.root, copy.in_place, copy.facts = self.root, self.in_place, self.facts
         copy.members, copy.operands, copy._keys = (
@@ -129,7 +136,7 @@ class GpuCostModel:
         self.launch = launch.nanoseconds
 
     def group(self, group: GpuKernel) -> KernelEstimate:
-        """One kernel that computes all members and reads the operands."""
+        """Return the estimate of one kernel that computes all members and reads the operands."""
         device = self.device
         operations = group.work + group.double_work / device.double_rate
         if group.root.opcode is fusible.REDUCE:  # its combiner runs for each element that it reads
@@ -164,11 +171,14 @@ class GpuCostModel:
         return self._estimate(operations, net, again, float(written), threads_of(root))
 
     def overlooked_user(self, producer: HloInstruction, own: KernelEstimate) -> float:
-        """Nanoseconds that fusing saves at a user that is not a kernel."""
+        """Return the nanoseconds that fusing saves at a user that is not a kernel."""
         return 0.0
 
     def fusions(self, kernels: Sequence[HloInstruction]) -> KernelEstimate:
-        """One launch that does what finished fusions do, each thread its element of every one."""
+        """Return the estimate of one launch for finished fusions.
+
+        Each thread computes one element of each fusion.
+        """
         costs = [instruction_cost(k) for k in kernels]
         roots = [
             r
@@ -190,7 +200,7 @@ class GpuCostModel:
 
 
 def threads_of(root: HloInstruction) -> int:
-    """Threads that a kernel has work for: one per element, several per result of a reduce."""
+    """Return the threads that a kernel can use: one per element, several per result of a reduce."""
     if root.opcode is fusible.DYNAMIC_UPDATE_SLICE:
         return max(1, root.operands[1].shape.element_count)
     if root.opcode is fusible.REDUCE:
@@ -202,7 +212,7 @@ def threads_of(root: HloInstruction) -> int:
 
 
 def estimate_facts(stem: str, kernels: list[KernelEstimate]) -> dict[str, Any]:
-    """Numbers of some kernels together, for the record of a decision: names start with the stem (`fused`, `unfused`)."""
+    """Return summed numbers of kernels; names start with the stem (`fused`, `unfused`)."""
     return {
         f"{stem}_microseconds": sum([k.nanoseconds for k in kernels]) / 1e3,
         f"{stem}_operations": sum([k.operations for k in kernels]),
@@ -219,7 +229,7 @@ def _is_double(i: HloInstruction) -> bool:
 
 
 def _scatters_reads(i: HloInstruction) -> bool:
-    """Whether neighbouring threads that evaluate it read elements far apart: a transpose that moves the minor dimension."""
+    """Return True for a transpose of the minor dimension: adjacent threads read far apart."""
     if i.opcode is not fusible.TRANSPOSE or not i.shape.rank:
         return False
     return bool(i.attribute("dimensions")[-1] != i.shape.rank - 1)

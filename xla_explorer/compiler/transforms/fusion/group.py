@@ -1,8 +1,8 @@
-"""A fusion in the making: one root, the members computed inside, and how often each member is evaluated.
+"""A fusion under construction: its root, its members, and the evaluations of each member.
 
-Elemental code evaluates a member once per distinct index expression. Elementwise users share one expression; a broadcast,
-slice, transpose ... makes a new one. Counting them bounds the code, which can otherwise double at each level
-(XLA: `FusionNodeIndexingEvaluation`).
+Elemental code evaluates a member once per distinct index expression. Elementwise users share one
+expression; a broadcast, slice, transpose ... makes a new one. Counting them limits the code, which
+can otherwise double at each level (XLA: `FusionNodeIndexingEvaluation`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Evaluation(NamedTuple):
     """One index expression under which a member is evaluated.
 
-    key: 0 for the index of the result itself. points: how often over the whole kernel when evaluated at every iteration.
-    hoisted: how often when loop-invariant code leaves the inner loops.
+    key: 0 for the index of the result itself. points: number of evaluations in the whole kernel, at
+    every iteration. hoisted: number of evaluations after loop-invariant code motion out of inner
+    loops.
     """
 
     key: int
@@ -31,7 +32,10 @@ Evaluations = tuple[Evaluation, ...]
 
 
 class FusionGroup:
-    """members: instruction -> its evaluations, the root first; operands: what is read from memory."""
+    """The group. members: instruction -> its evaluations, the root first.
+
+    Operands: read from memory.
+    """
 
     __slots__ = ("_keys", "emitted", "in_place", "members", "operands", "root")
 
@@ -55,9 +59,9 @@ class FusionGroup:
     def evaluations_of(
         self, producer: HloInstruction, users: Iterable[HloInstruction] | None = None
     ) -> Evaluations:
-        """The evaluations that a producer would have inside this group: one per index expression of its users here.
+        """Return the evaluations of a producer in this group, one per index expression of users.
 
-        users: those of its users that are members, where the caller knows them.
+        users: its users that are members, if the caller has them.
         """
         members = self.members
         found: Evaluations | None = None
@@ -90,7 +94,7 @@ class FusionGroup:
         if size == 1:
             return (
                 Evaluation(-1, above[0].points, 1),
-            )  # no index at all: loop-invariant, whoever asks
+            )  # no index at all: loop-invariant for every reader
         result = []
         opcode = user.opcode
         for number, operand in enumerate(user.operands):
@@ -123,7 +127,7 @@ class FusionGroup:
         self.emitted += emitted_instructions(producer) * len(evaluations)
 
     def leave_reshapes_outside(self) -> list[HloInstruction]:
-        """Reshapes of values that are read from memory cost nothing outside: they leave. Those that left."""
+        """Remove reshapes of values in memory, which are free outside; return them."""
         left: list[HloInstruction] = []
         members = self.members
         while fringe := [
@@ -140,7 +144,7 @@ class FusionGroup:
         return left
 
     def operand_count_with(self, producer: HloInstruction) -> int:
-        """Operands read from memory if the producer were absorbed."""
+        """Return the number of operands in memory if the producer were absorbed."""
         fresh = sum(
             [1 for o in producer.operands if o not in self.operands and o not in self.members]
         )
@@ -148,7 +152,7 @@ class FusionGroup:
 
 
 def _hoisted_points(broadcast: HloInstruction) -> int:
-    """Evaluations of a broadcast's operand when the loops inside its last dimension do not repeat it."""
+    """Return the evaluations of a broadcast's operand outside the loops of repeated dimensions."""
     last = max(broadcast.attribute("dimensions"), default=-1)
     points = 1
     for size in broadcast.shape.dimensions[: last + 1]:

@@ -1,8 +1,9 @@
-"""The passes `horizontal-loop-fusion` and `horizontal-input-fusion`: small independent kernels share one launch.
+"""The passes `horizontal-loop-fusion` and `horizontal-input-fusion`: one launch for small kernels.
 
-An optimiser updates each parameter in a kernel of its own; each takes longer to start than to run and fills little of the device. Kernels
-that feed the same consumer and do not need one another become one kernel with all their results. Loops of different sizes keep their own
-indices: a thread beyond the end of one has nothing to do there (XLA pads and concatenates instead). Sources:
+An optimiser updates each parameter in its own kernel, which takes longer to start than to run and
+uses little of the device. Independent kernels with a common consumer become one kernel with all
+their results. Loops of different sizes keep their own indices: a thread beyond the end of a loop is
+idle there (XLA pads and concatenates instead). Sources:
 xla/service/gpu/transforms/horizontal_loop_fusion.cc, horizontal_input_fusion.cc.
 """
 
@@ -28,13 +29,16 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import FUSION, TUPLE
 
-_AT_MOST_CONSIDERED = 256  # kernels that feed one consumer
+_AT_MOST_CONSIDERED = 256  # kernels that one consumer reads
 
 
 @dataclasses.dataclass(frozen=True)
 class _HorizontalFusion:
-    """max_arrays: read and written by one kernel. max_emitted: LLVM instructions of a thread, about. max_elements: of a kernel that is
-    small enough to share its launch."""
+    """The base of both passes.
+
+    max_arrays: read and written by one kernel. max_emitted: approximate LLVM instructions of a
+    thread. max_elements: of a kernel that is small enough to share its launch.
+    """
 
     name: ClassVar[str] = ""
     max_arrays: int = 64
@@ -57,7 +61,7 @@ class _HorizontalFusion:
 @register_pass("gpu_horizontal_loop_fusion")
 @dataclasses.dataclass(frozen=True)
 class HorizontalLoopFusion(_HorizontalFusion):
-    """Loop fusions, of any sizes. See `_HorizontalFusion` for the options."""
+    """Merge loop fusions of any sizes into one launch, as `_HorizontalFusion` describes."""
 
     name: ClassVar[str] = "horizontal-loop-fusion"
 
@@ -65,7 +69,7 @@ class HorizontalLoopFusion(_HorizontalFusion):
 @register_pass("gpu_horizontal_input_fusion")
 @dataclasses.dataclass(frozen=True)
 class HorizontalInputFusion(_HorizontalFusion):
-    """Reductions of the same dimensions of arrays of the same dimensions. See `_HorizontalFusion` for the options."""
+    """Merge reductions of equal dimensions into one launch, as `_HorizontalFusion` describes."""
 
     name: ClassVar[str] = "horizontal-input-fusion"
     max_elements: int = 1 << 16
@@ -93,7 +97,7 @@ class _Planner:
         self.legality = policy.OF_REDUCES if reductions else policy.OF_LOOPS
 
     def plan(self) -> list[LoopCluster]:
-        """Clusters of at least two kernels."""
+        """Return the clusters of at least two kernels."""
         for consumer in list(self.place):
             kernels = [
                 k
@@ -101,7 +105,7 @@ class _Planner:
                 if k not in self.cluster_of or len(self.cluster_of[k].members) == 1
             ]
             kernels = [k for k in kernels if self.why_other_kind(k) is None]
-            # Equals first, so that neighbours in the list fit together best.
+            # Equal kernels first, so that adjacent ones in the list fit best.
             kernels.sort(key=lambda k: (-policy.elements_of_work(k), self.place[k]))
             for k in kernels:
                 self.cluster_of.setdefault(k, LoopCluster(k))
@@ -147,11 +151,11 @@ class _Planner:
             self.cluster_of[member] = cluster
 
     def _feeding(self, consumer: HloInstruction) -> list[HloInstruction]:
-        """The kernels that a consumer reads, through get-tuple-elements, bitcasts and tuples."""
+        """Return the kernels that a consumer reads, perhaps through tuples and bitcasts."""
         found: dict[HloInstruction, None] = {}
         stack = list(consumer.operands)
         if len(stack) < 2 or (consumer.opcode is TUPLE and len(consumer.users) == 1):
-            return []  # (a tuple that somebody reads: asked there)
+            return []  # for a tuple with a reader: visited from the reader
         while stack and len(found) < _AT_MOST_CONSIDERED:
             i = stack.pop()
             if i.opcode is FUSION:

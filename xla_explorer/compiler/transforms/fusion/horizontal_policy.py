@@ -1,4 +1,4 @@
-"""Which small kernels share a launch: checks of one `KernelPair`, of loops and of reductions."""
+"""Checks of small kernels that share a launch, one `KernelPair`, of loops or of reductions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ class HorizontalLimits(Protocol):
 
 
 class KernelPair(NamedTuple):
-    """Two kernels, the first one of a cluster, the second one alone so far. order: of the computation with its clusters contracted.
-    pinned: what another instruction has to wait for."""
+    """Two kernels, the first of a cluster, the second still alone.
+
+    order: of the computation with its clusters contracted. pinned: instructions that another
+    instruction must wait for.
+    """
 
     first: HloInstruction
     second: HloInstruction
@@ -46,22 +49,22 @@ class KernelPair(NamedTuple):
 
     @property
     def arrays(self) -> int:
-        """What one kernel would read and write."""
+        """The number of arrays that one kernel would read and write."""
         both = (*self.mine.members, *self.theirs.members)
         return len(self.mine.reads | self.theirs.reads) + sum([len(roots(m)) for m in both])
 
     @property
     def emitted(self) -> int:
-        """LLVM instructions of one thread, about."""
+        """The approximate number of LLVM instructions of one thread."""
         return self.mine.emitted + self.theirs.emitted
 
     def estimates(self) -> tuple[KernelEstimate, list[KernelEstimate]]:
-        """One kernel for both, and both apart."""
+        """Return the estimates of one kernel for both, and of both apart."""
         a, b = self.mine.members, self.theirs.members
         return self.cost.fusions([*a, *b]), [self.cost.fusions(a), self.cost.fusions(b)]
 
     def facts(self) -> dict[str, Any]:
-        """The numbers of the decision."""
+        """Return the numbers of the decision."""
         together, apart = self.estimates()
         kernels = len(self.mine.members) + len(self.theirs.members)
         return {
@@ -72,13 +75,13 @@ class KernelPair(NamedTuple):
 
 
 def roots(fusion: HloInstruction) -> tuple[HloInstruction, ...]:
-    """What a fusion computes, result by result."""
+    """Return the results of a fusion."""
     root = fusion.called[0].root
     return root.operands if root.opcode is TUPLE else (root,)
 
 
 def elements_of_work(fusion: HloInstruction) -> int:
-    """Elements of the largest result; of a reduction, of what it reads."""
+    """Return the elements of the largest result; for a reduction, of its operand."""
     return max(
         [
             (r.operands[0] if r.opcode is fusible.REDUCE else r).shape.element_count
@@ -88,7 +91,7 @@ def elements_of_work(fusion: HloInstruction) -> int:
 
 
 def why_no_loop(i: HloInstruction) -> Reason | None:
-    """Why a kernel is not a loop fusion that computes every result anew."""
+    """Return why a kernel is not a loop fusion without in-place updates, or None."""
     found = roots(i)
     if (
         i.attributes.get("kind") != "kLoop"
@@ -108,7 +111,7 @@ def why_no_loop(i: HloInstruction) -> Reason | None:
 
 
 def why_no_reduce(i: HloInstruction) -> Reason | None:
-    """Why a kernel is not a reduction of arrays."""
+    """Return why a kernel is not a reduction of arrays, or None."""
     if not is_taken_apart(i) or any(
         r.opcode is not fusible.REDUCE or not r.shape.is_array for r in roots(i)
     ):
@@ -119,7 +122,6 @@ def why_no_reduce(i: HloInstruction) -> Reason | None:
     return None
 
 
-# -- what the checks measure -------------------------------------------------------------------------------------------------
 def _kinds(pair: KernelPair) -> str:
     both = (pair.first, pair.second)
     return ", ".join(
@@ -151,22 +153,21 @@ def _sizes(pair: KernelPair) -> str:
     )
 
 
-# -- legality ----------------------------------------------------------------------------------------------------------------
 @measures(_kinds)
 def both_are_loops(pair: KernelPair) -> Reason | None:
-    """Both must be loop fusions that update nothing in place."""
+    """Require two loop fusions without in-place updates."""
     return why_no_loop(pair.first) or why_no_loop(pair.second)
 
 
 @measures(_kinds)
 def both_are_reduces(pair: KernelPair) -> Reason | None:
-    """Both must be reductions of one array."""
+    """Require two reductions of one array."""
     return why_no_reduce(pair.first) or why_no_reduce(pair.second)
 
 
 @measures(_reduced)
 def dimensions_agree(pair: KernelPair) -> Reason | None:
-    """Both must reduce the same dimensions of arrays of the same dimensions."""
+    """Require reductions of the same dimensions of arrays of the same dimensions."""
     a, b = roots(pair.first)[0], roots(pair.second)[0]
     if a.operands[0].shape.dimensions != b.operands[0].shape.dimensions or a.attribute(
         "dimensions"
@@ -178,7 +179,7 @@ def dimensions_agree(pair: KernelPair) -> Reason | None:
 
 @measures(lambda pair: control_edges((pair.first, pair.second), pair.pinned))
 def both_are_free_to_move(pair: KernelPair) -> Reason | None:
-    """Nothing may fix the place of one."""
+    """Require no control dependencies."""
     for i in (pair.first, pair.second):
         if i.control_predecessors or i in pair.pinned:
             return refuse("control-dependency", f"%{i.name} has control dependencies")
@@ -191,7 +192,7 @@ def both_are_free_to_move(pair: KernelPair) -> Reason | None:
     )
 )
 def neither_reads_the_other(pair: KernelPair) -> Reason | None:
-    """Neither may read the other's result. (Through something else: that would be a cycle.)"""
+    """Require that neither reads the other's result; a path through others would be a cycle."""
     for a in pair.mine.members:
         if pair.second in a.operands or a in pair.second.operands:
             return refuse(
@@ -204,7 +205,7 @@ def neither_reads_the_other(pair: KernelPair) -> Reason | None:
 
 @measures(lambda pair: at_most("arrays", pair.arrays, pair.limits.max_arrays))
 def arrays_within_limit(pair: KernelPair) -> Reason | None:
-    """The kernel must touch a bounded number of arrays."""
+    """Require a limited number of arrays."""
     count, limit = pair.arrays, pair.limits.max_arrays
     if count > limit:
         return refuse(
@@ -217,7 +218,7 @@ def arrays_within_limit(pair: KernelPair) -> Reason | None:
 
 @measures(lambda pair: at_most("instructions a thread", pair.emitted, pair.limits.max_emitted))
 def code_within_limit(pair: KernelPair) -> Reason | None:
-    """The code of a thread must stay short."""
+    """Require short code of a thread."""
     size, limit = pair.emitted, pair.limits.max_emitted
     if size > limit:
         return refuse(
@@ -230,20 +231,19 @@ def code_within_limit(pair: KernelPair) -> Reason | None:
 
 @measures(lambda pair: pair.order.between(pair.first, pair.second))
 def creates_no_cycle(pair: KernelPair) -> Reason | None:
-    """There must be no way from one to the other through something else."""
+    """Require no path from one to the other through other instructions."""
     return pair.order.why_not_join(pair.first, pair.second)
 
 
 @measures(lambda pair: forbidden_pairs(pair.control))
 def user_allows_it(pair: KernelPair) -> Reason | None:
-    """The user must not want something of one in another kernel than something of the other."""
+    """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
 
 
-# -- profitability -----------------------------------------------------------------------------------------------------------
 @measures(_sizes)
 def small_enough_to_share(pair: KernelPair) -> Reason | None:
-    """Each must be small."""
+    """Require two small kernels."""
     limit = pair.limits.max_elements
     for i in (pair.first, pair.second):
         count = elements_of_work(i)
@@ -255,7 +255,7 @@ def small_enough_to_share(pair: KernelPair) -> Reason | None:
 
 @measures(_times)
 def faster_when_fused(pair: KernelPair) -> Reason | None:
-    """The estimate must speak for one launch."""
+    """Require a lower estimate for one launch."""
     together, apart = pair.estimates()
     saved = sum([k.nanoseconds for k in apart]) - together.nanoseconds
     if saved <= 0:

@@ -1,4 +1,4 @@
-"""The pass `fusion`: producers are computed inside the loops of their consumers, so their results never touch memory."""
+"""The pass `fusion`: producers run inside the loops of consumers, without a result in memory."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from xla_explorer.hlo.module import HloModule
 @register_pass("cpu-instruction-fusion")
 @dataclasses.dataclass(frozen=True)
 class InstructionFusion:
-    """Fuses elementwise and data movement chains into loop fusions, and their results into reduces.
+    """Fuse chains of elementwise operations and data movement into loops and reduces.
 
-    max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of
-    one producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
-    code_price: nanoseconds per execution that a repeated instruction must save.
-    policy: `time` compares times as said above; `xla` fuses what XLA:CPU would, by its rules and in its order, whatever the numbers.
+    max_operands: arrays that one kernel may read. max_emitted: approximate LLVM instructions per
+    element. max_evaluations: instances of one producer in the code of one element. tiny_reduce:
+    reduces of at most so many elements are repeated in their consumers. code_price: nanoseconds per
+    execution that a repeated instruction must save. policy: `time` compares times as above; `xla`
+    fuses like XLA:CPU, by its rules and in its order, whatever the times.
     """
 
     name: ClassVar[str] = "fusion"
@@ -61,7 +62,7 @@ class InstructionFusion:
     def ask(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
-        """The policy's checks of two instructions, asked as if every user of the producer were a kernel of its own."""
+        """Return the policy's checks of two instructions, as if each user were its own kernel."""
         if len(subjects) != 2:
             return None
         producer, consumer = subjects

@@ -1,4 +1,4 @@
-"""Several fusions made into one fusion with several results."""
+"""Merging of fusions into one fusion with several results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from xla_explorer.hlo.shape import tuple_shape
 
 
 class LoopCluster:
-    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about. reads: operands of the members."""
+    """Loop fusions that will share one loop.
+
+    emitted: approximate LLVM instructions per element. reads: operands of the members.
+    """
 
     __slots__ = ("emitted", "members", "reads")
 
@@ -26,7 +29,7 @@ class LoopCluster:
         )
 
     def take(self, other: LoopCluster) -> None:
-        """Join another cluster to this one."""
+        """Add another cluster to this one."""
         self.members.extend(other.members)
         self.reads |= other.reads
         self.emitted += other.emitted
@@ -38,15 +41,17 @@ def merge_cluster(
     place: dict[HloInstruction, int],
     kind: Attributes = LOOP,
 ) -> HloInstruction:
-    """Replace the members by one fusion; what nobody outside reads is no result of it (a member with several results keeps them all).
-    place: an order of the members."""
+    """Replace the members by one fusion; values without outside readers are not results.
+
+    A member with several results keeps them all. place: an order of the members.
+    """
     members = sorted(cluster.members, key=place.__getitem__)
     inside = set(members)
     module = computation.module
     operands = list(dict.fromkeys([o for m in members for o in m.operands if o not in inside]))
     results = [
         m for m in members if m is computation.root or any(u not in inside for u in m.users)
-    ] or members[-1:]  # (dead code)
+    ] or members[-1:]  # dead code
     fused = module.add_computation(module.names.unique("fused_computation"))
     inner = {o: fused.add_parameter(number, o.shape) for number, o in enumerate(operands)}
     made: dict[Any, HloInstruction] = {}
@@ -60,7 +65,7 @@ def merge_cluster(
             if i.opcode is not PARAMETER:
                 arguments = tuple([known[o] for o in i.operands])
                 key = (i.opcode, i.shape, arguments, i.attributes, i.called, i.payload)
-                same = made.get(key)  # what several members compute is computed once
+                same = made.get(key)  # values of several members are computed once
                 if same is None:
                     i.operands, i.users, i._record = arguments, {}, None
                     same = made[key] = fused.insert(i)
@@ -124,7 +129,7 @@ def merge_cluster(
 
 
 def is_taken_apart(fusion: HloInstruction) -> bool:
-    """Whether a fusion has one result, or nothing reads the tuple of its results as a whole."""
+    """Return True if a fusion has one result, or its tuple is read only by elements."""
     return fusion.shape.is_array or (
         not fusion.is_root
         and all(

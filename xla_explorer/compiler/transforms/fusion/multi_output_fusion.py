@@ -1,8 +1,9 @@
-"""The pass `multi-output-fusion`: loops over the same indices become one loop with several results.
+"""The pass `multi-output-fusion`: loops over the same indices become one loop.
 
-What they read in common is read once, and what one computes for another stays in a register. Two loops may merge when no
-path through other instructions leads from one to the other. Reductions of the same indices merge as well where the backend asks for it.
-Source: xla/service/multi_output_fusion.cc, xla/service/gpu/transforms/multi_output_fusion.cc.
+Common operands are read once, and a value that one loop computes for another stays in a register.
+Two loops may merge if no path through other instructions leads from one to the other. Reductions of
+the same indices merge too if the backend enables it. Source: xla/service/multi_output_fusion.cc,
+xla/service/gpu/transforms/multi_output_fusion.cc.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ from xla_explorer.hlo.opcodes import FUSION
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class MultiOutputFusion:
-    """Runs after fusion and fusion-wrapper. max_arrays: read and written by one loop. max_emitted: LLVM instructions per element,
-    about. min_bytes: size of a shared array from which merging pays. reductions: whether reductions that read the same array merge too."""
+    """Merge loops over the same indices into one loop with several results.
+
+    Runs after fusion and fusion-wrapper. max_arrays: read and written by one loop. max_emitted:
+    approximate LLVM instructions per element. min_bytes: size of a shared array from which merging
+    pays. reductions: merge reductions that read the same array too.
+    """
 
     name: ClassVar[str] = "multi-output-fusion"
     kinds: ClassVar[tuple[str, ...]] = ("multi-output-fusion",)
@@ -64,7 +69,7 @@ class MultiOutputFusion:
     def ask(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
-        """The checks of two kernels, asked before any loops are merged; the one that stands first in the order first."""
+        """Return the checks of two kernels before any merge, the first in the order first."""
         if len(subjects) != 2:
             return None
         if (
@@ -88,8 +93,10 @@ class MultiOutputFusion:
 
 
 class LoopPair(NamedTuple):
-    """Two loops, the first one standing earlier, and the clusters that they are part of so far. order: of the computation with its clusters
-    contracted."""
+    """Two loops, the earlier one first, and their clusters so far.
+
+    order: of the computation with its clusters contracted.
+    """
 
     first: HloInstruction
     second: HloInstruction
@@ -101,7 +108,7 @@ class LoopPair(NamedTuple):
 
     @property
     def arrays(self) -> int:
-        """What the merged loop would touch."""
+        """The number of arrays that the merged loop would read and write."""
         return (
             len(self.mine.reads | self.theirs.reads)
             + len(self.mine.members)
@@ -110,7 +117,7 @@ class LoopPair(NamedTuple):
 
     @property
     def shared_bytes(self) -> int:
-        """What both read, or one computes for the other."""
+        """The bytes that both read, or that one computes for the other."""
         a, b = self.mine, self.theirs
         shared = (
             (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
@@ -119,7 +126,7 @@ class LoopPair(NamedTuple):
 
     @property
     def crossing_reads(self) -> list[tuple[HloInstruction, int]]:
-        """(reader, operand number) of each read of a result of the other cluster."""
+        """Each (reader, operand number) of a read of the other cluster's result."""
         both = ((self.mine.members, self.theirs.members), (self.theirs.members, self.mine.members))
         return [
             (r, k)
@@ -130,7 +137,7 @@ class LoopPair(NamedTuple):
         ]
 
     def facts(self) -> dict[str, int]:
-        """The numbers of the decision."""
+        """Return the numbers of the decision."""
         return {
             "bytes_saved": self.shared_bytes,
             "loops": len(self.mine.members) + len(self.theirs.members),
@@ -144,13 +151,16 @@ def _kind(i: HloInstruction) -> str:
 
 
 def reduced_from(i: HloInstruction) -> HloInstruction | None:
-    """What a fusion reduces where its one result is a reduction; None for any other."""
+    """Return the reduced operand if a fusion's one result is a reduction, else None."""
     root = i.called[0].root
     return root.operands[0] if root.opcode is REDUCE and root.shape.is_array else None
 
 
 def why_no_loop(i: HloInstruction, reductions: bool = False) -> Reason | None:
-    """Why a kernel does not share its loop; None for an elementwise loop, and for a reduction where they share theirs."""
+    """Return why a kernel does not share its loop, or None.
+
+    None for an elementwise loop, and with `reductions` for a reduction.
+    """
     root = i.called[0].root
     if reductions and reduced_from(i) is not None and not i.control_predecessors:
         return None
@@ -167,7 +177,7 @@ def why_no_loop(i: HloInstruction, reductions: bool = False) -> Reason | None:
 
 
 def _indices(i: HloInstruction) -> tuple[list[int], list[int] | None]:
-    """Sizes of the dimensions that the loop of a kernel runs over, and which of them it reduces (None: it reduces nothing)."""
+    """Return the sizes of a kernel's loop, and its reduced dimensions or None."""
     source = reduced_from(i)
     if source is None:
         return list(i.shape.dimensions), None
@@ -175,7 +185,7 @@ def _indices(i: HloInstruction) -> tuple[list[int], list[int] | None]:
 
 
 def _loop_of(i: HloInstruction) -> str:
-    """What the loop of a kernel runs over."""
+    """Return text about the shape of a kernel's loop."""
     source = reduced_from(i)
     if source is None:
         return f"has shape {i.shape}"
@@ -184,7 +194,7 @@ def _loop_of(i: HloInstruction) -> str:
 
 @measures(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
 def both_are_loops(pair: LoopPair) -> Reason | None:
-    """Both must be elementwise loops, or reductions."""
+    """Require two elementwise loops, or reductions."""
     return why_no_loop(pair.first, pair.options.reductions) or why_no_loop(
         pair.second, pair.options.reductions
     )
@@ -192,7 +202,7 @@ def both_are_loops(pair: LoopPair) -> Reason | None:
 
 @measures(lambda pair: equal("loops", _indices(pair.first), _indices(pair.second)))
 def dimensions_agree(pair: LoopPair) -> Reason | None:
-    """Both must run over the same indices."""
+    """Require two loops over the same indices."""
     first, second = pair.first, pair.second
     if _indices(first) != _indices(second):
         return refuse(
@@ -204,7 +214,7 @@ def dimensions_agree(pair: LoopPair) -> Reason | None:
 
 @measures(lambda pair: at_most("arrays", pair.arrays, pair.options.max_arrays))
 def arrays_within_limit(pair: LoopPair) -> Reason | None:
-    """The merged loop must touch few arrays."""
+    """Require few arrays in the merged loop."""
     count = pair.arrays
     if count > pair.options.max_arrays:
         return refuse(
@@ -223,7 +233,7 @@ def arrays_within_limit(pair: LoopPair) -> Reason | None:
     )
 )
 def code_within_limit(pair: LoopPair) -> Reason | None:
-    """The code of one element must stay short."""
+    """Require short code of one element."""
     size = pair.mine.emitted + pair.theirs.emitted
     if size > pair.options.max_emitted:
         return refuse(
@@ -236,7 +246,7 @@ def code_within_limit(pair: LoopPair) -> Reason | None:
 
 @measures(lambda pair: f"reads of each other {len(pair.crossing_reads)}")
 def results_are_read_in_step(pair: LoopPair) -> Reason | None:
-    """Each may read the other's result at its own index only."""
+    """Require that each reads the other's result at its own index only."""
     for reader, number in pair.crossing_reads:
         if not reads_in_step(reader, number):
             return refuse(
@@ -248,19 +258,19 @@ def results_are_read_in_step(pair: LoopPair) -> Reason | None:
 
 @measures(lambda pair: pair.order.between(pair.first, pair.second))
 def creates_no_cycle(pair: LoopPair) -> Reason | None:
-    """There must be no way from one to the other through something else."""
+    """Require no path from one to the other through other instructions."""
     return pair.order.why_not_join(pair.first, pair.second)
 
 
 @measures(lambda pair: forbidden_pairs(pair.control))
 def user_allows_it(pair: LoopPair) -> Reason | None:
-    """The user must not want something of one in another kernel than something of the other."""
+    """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
 
 
 @measures(lambda pair: at_least("bytes", pair.shared_bytes, pair.options.min_bytes))
 def shares_enough(pair: LoopPair) -> Reason | None:
-    """Something of size must be read in common."""
+    """Require common reads of sufficient size."""
     first, second = pair.first, pair.second
     if pair.shared_bytes < pair.options.min_bytes:
         return refuse(
@@ -302,7 +312,7 @@ class _Planner:
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
 
     def plan(self) -> list[LoopCluster]:
-        """Clusters of at least two loops."""
+        """Return the clusters of at least two loops."""
         own = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1]
         loops = [i for i in own if why_no_loop(i, self.options.reductions) is None]
         for i in loops:
@@ -332,7 +342,7 @@ class _Planner:
         return [c for c in dict.fromkeys(self.cluster_of.values()) if len(c.members) > 1]
 
     def _neighbours(self, i: HloInstruction) -> list[HloInstruction]:
-        """Earlier loops that `i` reads, or that read what `i` reads (for each array the nearest one)."""
+        """Return earlier loops that `i` reads or that share an operand (per array the nearest)."""
         found: dict[HloInstruction, None] = {}
         here = self.place[i]
         for operand in i.operands:

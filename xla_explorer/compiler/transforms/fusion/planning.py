@@ -1,9 +1,9 @@
-"""Which instructions go into which fusion: a plan made on the unchanged graph.
+"""The plan of fusions, made on the unchanged graph.
 
-Users are visited before producers (reverse post order), so when a producer's turn comes every fusion that could take it
-exists, with all its index expressions known. It goes into all of them or is stored once; cheap generators (broadcast,
-iota, scalar constants) go wherever they may. With one result per fusion no cycle can arise: a fusion reads ancestors of its
-root only.
+Users are visited before producers (reverse post order). At a producer's visit, every fusion that
+could absorb it exists, with all its index expressions. It is fused into all of them or stored once;
+cheap generators (broadcast, iota, scalar constants) are fused wherever possible. With one result
+per fusion no cycle can arise: a fusion reads ancestors of its root only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class FusionPlanner:
-    """Plans the fusions of one computation. groups: by root; groups_of: instruction -> the groups that compute it."""
+    """Plans the fusions of one computation.
+
+    groups: by root; groups_of: instruction -> the groups that compute it.
+    """
 
     def __init__(
         self, computation: HloComputation, context: PassContext, limits: CpuFusionLimits
@@ -43,7 +46,7 @@ class FusionPlanner:
         self._gone: set[HloInstruction] = set()  # computed inside fusions only
 
     def plan(self) -> list[FusionGroup]:
-        """Groups of two or more members, users before producers."""
+        """Return groups of two or more members, users before producers."""
         root, groups_of, pinned = self.computation.root, self.groups_of, self.setting.pinned
         for producer in reversed(self.computation.post_order()):
             targets: dict[FusionGroup, list[HloInstruction]] = {}
@@ -78,7 +81,10 @@ class FusionPlanner:
         targets: dict[FusionGroup, list[HloInstruction]],
         stored_anyway: bool,
     ) -> bool:
-        """Put the producer into the fusions that may take it. Whether somebody still needs it in memory."""
+        """Add the producer to the fusions that may absorb it.
+
+        Return True if memory is still needed.
+        """
         context = self.context
         unseen = not context.decisions_on and not context.control.forbid
         if (
@@ -86,7 +92,7 @@ class FusionPlanner:
             and fusible.is_small_constant(producer)
             and all(group.in_place is not producer for group in targets)
         ):
-            for group, users in targets.items():  # always allowed, so there is nothing to ask
+            for group, users in targets.items():  # always allowed, so there is no decision
                 self.groups_of.setdefault(producer, []).append(group)
                 group.absorb(producer, group.evaluations_of(producer, users))
             return stored_anyway
@@ -105,7 +111,7 @@ class FusionPlanner:
         return stored_anyway
 
     def _decide(self, candidate: FusionCandidate) -> Reason | None:
-        """Ask the context. The consumer is the root of the fusion; an override may name the instruction that reads the producer."""
+        """Return the context's decision for the root, or for the reader that an override names."""
         producer, root, group = candidate.producer, candidate.consumer, candidate.group
         assert group is not None
         users, consumer, control = candidate.placement.targets[group], root, self.context.control
@@ -130,7 +136,10 @@ class FusionPlanner:
         )
 
     def _trim(self, group: FusionGroup) -> bool:
-        """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""
+        """Move reshapes of stored values out, where they are free.
+
+        Return True if members remain.
+        """
         for member in group.leave_reshapes_outside():
             self.groups_of[member].remove(group)
         return len(group.members) > 1
@@ -139,14 +148,14 @@ class FusionPlanner:
 def plan_fusions(
     computation: HloComputation, context: PassContext, limits: CpuFusionLimits
 ) -> list[FusionGroup]:
-    """The fusions of a computation, users before producers; nothing is changed."""
+    """Return the fusions of a computation, users before producers, without changing it."""
     return FusionPlanner(computation, context, limits).plan()
 
 
 def lone_candidate(
     producer: HloInstruction, consumer: HloInstruction, setting: FusionSetting
 ) -> FusionCandidate:
-    """The two as if every user of the producer were a kernel of its own: for a pair that the plan never came to."""
+    """Return a candidate with each user of the producer as a kernel, for pairs outside the plan."""
     targets: dict[FusionGroup, list[HloInstruction]] = {}
     group = FusionGroup(consumer) if consumer.opcode in fusible.CONSUMERS else None
     stored_anyway = producer.is_root

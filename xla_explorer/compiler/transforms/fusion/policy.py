@@ -1,8 +1,10 @@
-"""The fusion policy of the CPU: what is legal, what pays, as checks of one `FusionCandidate`, each named by what must hold.
+"""The fusion policy of the CPU: checks of legality and profit of one `FusionCandidate`.
 
-The consumer is the root of the fusion that would take the producer in. The codes of refusals
-are in `compiler/decisions`. Source of the rules: xla/service/instruction_fusion.cc, xla/service/cpu/cpu_instruction_fusion.cc; where XLA
-asks consumer by consumer, the time of all consumers together is compared here, so a producer is not left half fused.
+Each check is named by its condition. The consumer is the root of the fusion that would absorb the
+producer. The codes of refusals are in `compiler/decisions`. Source of the rules:
+xla/service/instruction_fusion.cc, xla/service/cpu/cpu_instruction_fusion.cc. XLA decides consumer
+by consumer; here the time of all consumers together is compared, so a producer is not left half
+fused.
 """
 
 from __future__ import annotations
@@ -22,10 +24,9 @@ from xla_explorer.foundation.measured import at_most
 from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-MOST_PIECES = 8  # of a concatenate, chosen for each element
+MOST_PIECES = 8  # operands of a concatenate, selected for each element
 
 
-# -- what the checks measure -------------------------------------------------------------------------------------------------
 def _constant(edge: FusionEdge) -> str:
     producer = edge.producer
     return (
@@ -97,10 +98,9 @@ def _both_times(candidate: FusionCandidate) -> str:
     return f"computed {facts['fused_microseconds']:.3g} us, stored {facts['unfused_microseconds']:.3g} us"
 
 
-# -- legality ------------------------------------------------------------------------------------------------------------
 @measures(lambda edge: described(edge.producer))
 def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
-    """The producer must have elemental code."""
+    """Require a producer with elemental code."""
     producer = candidate.producer
     opcode = producer.opcode
     if opcode in fusible.PRODUCERS or opcode is fusible.CONSTANT or opcode is fusible.REDUCE:
@@ -152,7 +152,7 @@ def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
 
 @measures(lambda edge: control_edges((edge.producer,), edge.pinned))
 def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
-    """Nothing may fix its place in the order of execution."""
+    """Require no control dependencies."""
     producer = candidate.producer
     if producer.control_predecessors or producer in candidate.pinned:
         return refuse(
@@ -166,7 +166,7 @@ def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     lambda edge: f"{described(edge.consumer)}, {control_edges((edge.consumer,), edge.pinned)}"
 )
 def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
-    """The consumer must be a loop over its result."""
+    """Require a consumer that is a loop over its result."""
     consumer = candidate.consumer
     opcode = consumer.opcode
     if opcode not in fusible.CONSUMERS:
@@ -184,7 +184,7 @@ def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
 
 @measures(lambda edge: layouts((edge.producer, edge.consumer)))
 def layouts_agree(candidate: FusionEdge) -> Reason | None:
-    """Both must be row-major."""
+    """Require two row-major results."""
     producer, consumer = candidate.producer, candidate.consumer
     for i in (producer, consumer):
         if i.shape.base is not i.shape:
@@ -198,7 +198,7 @@ def layouts_agree(candidate: FusionEdge) -> Reason | None:
 
 @measures(_constant)
 def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
-    """A constant must be one that code can hold."""
+    """Require a constant of one element, which code can hold."""
     producer = candidate.producer
     if producer.opcode is fusible.CONSTANT and producer.shape.element_count != 1:
         return refuse(
@@ -211,7 +211,7 @@ def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
 
 @measures(_reduces)
 def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
-    """A reduce that would be repeated must be tiny."""
+    """Require a tiny reduce if it would be repeated."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is not fusible.REDUCE:
         return None
@@ -235,7 +235,7 @@ def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
 
 @measures(lambda c: updating.told(c.group.in_place if c.group is not None else None))
 def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
-    """The kernel may read the buffer that it updates only where it writes."""
+    """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
     group = candidate.group
     buffer = (
@@ -265,7 +265,7 @@ def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
 
 @measures(_pieces)
 def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
-    """A concatenate must have few pieces, and change them outside the inner loop."""
+    """Require few operands of a concatenate, which change only outside the inner loop."""
     producer = candidate.producer
     if producer.opcode is not fusible.CONCATENATE:
         return None
@@ -295,7 +295,7 @@ def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
 
 @measures(_operands)
 def operands_within_limit(candidate: FusionCandidate) -> Reason | None:
-    """The kernel must keep a bounded number of arguments."""
+    """Require a limited number of operands."""
     producer, consumer = candidate.producer, candidate.consumer
     group = candidate.group
     if group is None:
@@ -313,7 +313,7 @@ def operands_within_limit(candidate: FusionCandidate) -> Reason | None:
 
 @measures(_code)
 def code_within_limit(candidate: FusionCandidate) -> Reason | None:
-    """The code of one element must stay short."""
+    """Require short code of one element."""
     producer, consumer = candidate.producer, candidate.consumer
     group, limits = candidate.group, candidate.limits
     if group is None:
@@ -340,15 +340,14 @@ def code_within_limit(candidate: FusionCandidate) -> Reason | None:
 
 @measures(_forbidden)
 def user_allows_it(candidate: FusionCandidate) -> Reason | None:
-    """The user must not want it in another kernel than something that is in this one."""
+    """Require no override that keeps the producer out of a member's kernel."""
     inside = candidate.group.members if candidate.group is not None else (candidate.consumer,)
     return kept_apart(candidate.placement.setting.control, (candidate.producer,), inside)
 
 
-# -- profitability ---------------------------------------------------------------------------------------------------------
 @measures(_points)
 def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
-    """One consumer alone must not compute an expensive element repeatedly."""
+    """Require that a single consumer does not recompute an expensive element."""
     producer, consumer = candidate.producer, candidate.consumer
     if not producer.opcode.expensive or producer.opcode is fusible.GATHER:
         return None
@@ -374,7 +373,7 @@ def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
 
 @measures(_duplicates)
 def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
-    """Computing an expensive result in each consumer must be faster than storing it once."""
+    """Require that recomputing an expensive result in each consumer is faster than storing it."""
     producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
     if not producer.opcode.expensive or (
         len(placement.targets) < 2 and not placement.stored_anyway
@@ -402,7 +401,7 @@ def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
 
 @measures(_both_times)
 def faster_than_storing(candidate: FusionCandidate) -> Reason | None:
-    """The whole must be faster than when the result is stored, by more than the code that it adds is worth."""
+    """Require that fusing saves time in total, and more than the price of the added code."""
     producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
     if producer.opcode in fusible.ALWAYS_DUPLICABLE:
         return None
@@ -449,7 +448,7 @@ def faster_than_storing(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-# What can be said of the two instructions, whatever kernel the consumer is part of.
+# Checks that do not depend on the consumer's kernel.
 EDGE_LEGALITY: tuple[Predicate, ...] = (
     producer_is_fusible,
     producer_is_free_to_move,
@@ -480,8 +479,10 @@ def _kernels(count: int) -> str:
 def _takes_components_apart(
     user: HloInstruction, concatenate: HloInstruction, dimension: int
 ) -> bool:
-    """Whether a gather reads index vectors that are concatenated of their components: its code asks for each component by its number, so
-    that no piece is chosen at run time."""
+    """Return True if a gather reads index vectors that are concatenated from their components.
+
+    Its code reads each component by its number, so no operand is selected at run time.
+    """
     gathers = (
         user.opcode is fusible.GATHER
         and user.operands[0] is not concatenate

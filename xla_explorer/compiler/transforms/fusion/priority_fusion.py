@@ -1,9 +1,11 @@
-"""The pass `priority-fusion`: the producer whose fusion saves most time goes first.
+"""The pass `priority-fusion`: the fusion that saves most time comes first.
 
-Every instruction that can be a loop is a kernel at first. A producer's priority is the time that its kernel and its consumers' take,
-less the time that the consumers take when each computes it; estimates are `gpu_cost_model`'s. The queue's best is fused into all its
-consumers, so that its result never touches memory, or, where somebody else needs it there anyway, into those that get faster. What that
-changed is estimated anew. Nothing is rewritten before the queue is empty. Source: xla/service/gpu/transforms/priority_fusion.cc.
+At first every instruction that can be a loop is a kernel. A producer's priority is the time that
+fusing it saves: of its kernel and its consumers' kernels, less that of consumers which compute it;
+estimates are `gpu_cost_model`'s. The best of the queue is fused into all its consumers, so that its
+result is never in memory. If another reader needs it in memory, it is fused into those consumers
+that become faster. Then affected estimates are recomputed. The rewrite starts after the queue is
+empty. Source: xla/service/gpu/transforms/priority_fusion.cc.
 """
 
 from __future__ import annotations
@@ -46,11 +48,12 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class PriorityFusion:
-    """Fuses by estimated time on a GPU. The device is the compile's target (without one, an H100).
+    """Fuse by estimated time on a GPU: the compile's target, or else an H100.
 
-    max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of one
-    producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
-    policy: `time` compares times as said above; `xla` fuses what XLA:GPU would, by its rules and the terms of its cost model.
+    max_operands: arrays that one kernel may read. max_emitted: approximate LLVM instructions per
+    element. max_evaluations: instances of one producer in the code of one element. tiny_reduce:
+    reduces of at most so many elements are repeated in their consumers. policy: `time` compares
+    times as above; `xla` fuses like XLA:GPU, by its rules and its cost model.
     """
 
     name: ClassVar[str] = "priority-fusion"
@@ -75,7 +78,7 @@ class PriorityFusion:
     def ask(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
-        """The policy's checks of two instructions, asked before anything is fused."""
+        """Return the policy's checks of two instructions before any fusion."""
         if len(subjects) != 2:
             return None
         producer, consumer = subjects
@@ -95,8 +98,10 @@ class PriorityFusion:
 
 
 class PriorityPlanner:
-    """Plans the fusions of one computation. groups: the kernels, by root. readers: instruction -> roots of kernels that read it from
-    memory."""
+    """Plans the fusions of one computation.
+
+    groups: the kernels, by root. readers: instruction -> roots of kernels that read it from memory.
+    """
 
     def __init__(
         self, computation: HloComputation, context: PassContext, options: PriorityFusion
@@ -119,14 +124,14 @@ class PriorityPlanner:
         self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}
         self._merged: dict[
             tuple[HloInstruction, HloInstruction], KernelEstimate
-        ] = {}  # of trials that still hold
+        ] = {}  # of trials that are still valid
         self._gone: set[HloInstruction] = set()  # computed inside kernels only
         self._offers: dict[HloInstruction, Offer] = {}
         self._queue: list[tuple[float, int, HloInstruction]] = []
-        self._waiting: set[HloInstruction] = set()  # in the queue to be estimated anew
+        self._waiting: set[HloInstruction] = set()  # in the queue with an outdated estimate
 
     def plan(self) -> list[GpuKernel]:
-        """Groups of two or more members, users before producers."""
+        """Return groups of two or more members, users before producers."""
         for producer in self.readers:
             if self._is_asked(producer):
                 self._push(producer)
@@ -138,7 +143,7 @@ class PriorityPlanner:
                 self._push(producer)
             elif (
                 offer := self._offers[producer]
-            ).consumers and priority == -offer.gain:  # else an entry of before
+            ).consumers and priority == -offer.gain:  # else an outdated entry
                 self._accept(producer, offer)
         if self.context.decisions_on:
             for producer, offer in self._offers.items():
@@ -153,10 +158,9 @@ class PriorityPlanner:
         return sorted(found, key=lambda group: -self.place[group.root])
 
     def candidate(self, producer: HloInstruction, consumer: HloInstruction) -> PriorityCandidate:
-        """The two as they are now, with what fusing the producer would bring."""
+        """Return the candidate of the present kernels, with the gain of fusing the producer."""
         return self.kernels.candidate(producer, consumer, self._offer(producer))
 
-    # -- the queue ---------------------------------------------------------------------------------------------------
     def _push(self, producer: HloInstruction) -> None:
         self._waiting.discard(producer)
         offer = self._offers[producer] = self._offer(producer)
@@ -164,7 +168,7 @@ class PriorityPlanner:
             heapq.heappush(self._queue, (-offer.gain, -self.place[producer], producer))
 
     def _again(self, producer: HloInstruction) -> None:
-        """Something about it changed: it is estimated anew when its turn comes, which its old priority says."""
+        """Queue the producer, at its old priority, for a new estimate after a change."""
         if (
             producer in self._gone
             or producer in self._waiting
@@ -172,7 +176,8 @@ class PriorityPlanner:
             or not self._is_asked(producer)
         ):
             return
-        if self.rules.into_all:  # XLA estimates at once: what could go nowhere may be the best now
+        # XLA estimates at once: a producer without a consumer may now be the best
+        if self.rules.into_all:
             self._push(producer)
             return
         old = self._offers.get(producer)
@@ -187,7 +192,7 @@ class PriorityPlanner:
         )
 
     def _offer(self, producer: HloInstruction) -> Offer:
-        """What fusing it would bring now."""
+        """Return the present gain of fusing the producer."""
         blocked: dict[HloInstruction, Reason] = {}
         able: list[HloInstruction] = []
         for consumer in self.readers.get(producer, ()):
@@ -218,7 +223,7 @@ class PriorityPlanner:
             if total >= 0 or producer.opcode in fusible.BYTE_PRESERVING:
                 gain = (
                     math.inf if producer.opcode in fusible.BYTE_PRESERVING else total
-                )  # a reshape hides what stands behind it
+                )  # a reshape hides the instructions behind it
                 return Offer(tuple(able), gain, "", blocked, tuple(after), (*own, *before))
         control = self.context.control
         wanted = [
@@ -254,7 +259,10 @@ class PriorityPlanner:
     def _stays(
         self, producer: HloInstruction, overlooked: frozenset[OpcodeSpec] = frozenset()
     ) -> str:
-        """Who needs it in memory, whatever is fused. overlooked: opcodes of users that are not asked about."""
+        """Return why it stays in memory in any case, or empty.
+
+        overlooked: opcodes of ignored users.
+        """
         if producer is self.computation.root:
             return "it is the result of the computation"
         for user in producer.users:
@@ -270,7 +278,6 @@ class PriorityPlanner:
             )
         return found
 
-    # -- acting ------------------------------------------------------------------------------------------------------
     def _accept(self, producer: HloInstruction, offer: Offer) -> None:
         taken = [c for c in offer.consumers if self._decide(producer, c, offer) is None]
         touched: dict[HloInstruction, None] = {}
@@ -288,7 +295,7 @@ class PriorityPlanner:
             for operand in kernel.operands if kernel is not None else producer.operands:
                 self.readers.get(operand, {}).pop(producer, None)
                 touched[operand] = None
-        for changed in taken:  # what was tried with it holds no longer
+        for changed in taken:  # trials with it are no longer valid
             readers = self.readers.get(changed, {})
             self.kernels.forget(changed, readers)
             for pair in [
@@ -301,10 +308,10 @@ class PriorityPlanner:
                 self._again(i)
         self._offers[producer] = offer._replace(
             consumers=()
-        )  # taken: an older entry of the queue must not find it again
+        )  # taken: an older entry of the queue must be skipped
 
     def _take_constants(self) -> None:
-        """Scalar constants become immediates of every kernel that reads them."""
+        """Make scalar constants immediates of every kernel that reads them."""
         for group in self.groups.values():
             for operand in list(group.operands):
                 if (
@@ -314,9 +321,8 @@ class PriorityPlanner:
                 ):
                     group.absorb(operand, group.evaluations_here(operand))
 
-    # -- the record --------------------------------------------------------------------------------------------------
     def _named(self, producer: HloInstruction, consumer: HloInstruction) -> HloInstruction:
-        """The consumer, or what inside its kernel reads the producer where the user's override names that."""
+        """Return the consumer, or its member that an override of the user names."""
         control = self.context.control
         if control.force or control.forbid:
             for user in producer.users:
@@ -343,7 +349,7 @@ class PriorityPlanner:
     def _facts(
         self, producer: HloInstruction, consumer: HloInstruction, offer: Offer
     ) -> dict[str, Any]:
-        """Both times with what they are made of."""
+        """Return both times with their parts."""
         group = self.groups[consumer]
         read_by = [u.name for u in producer.users if u in group.members]
         if not offer.fused or not producer.shape.is_array:

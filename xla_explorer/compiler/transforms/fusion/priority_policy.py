@@ -1,7 +1,7 @@
-"""What a GPU kernel may hold: the legality checks of `priority-fusion`, about a producer and the kernel that would take it in.
+"""The legality checks of `priority-fusion`: a producer, and a GPU kernel that would absorb it.
 
-A producer brings along what was fused into it before, so the checks look at the kernel that would result.
-Source: xla/service/gpu/gpu_fusible.cc.
+The producer's own fused members are absorbed too, so the checks read the resulting kernel. Source:
+xla/service/gpu/gpu_fusible.cc.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 
 
 class Offer(NamedTuple):
-    """What fusing a producer would bring. consumers: roots of the kernels that it would go into. gain: nanoseconds saved.
+    """The gain of fusing a producer.
 
-    stays: why it is in memory whatever these kernels do, empty when it would be gone. blocked: why not, by consumer.
-    fused, unfused: the kernels with and without.
+    consumers: roots of the kernels that would absorb it. gain: nanoseconds saved. stays: why it is
+    in memory in any case, empty if it is not. blocked: refusals by consumer. fused, unfused: the
+    kernels with and without.
     """
 
     consumers: tuple[HloInstruction, ...]
@@ -44,8 +45,11 @@ class Offer(NamedTuple):
 
 
 class Kernels:
-    """The kernels of one computation so far. groups: by root; a producer that is no kernel (a reshape) stands alone. limits: the options
-    of the pass."""
+    """The kernels of one computation so far.
+
+    groups: by root; a producer without a kernel (a reshape) stands alone. limits: the options of
+    the pass.
+    """
 
     def __init__(
         self,
@@ -69,11 +73,11 @@ class Kernels:
     def candidate(
         self, producer: HloInstruction, consumer: HloInstruction, offer: Offer | None = None
     ) -> PriorityCandidate:
-        """The two as they are now."""
+        """Return the candidate of the present kernels."""
         return PriorityCandidate(producer, consumer, self, offer)
 
     def merged(self, producer: HloInstruction, consumer: HloInstruction) -> GpuKernel:
-        """The kernel of `consumer` with the producer and all that is fused into it."""
+        """Return the kernel of `consumer` with the producer and all its members."""
         known = self._merged.setdefault(consumer, {})
         found = known.get(producer)
         if found is None:
@@ -84,7 +88,7 @@ class Kernels:
         inside = consumer.members
         if not any(m in inside or any(o in inside for o in m.operands) for m in further):
             return consumer.with_further(further)
-        # Something is computed for both: how often is counted anew.
+        # A value is computed for both: its evaluations are counted again.
         found = GpuKernel(consumer.root, consumer.facts)
         members = {*inside, *further}
         members.discard(consumer.root)
@@ -93,19 +97,19 @@ class Kernels:
         return found
 
     def forget(self, changed: HloInstruction, readers: Iterable[HloInstruction]) -> None:
-        """A kernel changed: what was tried with it, as consumer or (by its readers) as producer, holds no longer."""
+        """Drop trials with a changed kernel, as consumer or (by its readers) as producer."""
         self._merged.pop(changed, None)
         for reader in readers:
             self._merged.get(reader, {}).pop(changed, None)
 
     def members(self, producer: HloInstruction) -> list[HloInstruction]:
-        """The producer and what was fused into it."""
+        """Return the producer and its fused members."""
         group = self.groups.get(producer)
         return list(group.members) if group is not None else [producer]
 
 
 class PriorityCandidate(NamedTuple):
-    """A producer, and the root of a kernel that would take it in. offer: what fusing the producer would bring, once that is known."""
+    """A producer, and the root of a kernel that would absorb it. offer: the estimated gain."""
 
     producer: HloInstruction
     consumer: HloInstruction
@@ -119,7 +123,7 @@ class PriorityCandidate(NamedTuple):
 
     @property
     def pinned(self) -> Collection[HloInstruction]:
-        """Instructions whose place in the order of execution something else depends on."""
+        """Instructions whose place in the order of execution others depend on."""
         return self.kernels.pinned
 
     @property
@@ -134,7 +138,7 @@ class PriorityCandidate(NamedTuple):
 
     @property
     def members(self) -> list[HloInstruction]:
-        """What the producer brings along, itself first."""
+        """The members of the producer's kernel, itself first."""
         return self.kernels.members(self.producer)
 
 
@@ -146,7 +150,7 @@ def _code(candidate: PriorityCandidate) -> str:
 
 @measures(lambda c: updating.told(c.kernel.in_place))
 def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
-    """The kernel may read the buffer that it updates only where it writes."""
+    """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
     buffer = candidate.kernel.in_place
     if buffer is None:
@@ -174,7 +178,7 @@ def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
 
 @measures(lambda c: at_most("operands", len(c.both.operands), c.limits.max_operands))
 def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
-    """The kernel must keep a bounded number of arguments."""
+    """Require a limited number of operands."""
     count, limit = len(candidate.both.operands), candidate.limits.max_operands
     if count > limit and count > len(candidate.kernel.operands):
         return refuse(
@@ -188,7 +192,7 @@ def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
 
 @measures(_code)
 def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
-    """The code of one element must stay short."""
+    """Require short code of one element."""
     both = candidate.both
     member = max(candidate.members, key=lambda m: len(both.members[m]))
     copies, limit = len(both.members[member]), candidate.limits.max_evaluations
@@ -212,7 +216,7 @@ def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
 
 @measures(lambda candidate: forbidden_pairs(candidate.kernels.control))
 def user_allows_it(candidate: PriorityCandidate) -> Reason | None:
-    """The user must not want something of one in another kernel than something of the other."""
+    """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(candidate.kernels.control, candidate.members, candidate.kernel.members)
 
 
@@ -225,7 +229,7 @@ def _both_times(candidate: PriorityCandidate) -> str:
 
 @measures(_both_times)
 def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
-    """The estimate must speak for it."""
+    """Require a lower estimate with the fusion."""
     producer, offer = candidate.producer, candidate.offer
     if offer is None or candidate.consumer in offer.consumers:
         return None
@@ -267,11 +271,12 @@ PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)
 
 
 class PriorityRules(NamedTuple):
-    """What a policy of the pass is made of. is_kernel: whether an instruction can be the root of a kernel. never_asked: opcodes that are
-    no producers.
+    """The parts of a policy of the pass.
 
-    into_all: a producer goes into all of its users or into none. overlooked: users that do not count for that.
-    outer_reshapes: whether a reshape of what a kernel reads stays outside of it, as it moves nothing.
+    is_kernel: a predicate for roots of kernels. never_asked: opcodes that are no producers.
+    into_all: a producer is fused into all of its users or into none. overlooked: users that do not
+    count for this rule. outer_reshapes: a reshape of a kernel's operand stays outside, as it moves
+    nothing.
     """
 
     legality: tuple[Predicate, ...]

@@ -1,10 +1,12 @@
-"""The pass `row-fusion`: softmax, layer normalisation and their like become one kernel that reads each row once.
+"""The pass `row-fusion`: softmax, layer normalisation and similar chains read each row once.
 
-A reduction of the minor dimensions, what is computed from its result, broadcast back along the rows and joined with the rows again, any
-number of times over: the threads of a GPU block keep the row in registers, reduce it together, and go on. Without this pass each
-reduction is a kernel of its own, and the rows are read once for each and once more at the end.
+A chain is any number of repetitions: a reduction of the minor dimensions, operations on its result,
+a broadcast along the rows, and operations with the rows. The threads of a GPU block keep the row in
+registers, reduce it together, and continue. Without this pass each reduction is its own kernel, and
+the rows are read once for each and once more at the end.
 
-Source of the idea: xla/service/gpu/transforms/softmax_rewriter_triton.cc. Ours takes chains of reductions, and side inputs of any number.
+Source of the idea: xla/service/gpu/transforms/softmax_rewriter_triton.cc. Ours supports chains of
+reductions, and any number of side inputs.
 """
 
 from __future__ import annotations
@@ -28,17 +30,19 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_CUSTOM = attributes_of({"kind": "kCustom"})  # so that nothing else is merged into it
+_CUSTOM = attributes_of({"kind": "kCustom"})  # so that no other pass merges into it
 _COMBINERS = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class RowFusion:
-    """longest: elements of a row that the threads of one block keep in registers. most: instructions of one kernel.
+    """Fuse chains of row reductions into one kernel per chain.
 
-    most_operands: arrays that it may read. most_seen: instructions that are looked at for one kernel, the nearest to its result; what is
-    farther away is read from memory, so that the work for a module grows with its size and not with its square.
+    longest: elements of a row that the threads of one block keep in registers. most: instructions
+    of one kernel. most_operands: arrays that it may read. most_seen: instructions visited for one
+    kernel, the nearest to its result. Others are read from memory, so the work for a module is
+    linear in its size.
     """
 
     name: ClassVar[str] = "row-fusion"
@@ -48,7 +52,7 @@ class RowFusion:
     most_seen: int = 960
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Look at every computation that is a program, last results first."""
+        """Visit every computation that is a program, last results first."""
         changed = False
         multiprocessors = (
             context.target.gpu.multiprocessors if context.target.gpu is not None else 1
@@ -84,7 +88,7 @@ class RowFusion:
                         kind=_CUSTOM,
                     )
                     changed = True
-                else:  # a part of it would store what the whole would have kept
+                else:  # a part would store values that the whole keeps
                     planner.refused.update(members)
         if changed:
             order_callees_first(module)
@@ -92,8 +96,10 @@ class RowFusion:
 
 
 class _Planner:
-    """Finds the members of a kernel from its root. taken: members of kernels so far. refused: of those that
-    were not to be."""
+    """Finds the members of a kernel from its root.
+
+    taken: members of kernels so far. refused: members of refused kernels.
+    """
 
     def __init__(self, computation: HloComputation, options: RowFusion) -> None:
         self.options = options
@@ -101,7 +107,7 @@ class _Planner:
         self.pinned = fusible.control_successors(computation)
         self.taken: set[HloInstruction] = set()
         self.refused: set[HloInstruction] = set()
-        # Those with a reduction somewhere above them in what one kernel may be: the others need no walk.
+        # Instructions with a reduction above them in a possible kernel; the others need no walk.
         self.below_reduce: set[HloInstruction] = set()
         for i in self.place:
             if i.opcode is fusible.REDUCE or (
@@ -111,7 +117,10 @@ class _Planner:
                 self.below_reduce.add(i)
 
     def members_of(self, root: HloInstruction) -> list[HloInstruction] | None:
-        """Root first, users before producers; None when no row is reduced and joined again."""
+        """Return members, root first, users before producers.
+
+        None without a row that is reduced and used again.
+        """
         if (
             root not in self.below_reduce
             or root.opcode not in fusible.ELEMENTWISE
@@ -125,7 +134,7 @@ class _Planner:
         whole = tuple(range(len(dimensions)))
         kept: tuple[int, ...] | None = None
         maps: dict[HloInstruction, tuple[int, ...]] = {root: whole}
-        # Users before producers: what is nearest in program order is looked at first.
+        # Users before producers: the nearest in program order is visited first.
         waiting, outside = [(0, root)], set()
         while waiting and len(maps) < self.options.most_seen:
             i = heapq.heappop(waiting)[1]
@@ -193,12 +202,15 @@ class _Planner:
         maps: dict[HloInstruction, tuple[int, ...]],
         whole: tuple[int, ...],
     ) -> set[HloInstruction]:
-        """Without what others need too and what the rows are made of far away: those are read from memory."""
+        """Return the members without values that others need too, and without distant sources.
+
+        Both are read from memory.
+        """
         members = set(maps)
         depending = _depending(members)
         for m in sorted(
             maps, key=self.place.__getitem__, reverse=True
-        ):  # who leaves is gone when the turn of its operands comes
+        ):  # a removed member is gone before its operands are visited
             if (
                 m is not root
                 and m not in depending
@@ -206,7 +218,7 @@ class _Planner:
                 and any(u not in members for u in m.users)
             ):
                 members.discard(m)
-        # Only what the root still reaches through members.
+        # Only instructions that the root still reaches through members.
         reached, stack = {root}, [root]
         while stack:
             for o in stack.pop().operands:
@@ -226,7 +238,7 @@ class RowCandidate(NamedTuple):
 
     @property
     def root(self) -> HloInstruction:
-        """What the kernel computes."""
+        """The result of the kernel."""
         return self.members[0]
 
     @property
@@ -236,12 +248,12 @@ class RowCandidate(NamedTuple):
 
     @property
     def operands(self) -> set[HloInstruction]:
-        """What the kernel reads."""
+        """The operands of the kernel."""
         return {o for m in self.members for o in m.operands}.difference(self.members)
 
     @property
     def needed_outside(self) -> HloInstruction | None:
-        """A value made of the rows that something else reads."""
+        """A value computed from the rows that has another reader, or None."""
         inside = set(self.members)
         for m in self.members[1:]:
             if (m.opcode is fusible.REDUCE or m.opcode in fusible.ELEMENTWISE) and any(
@@ -251,7 +263,7 @@ class RowCandidate(NamedTuple):
         return None
 
     def facts(self) -> dict[str, int]:
-        """Bytes read and written by the kernel, and what its reductions would read again apart."""
+        """Return the bytes of the kernel, and those that separate reductions would read again."""
         rows = sum(
             [m.operands[0].shape.byte_size for m in self.members if m.opcode is fusible.REDUCE]
         )
@@ -259,8 +271,8 @@ class RowCandidate(NamedTuple):
         return {"bytes": moved, "bytes_saved": rows, "instructions": len(self.members)}
 
 
-_SHORTEST = 9  # a thread alone reduces shorter rows
-_MANY_ELEMENTS = 4096  # of a row: below, few rows are soon done
+_SHORTEST = 9  # one thread reduces shorter rows
+_MANY_ELEMENTS = 4096  # of a row: with fewer, few rows take little time
 
 
 def _code(rows: RowCandidate) -> str:
@@ -279,7 +291,7 @@ def _outside(rows: RowCandidate) -> str:
     )
 )
 def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
-    """A row must fit into the registers of a block."""
+    """Require a row that fits into the registers of a block."""
     length, longest = fusible.reduced_size(rows.reduce), rows.options.longest
     if not _SHORTEST <= length <= longest:
         text = f"rows of {length} elements: from {_SHORTEST} to {longest} fit into the registers of a block"
@@ -289,7 +301,7 @@ def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
 
 @measures(_code)
 def code_within_limit(rows: RowCandidate) -> Reason | None:
-    """The kernel must be of bearable size."""
+    """Require a kernel of limited size."""
     instructions, operands, options = len(rows.members), len(rows.operands), rows.options
     if instructions > options.most or operands > options.most_operands:
         limits = f"(limits {options.most} and {options.most_operands})"
@@ -302,7 +314,7 @@ def code_within_limit(rows: RowCandidate) -> Reason | None:
 
 @measures(_outside)
 def values_stay_inside(rows: RowCandidate) -> Reason | None:
-    """No value made of the rows may be needed outside: it would be computed twice."""
+    """Require no outside reader of row values: they would be computed twice."""
     needed = rows.needed_outside
     if needed is not None:
         return refuse(
@@ -315,7 +327,7 @@ def values_stay_inside(rows: RowCandidate) -> Reason | None:
 
 @measures(lambda rows: forbidden_pairs(rows.control))
 def user_allows_it(rows: RowCandidate) -> Reason | None:
-    """The user must not want a member in another kernel than the result."""
+    """Require no override that keeps a member and the result in different kernels."""
     return kept_apart(rows.control, rows.members[1:], (rows.root,)) if rows.control.forbid else None
 
 
@@ -326,7 +338,7 @@ def user_allows_it(rows: RowCandidate) -> Reason | None:
     )
 )
 def rows_fill_the_device(rows: RowCandidate) -> Reason | None:
-    """There must be a row for a good part of the multiprocessors, when there is much to read."""
+    """Require rows for a good part of the multiprocessors if rows are long."""
     count, length = rows.reduce.shape.element_count, fusible.reduced_size(rows.reduce)
     if 4 * count < rows.multiprocessors and length >= _MANY_ELEMENTS:
         text = (
@@ -354,7 +366,7 @@ def _depending(members: set[HloInstruction]) -> set[HloInstruction]:
 def _reduces_rows(
     reduce: HloInstruction, mapping: tuple[int, ...], dimensions: tuple[int, ...]
 ) -> bool:
-    """Whether the minor dimensions are reduced, by an operation whose order is free."""
+    """Return True if an operation of free order reduces the minor dimensions."""
     if len(reduce.operands) != 2 or reduce.operands[0].shape.dimensions != dimensions:
         return False
     rank, reduced = len(dimensions), sorted(reduce.attribute("dimensions"))

@@ -1,4 +1,4 @@
-"""Fusions that update a buffer in place: when may what they compute read that buffer?"""
+"""Reads of a buffer that the fusion updates in place."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.instruction import HloInstruction
 
-_SEARCHED = 64  # instructions at most
+_SEARCHED = 64  # largest number of instructions searched
 
 
 def told(buffer: HloInstruction | None) -> str:
-    """What is updated in place, as a check tells it."""
+    """Return the updated buffer as text of a check."""
     return f"updated in place: {'nothing' if buffer is None else '%' + buffer.name}"
 
 
 def reads_buffer(operand: HloInstruction, buffer: HloInstruction) -> bool:
-    """Whether an operand is the buffer: the same array, seen through bitcasts."""
+    """Return True if an operand is the buffer: the same array, through bitcasts."""
     return _origin(operand) == _origin(buffer)
 
 
 def reads_where_it_writes(
     producer: HloInstruction, group: FusionGroup, evaluations: Evaluations
 ) -> bool:
-    """Whether a reader of the buffer that a group updates reads each element only where, and just before, it is overwritten: it slices
-    the buffer at the place of the update, and what lies between is elementwise. evaluations: of the producer in the group."""
+    """Return True if each element of the updated buffer is read only where it is overwritten.
+
+    The reader slices the buffer at the place of the update, and only elementwise members follow.
+    evaluations: of the producer in the group.
+    """
     root = group.root
     return (
         producer.opcode is fusible.DYNAMIC_SLICE
@@ -37,10 +40,14 @@ def reads_where_it_writes(
 
 
 def reader_in_the_way(producer: HloInstruction, update: HloInstruction) -> HloInstruction | None:
-    """What `producer` needs, itself included, that reads the buffer of the dynamic-update-slice elsewhere than where it is written: it
-    could not follow the producer into the kernel and would have to be stored, so the producer had better stay outside with it."""
+    """Return a dependency of `producer`, or itself, that reads the buffer outside the update.
+
+    It could not be fused into the kernel and would be stored, so the producer should stay outside
+    with it.
+    """
     buffer, dimensions = update.operands[0], update.operands[1].shape.dimensions
-    stack = [(producer, True)]  # with: only elementwise operations lie between it and the update
+    # the flag: only elementwise operations lie between it and the update
+    stack = [(producer, True)]
     seen = set(stack)
     while stack and len(seen) < _SEARCHED:
         i, in_step = stack.pop()
@@ -64,7 +71,7 @@ def reader_in_the_way(producer: HloInstruction, update: HloInstruction) -> HloIn
 
 
 def _in_step(producer: HloInstruction, group: FusionGroup) -> bool:
-    """Whether only elementwise members of the update's shape lie between the producer and the update."""
+    """Return True if only elementwise members of the update's shape follow the producer."""
     update = group.root.operands[1]
     if producer is update:
         return True
@@ -79,7 +86,10 @@ def _in_step(producer: HloInstruction, group: FusionGroup) -> bool:
 
 
 def _origin(i: HloInstruction) -> tuple[int, int]:
-    """What array an instruction forwards: through bitcasts, and equal tuple elements count as one."""
+    """Return the array that an instruction forwards through bitcasts.
+
+    Equal tuple elements are one.
+    """
     while i.opcode in fusible.BYTE_PRESERVING:
         i = i.operands[0]
     if i.opcode.name == "get-tuple-element":

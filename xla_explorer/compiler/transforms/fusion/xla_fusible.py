@@ -1,4 +1,4 @@
-"""What XLA:CPU's fusion checks of one instruction: whether it may be fused, is expensive, or may be duplicated.
+"""XLA:CPU's fusion checks of one instruction: fusible, expensive, duplicable.
 
 Source: xla/service/cpu/cpu_instruction_fusion.cc, xla/hlo/ir/hlo_instruction.cc.
 """
@@ -19,7 +19,7 @@ NEVER_FUSIBLE = frozenset(
     [opcode(name) for name in ("domain", "parameter", "while", "conditional", "call")]
 )
 _SIDE_EFFECT_FREE = frozenset({MAP, fusible.REDUCE, fusible.REDUCE_WINDOW})
-# XLA's word "elementwise": of any layout, and with what computes nothing.
+# "Elementwise" in XLA: of any layout, and including instructions that compute nothing.
 ELEMENTWISE = fusible.ELEMENTWISE | {
     MAP,
     fusible.COPY,
@@ -88,7 +88,7 @@ OPENS_A_BLOCK = frozenset(
 
 
 def is_fusible(i: HloInstruction) -> bool:
-    """Whether it may be moved into a kernel at all (`HloInstruction::IsFusible`)."""
+    """Return True if it may be moved into a kernel (`HloInstruction::IsFusible`)."""
     if i.opcode in NEVER_FUSIBLE:
         return False
     if i.opcode is FUSION or i.opcode in _SIDE_EFFECT_FREE:
@@ -97,14 +97,14 @@ def is_fusible(i: HloInstruction) -> bool:
 
 
 def is_expensive(i: HloInstruction) -> bool:
-    """Whether computing an element again takes long (`CpuInstructionFusion::IsExpensive`)."""
+    """Return True if recomputing an element is expensive (`CpuInstructionFusion::IsExpensive`)."""
     row = i.opcode
     if row in _EXPENSIVE_IF_COMPLEX:
         return i.shape.element_type.is_complex
     if row is CONVERT:
         return i.shape.element_type is BF16 and i.operands[0].shape.element_type is F32
     if row in _DIVISIONS:
-        # XLA means the divisor and looks at the dividend; the recorded decisions are those of what it does.
+        # XLA means the divisor and tests the dividend; recorded decisions follow its code.
         dividend = (
             i.operands[0].operands[0]
             if i.operands[0].opcode is fusible.BROADCAST
@@ -115,14 +115,14 @@ def is_expensive(i: HloInstruction) -> bool:
 
 
 def always_duplicable(i: HloInstruction) -> bool:
-    """Broadcasts, and conversions to a wider type: readers read less where they compute them."""
+    """Return True for broadcasts and widening conversions: readers that compute them read less."""
     return i.opcode is fusible.BROADCAST or (
         i.opcode is CONVERT and i.operands[0].shape.byte_size < i.shape.byte_size
     )
 
 
 def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
-    """Whether an addition is done in the kernel of the matrix-vector product that it alone reads."""
+    """Return True if the addition runs in the kernel of a matrix-vector product it alone reads."""
     return (
         add.opcode is ADD
         and dot.opcode is DOT
@@ -135,7 +135,7 @@ def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
 
 
 def feeds_shifted_exponential(i: HloInstruction) -> bool:
-    """Whether the largest element of `i` is subtracted from `i` before an exponential, as a stable softmax does."""
+    """Return True if the maximum of `i` is subtracted from `i` before an exponential (softmax)."""
     if i.opcode is not MULTIPLY:
         return False
     largest = next(
@@ -168,7 +168,7 @@ def feeds_shifted_exponential(i: HloInstruction) -> bool:
 
 
 def copies_long_rows(concatenate: HloInstruction) -> bool:
-    """Whether the pieces lie beside each other in rows that are worth copying."""
+    """Return True if the operands are contiguous in rows that are worth copying."""
     shape = concatenate.shape
     dimension = concatenate.attribute("dimensions")[0]
     return (

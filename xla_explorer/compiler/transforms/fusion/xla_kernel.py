@@ -1,8 +1,8 @@
-"""A kernel in the making, as XLA:CPU's fusion sees it: what is inside, what it reads, what it reads more than once, how often each member's
-code is emitted.
+"""A kernel under construction in XLA:CPU's fusion: members, operands, reuse, and instances.
 
-The graph stays unchanged while fusions are planned; a kernel is named by its root. Source: xla/service/instruction_fusion.cc,
-xla/service/fusion_node_indexing_evaluation.cc, `HloInstruction::OperandElementUse`.
+The graph stays unchanged while fusions are planned; a kernel is named by its root. Source:
+xla/service/instruction_fusion.cc, xla/service/fusion_node_indexing_evaluation.cc,
+`HloInstruction::OperandElementUse`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ONCE = fusible.ELEMENTWISE | {fusible.COPY, fusible.BITCAST_CONVERT, opcode("ma
 
 
 def reuses_operand(i: HloInstruction, number: int) -> bool:
-    """Whether an instruction may read an element of that operand more than once."""
+    """Return True if an instruction may read an element of this operand more than once."""
     row = i.opcode
     if row in _PERMUTING or row in _ONCE:
         return False
@@ -43,8 +43,11 @@ def reuses_operand(i: HloInstruction, number: int) -> bool:
 
 
 class FusedKernel:
-    """members: what it computes, the root first, in the order in which they were taken in; operands: what it reads, in XLA's order;
-    reused: the operands of which it reads elements more than once."""
+    """A kernel under construction.
+
+    members: the root first, in the order of absorption; operands: in XLA's order; reused: the
+    operands whose elements it reads more than once.
+    """
 
     __slots__ = ("_copies", "_indexing", "members", "operands", "reused", "root")
 
@@ -53,20 +56,21 @@ class FusedKernel:
         self.members: dict[HloInstruction, None] = {root: None}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
         self.reused = {o for number, o in enumerate(root.operands) if reuses_operand(root, number)}
-        self._copies: dict[HloInstruction, int] = {}  # how often a member's code is emitted
+        # number of emitted instances of a member's code
+        self._copies: dict[HloInstruction, int] = {}
         self._indexing: dict[
             HloInstruction, dict[HloInstruction, None]
-        ] = {}  # value -> whose index expressions it is read with
+        ] = {}  # value -> the members whose index expressions read it
         self._emit(root, 1)
 
     @property
     def is_fusion(self) -> bool:
-        """Whether it has taken anything in."""
+        """True if it has absorbed anything."""
         return len(self.members) > 1
 
     @property
     def updated_buffer(self) -> HloInstruction | None:
-        """What a dynamic-update-slice at its root writes into, if that comes from outside."""
+        """The buffer that a dynamic-update-slice at its root updates, if it comes from outside."""
         if (
             self.root.opcode is not fusible.DYNAMIC_UPDATE_SLICE
             or self.root.operands[0] in self.members
@@ -75,17 +79,17 @@ class FusedKernel:
         return self.root.operands[0]
 
     def count(self, row: OpcodeSpec) -> int:
-        """How many members have that opcode."""
+        """Return the number of members with the opcode."""
         return sum([1 for member in self.members if member.opcode is row])
 
     def copies_of(self, producer: HloInstruction) -> int:
-        """How often the code of an operand would be emitted, taken in."""
+        """Return the number of emitted instances of an operand, if absorbed."""
         return sum([self._copies[user] for user in self._indexing[producer]])
 
     def indexing_reader(
         self, operand: HloInstruction, *, past_bitcasts: bool = True
     ) -> HloInstruction | None:
-        """A member other than the root that an operand reaches and that does not read element by element."""
+        """Return a member other than the root that reads an operand other than by element."""
         stack, seen = [operand], {operand}
         while stack:
             value = stack.pop()
@@ -101,7 +105,7 @@ class FusedKernel:
         return None
 
     def absorb(self, producer: HloInstruction) -> None:
-        """Take an operand in."""
+        """Absorb an operand."""
         if producer in self.reused:
             self.reused.remove(producer)
             self.reused.update(producer.operands)
@@ -123,7 +127,7 @@ class FusedKernel:
         self._emit(producer, copies)
 
     def _put_behind(self, user: HloInstruction) -> None:
-        """Keep users before producers where a member is taken in after what it reads."""
+        """Keep users before producers if a member is absorbed after its operands."""
         for operand in user.operands:
             if operand in self.members:
                 self.members[operand] = self.members.pop(operand)
@@ -141,13 +145,13 @@ class FusedKernel:
 
     @property
     def name(self) -> str:
-        """The name that XLA gives the fusion: the first that was taken in, and the root."""
+        """The name that XLA gives the fusion: the first absorbed member, and the root."""
         first = list(self.members)[1]
         return f"{first.opcode.name}_{self.root.opcode.name}_{FUSION.name}"
 
 
 def _same_index(a: HloInstruction, b: HloInstruction) -> bool:
-    """Whether both are indexed alike: the same dimensions in the same layout."""
+    """Return True if both have the same index: equal dimensions in the same layout."""
     one, other = a.shape, b.shape
     return (
         one.is_array

@@ -1,7 +1,8 @@
-"""Which fusions XLA:CPU would make of a computation: its queue, in its order, on the unchanged graph.
+"""The fusions that XLA:CPU would make: its queue, in its order, on the unchanged graph.
 
-Instructions come users first; each is asked about its operands, last in the order first, and after each that it takes in it is asked anew.
-Source: xla/service/instruction_fusion.cc (`RunImpl`, `ReversePostOrderFusionQueue`, `ComputeGloballyUnfusible`).
+Instructions are visited users first. Each visit tests its operands, the last in the order first,
+and restarts after each fusion. Source: xla/service/instruction_fusion.cc (`RunImpl`,
+`ReversePostOrderFusionQueue`, `ComputeGloballyUnfusible`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 from xla_explorer.hlo.shape import Shape
 
-_UNRECORDED = fusible.NEVER_ASKED - {"copy", "fusion"}  # XLA asks about these two
+_UNRECORDED = fusible.NEVER_ASKED - {"copy", "fusion"}  # XLA decides about these two
 
 
 class XlaFusionPlanner:
-    """Plans the fusions of one computation; nothing is changed."""
+    """Plans the fusions of one computation, without changing it."""
 
     def __init__(self, computation: HloComputation, context: PassContext) -> None:
         self.computation = computation
@@ -39,7 +40,7 @@ class XlaFusionPlanner:
         self._bar()
 
     def plan(self) -> list[FusedKernel]:
-        """Kernels of two or more members, users before producers."""
+        """Return kernels of two or more members, users before producers."""
         kernels = self.state.kernels
         gone: set[HloInstruction] = set()
         for root in reversed(self._order):
@@ -53,7 +54,7 @@ class XlaFusionPlanner:
         ]
 
     def _next(self, root: HloInstruction) -> HloInstruction | None:
-        """The operand that the kernel of `root` takes in next: of those that may be, the last in the order."""
+        """Return the next operand for the kernel of `root`: the last allowed one in the order."""
         for producer in sorted(
             self.state.kernel_of(root).operands, key=self._place.__getitem__, reverse=True
         ):
@@ -62,7 +63,7 @@ class XlaFusionPlanner:
         return None
 
     def _decide(self, producer: HloInstruction, root: HloInstruction) -> Reason | None:
-        """Ask the context; a refusal is recorded once however often the kernel asks."""
+        """Return the context's decision; a refusal is recorded once for repeated tests."""
         context = self.context
         candidate = self.state.candidate(producer, root)
         if (producer, root) in self._refused or producer.opcode.name in _UNRECORDED:
@@ -94,9 +95,8 @@ class XlaFusionPlanner:
             for operand in producer.operands:
                 readers[operand].pop(producer, None)
 
-    # -- what is barred from every kernel ----------------------------------------------------------------------------
     def _bar(self) -> None:
-        """Bar what would be read from more kernels than its operands can bear."""
+        """Bar producers whose operands too many kernels would read."""
         checks = (*LEGALITY, *PROFITABILITY)
         fuses: dict[tuple[HloInstruction, HloInstruction], bool] = {}
 
@@ -124,7 +124,7 @@ class XlaFusionPlanner:
         barred: dict[HloInstruction, str],
         edge: Callable[[HloInstruction, HloInstruction], bool],
     ) -> bool:
-        """Whether every user can take it in along every path that leads there."""
+        """Return True if every user can absorb it along every path to the user."""
         last = max([self._place[user] for user in producer.users], default=0)
         below = {producer}
         if len(producer.users) > 1:
@@ -161,7 +161,10 @@ def _true_rank(shape: Shape) -> int:
 
 
 def _reads_one_array(i: HloInstruction) -> bool:
-    """Whether at most one operand is as large as the result, by rank; what is made where it is read does not count."""
+    """Return True if at most one operand is as large as the result, by rank.
+
+    Operands that are generated in place do not count.
+    """
     rank = _true_rank(i.shape)
     large = [
         o

@@ -1,8 +1,9 @@
-"""What XLA:CPU would fuse: its rules for one producer and one consumer, as checks of one `XlaCandidate`, each named by what must hold.
+"""XLA:CPU's fusion rules for a producer and a consumer, as checks of one `XlaCandidate`.
 
-The consumer is a kernel in the making, named by its root; asked of one edge at a time, as XLA does, where `policy.py` weighs the times of
-all consumers together. Source of the rules: xla/service/cpu/cpu_instruction_fusion.cc, xla/service/instruction_fusion.cc,
-xla/service/fusion_node_indexing_evaluation.cc.
+Each check is named by its condition. The consumer is a kernel under construction, named by its
+root. The rules test one edge at a time, as XLA does; `policy.py` compares the times of all
+consumers together. Source of the rules: xla/service/cpu/cpu_instruction_fusion.cc,
+xla/service/instruction_fusion.cc, xla/service/fusion_node_indexing_evaluation.cc.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ _ALLOWED_COPIES, _CONCATENATED, _REDUCES, _SMALL_VECTOR = 15, 8, 5, 16 * 1024
 
 
 class FusionState:
-    """What is fused so far in one computation. barred: what is never taken in, with the code why. control: what the user wants."""
+    """The fusions of one computation so far.
+
+    barred: producers that are never absorbed, with the code of the reason. control: the overrides
+    of the user.
+    """
 
     def __init__(
         self, readers: dict[HloInstruction, dict[HloInstruction, None]], control: PassControl
@@ -47,19 +52,19 @@ class FusionState:
         self.barred: dict[HloInstruction, str] = {}
 
     def kernel_of(self, root: HloInstruction) -> FusedKernel:
-        """The kernel of a root; alone at first."""
+        """Return the kernel of a root, at first of one member."""
         found = self.kernels.get(root)
         if found is None:
             found = self.kernels[root] = FusedKernel(root)
         return found
 
     def candidate(self, producer: HloInstruction, consumer: HloInstruction) -> XlaCandidate:
-        """The two as they are now."""
+        """Return the candidate of the present kernels."""
         return XlaCandidate(producer, consumer, self.kernel_of(consumer), self)
 
 
 class XlaCandidate(NamedTuple):
-    """A producer, and the kernel in the making that would take it in, with its root. state: of the whole computation."""
+    """A producer, and the root and kernel that would absorb it. state: of the whole computation."""
 
     producer: HloInstruction
     consumer: HloInstruction
@@ -68,12 +73,12 @@ class XlaCandidate(NamedTuple):
 
     @property
     def readers(self) -> dict[HloInstruction, None]:
-        """Roots of the kernels, and instructions, that read the producer."""
+        """Roots of kernels, and instructions, that read the producer."""
         return self.state.readers[self.producer]
 
     @property
     def reads(self) -> int:
-        """How often they read it."""
+        """The number of their reads."""
         total = 0
         for root in self.readers:
             kernel = self.state.kernel_of(root)
@@ -85,7 +90,6 @@ class XlaCandidate(NamedTuple):
         return total
 
 
-# -- what the checks measure -------------------------------------------------------------------------------------------------
 def _cost(candidate: XlaCandidate) -> str:
     return f"{candidate.producer.opcode.name} is {'expensive' if is_expensive(candidate.producer) else 'cheap'}"
 
@@ -108,10 +112,9 @@ def _concatenates(candidate: XlaCandidate) -> str:
     )
 
 
-# -- legality ----------------------------------------------------------------------------------------------------------------
 @measures(lambda c: f"the result of %{c.producer.parent.name} is %{c.producer.parent.root.name}")
 def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
-    """The producer must not be the root."""
+    """Require a producer that is not the root."""
     producer = candidate.producer
     return (
         refuse(
@@ -124,7 +127,7 @@ def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: described(c.producer))
 def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
-    """The producer must have elemental code."""
+    """Require a producer with elemental code."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is FUSION:
         return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
@@ -145,7 +148,7 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: described(c.consumer))
 def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
-    """The consumer must be a loop over its result, or a product with a short vector."""
+    """Require a consumer that is a loop over its result, or a product with a short vector."""
     producer, consumer = candidate.producer, candidate.consumer
     if consumer.opcode in LOOP_FUSIBLE or candidate.kernel.is_fusion:
         return None
@@ -161,7 +164,7 @@ def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: control_edges((c.producer, c.consumer)))
 def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
-    """Nothing may fix their place in the order."""
+    """Require no control dependencies."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.control_predecessors or consumer.control_predecessors:
         return refuse(
@@ -173,7 +176,7 @@ def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: described(c.producer))
 def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
-    """A constant must have one element, and not be alone with its consumer."""
+    """Require a constant of one element that is not alone with its consumer."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is not fusible.CONSTANT:
         return None
@@ -192,7 +195,7 @@ def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: updating.told(c.kernel.updated_buffer))
 def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
-    """The kernel may read the buffer that it updates only where it writes."""
+    """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
     kernel = candidate.kernel
     buffer = kernel.updated_buffer
@@ -218,7 +221,7 @@ def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
 def _reads_where_it_writes(
     producer: HloInstruction, kernel: FusedKernel, update: HloInstruction
 ) -> bool:
-    """Whether a slice of the buffer is the part that is updated, and only elementwise instructions lie between."""
+    """Return True if a slice of the buffer is the updated part, with elementwise users only."""
     starts = update.operands[2:]
     if (
         producer.shape.dimensions != update.operands[1].shape.dimensions
@@ -243,16 +246,15 @@ def _reads_where_it_writes(
 
 @measures(lambda c: forbidden_pairs(c.state.control))
 def user_allows_it(candidate: XlaCandidate) -> Reason | None:
-    """The user must not want it in another kernel than something that is in this one."""
+    """Require no override that keeps the producer out of a member's kernel."""
     return kept_apart(candidate.state.control, (candidate.producer,), candidate.kernel.members)
 
 
-# -- profitability -----------------------------------------------------------------------------------------------------------
 @measures(
     lambda c: f"barred: {c.state.barred.get(c.producer, 'no')}; {len(c.producer.users)} users"
 )
 def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
-    """The whole computation must bear it."""
+    """Require that the producer is not barred in the whole computation."""
     producer = candidate.producer
     code = candidate.state.barred.get(producer)
     if code == "max-must-agree":
@@ -270,7 +272,7 @@ def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: described(c.producer))
 def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
-    """It must not belong to the kernel of a product."""
+    """Require a producer outside a product's kernel."""
     producer = candidate.producer
     if producer.opcode is ADD and any(completes_product(o, producer) for o in producer.operands):
         return refuse(
@@ -282,7 +284,7 @@ def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
 
 @measures(_concatenates)
 def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
-    """Neither may be a concatenate of many pieces, or of long rows."""
+    """Require no concatenate of many operands, or of long rows."""
     producer, consumer = candidate.producer, candidate.consumer
     for i in (producer, consumer):
         if i.opcode is not fusible.CONCATENATE or (i is consumer and candidate.kernel.is_fusion):
@@ -304,7 +306,7 @@ def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
 
 @measures(_cost)
 def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
-    """The consumer must not read an expensive element more than once."""
+    """Require that the consumer reads an expensive element once."""
     producer, consumer = candidate.producer, candidate.consumer
     if is_expensive(producer) and producer in candidate.kernel.reused:
         return refuse(
@@ -316,7 +318,7 @@ def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
 
 @measures(_readers_and_cost)
 def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
-    """No other may read an expensive value."""
+    """Require no other reader of an expensive value."""
     producer = candidate.producer
     readers = candidate.readers
     if len(readers) > 1 and is_expensive(producer) and not always_duplicable(producer):
@@ -330,7 +332,7 @@ def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
 
 @measures(lambda c: at_most("reduces", c.kernel.count(fusible.REDUCE), _REDUCES))
 def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
-    """The kernel must hold few reduces."""
+    """Require few reduces in the kernel."""
     producer, consumer = candidate.producer, candidate.consumer
     kernel = candidate.kernel
     if (
@@ -349,14 +351,14 @@ def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
 
 @measures(_copies)
 def code_within_limit(candidate: XlaCandidate) -> Reason | None:
-    """Its code must be emitted rarely."""
+    """Require few emitted instances of the code."""
     producer, consumer = candidate.producer, candidate.consumer
     kernel = candidate.kernel
     if not kernel.is_fusion or producer.opcode is fusible.BROADCAST:
         return None
     copies = kernel.copies_of(producer)
     if copies <= _ALLOWED_COPIES:
-        # What opens a block of its own is emitted for each reader, whatever the index.
+        # An instruction that opens a basic block is emitted for each reader, whatever the index.
         if producer.opcode not in OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
             return None
         readers = max(copies, candidate.reads)

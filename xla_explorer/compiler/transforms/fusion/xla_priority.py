@@ -1,8 +1,9 @@
-"""What XLA:GPU's priority fusion allows and how it estimates, for replays: the rules of `priority-fusion{policy=xla}`.
+"""XLA:GPU's priority fusion for replays (`priority-fusion{policy=xla}`): legality and estimates.
 
-XLA fuses a producer into all of its users or into none; users that are bitcasts do not count, and stay outside. Scatters and windows are
-kernels that take in what they read. A reduction that has an emitter of its own keeps it. Sources of the facts:
-xla/service/gpu/transforms/priority_fusion.cc, gpu_fusible.cc, ir_emission_utils.cc, hlo_traversal.cc, model/gpu_performance_model_base.cc.
+XLA fuses a producer into all of its users or into none; users that are bitcasts do not count, and
+stay outside. Scatters and windows are kernels that absorb their operands. A reduction with its own
+emitter keeps it. Sources of the facts: xla/service/gpu/transforms/priority_fusion.cc,
+gpu_fusible.cc, ir_emission_utils.cc, hlo_traversal.cc, model/gpu_performance_model_base.cc.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ _KERNELS = fusible.ELEMENTWISE | (fusible.INDEXING - {fusible.BITCAST, fusible.R
 }  # fmt: skip
 _PRODUCERS = _KERNELS | fusible.BYTE_PRESERVING
 _NEVER_ASKED = fusible.NEVER_ASKED - {"copy"}
-_SIGNIFICANT = 16  # elements that a reduction reads for each of its own: smaller ones are computed element by element
+# elements that a reduction reads per result: smaller ones are computed by element
+_SIGNIFICANT = 16
 
 
 def is_kernel(i: HloInstruction) -> bool:
-    """Whether it may be the root of a kernel that takes in what it reads."""
+    """Return True for a possible root of a kernel that absorbs its operands."""
     whole = i.shape.is_array or i.opcode in (fusible.REDUCE, fusible.REDUCE_WINDOW)
     return i.opcode in _KERNELS and whole and True not in i.shape.dynamic
 
 
 @measures(lambda candidate: described(candidate.producer))
 def producer_is_fusible_for_xla(candidate: PriorityCandidate) -> Reason | None:
-    """The producer must be computed element by element."""
+    """Require a producer that is computed by element."""
     producer = candidate.producer
     if (
         producer.opcode in _PRODUCERS
@@ -66,7 +68,7 @@ def _scattered(candidate: PriorityCandidate) -> str:
 
 @measures(_scattered)
 def scatters_updates_only(candidate: PriorityCandidate) -> Reason | None:
-    """A scatter is the root of its kernel, and updates its first operand where that is."""
+    """Require a scatter to be the root, and its first operand to stay in memory."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is _SCATTER:
         return refuse(
@@ -103,7 +105,7 @@ def _largest_reduce(members: object) -> int:
 
 @measures(_significant)
 def one_large_reduce(candidate: PriorityCandidate) -> Reason | None:
-    """A kernel must have one large reduction at most."""
+    """Require at most one large reduction in a kernel."""
     first, second = _largest_reduce(candidate.members), _largest_reduce(candidate.kernel.members)
     if first < _SIGNIFICANT or second < _SIGNIFICANT:
         return None
@@ -113,7 +115,7 @@ def one_large_reduce(candidate: PriorityCandidate) -> Reason | None:
 
 @measures(lambda candidate: described(candidate.producer))
 def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
-    """What follows a reduction in its kernel must not make a loop of it."""
+    """Require that members after a reduction do not make its kernel a loop."""
     producer = candidate.producer
     kernel = candidate.kernels.groups.get(producer)
     if (
@@ -128,7 +130,7 @@ def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
 
 
 def _hero(kernel: GpuKernel) -> HloInstruction:
-    """What a kernel is emitted as: its root, or what stands behind operations of one operand."""
+    """Return the hero of a kernel: its root, or the instruction behind unary operations."""
     hero = kernel.root
     while (
         len(hero.operands) == 1
@@ -157,19 +159,19 @@ def _elements(i: HloInstruction) -> int:
 
 
 def _starts_reductions(operand: HloInstruction, group: GpuKernel) -> bool:
-    """Whether all that the kernel does with a number is to start reductions with it."""
+    """Return True if the kernel only starts reductions with a number."""
     return operand.shape.element_count == 1 and all(
         user.opcode is fusible.REDUCE for user in group.read_by[operand]
     )
 
 
 class XlaCostModel(GpuCostModel):
-    """XLA's terms: bandwidth by blocks, caches by their speedup, no latency, launches of a microsecond."""
+    """XLA's cost model: bandwidth by blocks, cache speedups, no latency, 1 us per launch."""
 
     __slots__ = ()
 
     def group(self, group: GpuKernel) -> KernelEstimate:
-        """One kernel that computes all members and reads the operands."""
+        """Return the estimate of one kernel that computes all members and reads the operands."""
         device, root = self.device, group.root
         operations = 0.0
         for member, evaluations in group.members.items():
@@ -182,7 +184,8 @@ class XlaCostModel(GpuCostModel):
                 )
                 operations += work * steps * sum([e.points for e in evaluations])
         reads: list[tuple[float, float]] = []
-        # A kernel of one instruction reads an operand as often as it stands there; a fusion has each parameter once.
+        # A kernel of one instruction reads an operand once per occurrence; a fusion has each
+        # parameter once.
         operands = group.operands if len(group.members) > 1 else root.operands
         for operand in operands:
             if operand.shape.is_array and operand is not group.in_place:
@@ -202,7 +205,7 @@ class XlaCostModel(GpuCostModel):
         return KernelEstimate(operations, net, again, written, blocks * threads, occupancy, *found)
 
     def overlooked_user(self, producer: HloInstruction, own: KernelEstimate) -> float:
-        """XLA estimates a bitcast too as if it were a kernel that computes the producer, or reads it."""
+        """Return XLA's saving at a bitcast, which XLA estimates as a kernel of its own."""
         moved = producer.shape.byte_size / self.device.dram_bytes_per_nanosecond
         return LAUNCH + 2 * moved - own.nanoseconds
 

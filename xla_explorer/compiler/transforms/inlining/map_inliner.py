@@ -25,7 +25,7 @@ class MapInliner(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["map"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for such a function."""
+        """Return True for one elementwise operation on parameters, a constant or a parameter."""
         root = i.called[0].root
         simple = root.opcode.elementwise or root.opcode.name in ("constant", "parameter")
         return simple and all(o.opcode.name == "parameter" for o in root.operands)

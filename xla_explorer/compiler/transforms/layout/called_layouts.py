@@ -128,7 +128,7 @@ def _states(
 def operand_order(i: HloInstruction, order: tuple[int, ...], number: int) -> tuple[int, ...] | None:
     """Return the order in which an instruction with result `order` reads an operand.
 
-    None for any.
+    None if any order will do.
     """
     operand = i.operands[number].shape
     if not operand.is_array or operand.rank < 2:

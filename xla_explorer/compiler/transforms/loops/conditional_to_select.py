@@ -32,7 +32,7 @@ class ConditionalToSelect:
     name: ClassVar[str] = "conditional-to-select"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Visit every conditional of such computations."""
+        """Visit every conditional in computations applied inside kernels."""
         sequential = set(sequential_computations(module))
         changed = False
         for computation in module.post_order_computations():

@@ -197,10 +197,7 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
 
 
 def keep_elements(loop: HloInstruction, kept: list[int]) -> HloInstruction:
-    """Drop the other elements of the state, which only they themselves may read.
-
-    Return the new loop.
-    """
+    """Drop the other elements of the state, if read by themselves only; return the new loop."""
     for number, called in enumerate(loop.called):
         remove_dead_instructions(called)
         _narrow(called, kept, is_body=number == 1)

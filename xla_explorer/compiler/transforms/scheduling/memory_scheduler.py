@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.hlo.schedule_update import update_schedule
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
 from xla_explorer.compiler.transforms.scheduling.sequential_orders import (
     FREE,
@@ -27,6 +26,7 @@ from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.schedule_update import update_schedule
 
 _FROM_OPERANDS = "from the operands"
 _CLEARLY_LESS = 0.98

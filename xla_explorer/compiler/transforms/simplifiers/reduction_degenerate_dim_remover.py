@@ -24,7 +24,7 @@ class ReductionDegenerateDimRemover(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for an operand with such a dimension."""
+        """Return True for an operand with a dimension of size 1."""
         return 1 in i.operands[0].shape.dimensions
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

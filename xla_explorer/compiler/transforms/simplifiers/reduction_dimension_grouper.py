@@ -27,7 +27,7 @@ class ReductionDimensionGrouper(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for such dimensions."""
+        """Return True for adjacent dimensions that are both reduced, or both kept."""
         reduced = i.attributes["dimensions"]
         rank = i.operands[0].shape.rank
         return any((d in reduced) == (d + 1 in reduced) for d in range(rank - 1)) and bool(reduced)

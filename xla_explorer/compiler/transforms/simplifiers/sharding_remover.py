@@ -22,7 +22,7 @@ class ShardingRemover(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """Return True for these targets, if the shape stays."""
+        """Return True for sharding markers that keep the shape."""
         return only_marks_sharding(i)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

@@ -142,7 +142,7 @@ class AlgebraicSimplifier:
     fast_math: bool = False
 
     def rules(self) -> RuleSet:
-        """Return the rules that hold under these options."""
+        """Return the rules that hold under the pass's options."""
         without = [
             name
             for option, names in OPTIONAL_RULES.items()

@@ -69,7 +69,7 @@ def reshape_of_reshape(
 
 
 def unmodified_dimensions(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, int]:
-    """Return operand dimension -> result dimension for those (above one) that a reshape keeps."""
+    """Return operand dimension -> result dimension for sizes above one that a reshape keeps."""
     place = {}
     stride = 1
     for number, size in enumerate(after):
@@ -159,7 +159,7 @@ def transpose_of_transpose(
 
 
 def moves_only_ones(i: HloInstruction) -> bool:
-    """Return True if dimensions other than those of size one stay in order."""
+    """Return True if dimensions of several elements stay in order."""
     sizes = i.operands[0].shape.dimensions
     order = [d for d in dimensions_of(i) if sizes[d] != 1]
     return order == sorted(order) and not any(i.shape.dynamic)
