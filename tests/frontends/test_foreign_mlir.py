@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 from pathlib import Path
 
@@ -67,6 +68,27 @@ def test_a_file_that_does_not_end_is_refused(
     monkeypatch.setattr(foreign_mlir, "_BYTES_A_SECOND", 10**12)
     with pytest.raises(MlirConversionError, match="was still at it"):
         xe.load(path)
+
+
+def test_the_limits_of_the_options_hold_there(tmp_path: Path, exported: bytes) -> None:
+    """The start of jaxlib's process is not counted."""
+    path = tmp_path / "own.mlirbc"
+    path.write_bytes(exported)
+    foreign_mlir._ready_child().close()
+    with xe.options.set(timeout=1e-6), pytest.raises(MlirConversionError, match="after 1e-06 s"):
+        xe.load(path)
+    with xe.options.set(timeout=20, memory_limit=1 << 30):
+        assert xe.load(path).instruction_count()
+
+
+@pytest.mark.long
+def test_an_exported_program_of_a_stranger_is_read_there_too() -> None:
+    spec = jax.ShapeDtypeStruct((4,), np.float32)
+    own = jax.export.export(jax.jit(lambda x: x * 2 + 1))(spec)
+    x = np.arange(4, dtype=np.float32)
+    assert np.asarray(xe.compile(own)(x)).tolist() == (2 * x + 1).tolist()
+    with pytest.raises(MlirConversionError):
+        xe.compile(dataclasses.replace(own, mlir_module_serialized=DAMAGED))
 
 
 def test_the_kernel_of_a_dump_is_read_there_too() -> None:

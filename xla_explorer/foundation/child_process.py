@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Final
@@ -119,9 +118,7 @@ class MessagingChild:
         PlainDataError for a request that cannot travel; the child knows nothing of it.
         """
         until = (
-            timeout
-            if timeout is None or isinstance(timeout, Deadline)
-            else Deadline(time.monotonic() + timeout, timeout)
+            timeout if timeout is None or isinstance(timeout, Deadline) else Deadline.after(timeout)
         )
         if self._ended is None:
             pieces = packed(request)

@@ -1,7 +1,8 @@
-"""How long a call may take, how much memory it may use, and which process does its work: `xe.options` or one session's own limits.
+"""Limits of a call's time and memory, and the process for its work.
 
-Readable from every room. Generated code cannot be stopped from within. What Python executes step by step reads its deadline here;
-a child process is ended at the deadline of whoever waits for it.
+They come from `xe.options` or from one session, and every room may read them. Generated code cannot
+stop itself, but Python code that works step by step reads its deadline here. A child process is
+ended at the deadline of the call that waits for it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 class Bounds(NamedTuple):
-    """What holds for one call.
+    """Limits of one call.
 
-    seconds: it may take; None: no end. memory: bytes that a child process may use; None: no limit. elsewhere: a function that does
-    named work of Python in a child process, `elsewhere("evaluate", module, ...)`, or returns NotImplemented where only this process can;
-    None: this process does all.
+    seconds: the time it may take; None: no limit. memory: bytes that a child process may use;
+    None: no limit. elsewhere: a function that does named work of Python in a child process,
+    `elsewhere("evaluate", module, ...)`. It returns NotImplemented if only this process can do the
+    work. None: this process does all work.
     """
 
     seconds: float | None = None
@@ -29,20 +31,31 @@ class Bounds(NamedTuple):
 
 
 class Deadline(NamedTuple):
-    """moment: by `time.monotonic`, when the call must be over. seconds: that it had."""
+    """The end of a call.
+
+    moment: the end, by `time.monotonic`. seconds: the time that the call had in all.
+    """
 
     moment: float
     seconds: float
 
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """So many seconds from here."""
+        return cls(time.monotonic() + seconds, seconds)
+
     @property
     def left(self) -> float:
-        """Seconds until then, at least 0."""
+        """Seconds until the deadline, at least 0."""
         return max(self.moment - time.monotonic(), 0.0)
 
 
 class Limits:
-    """bounds: of every call that has none of its own. emulated_instructions: that a batch of a kernel's blocks may execute on the
-    emulator."""
+    """Limits of calls without their own.
+
+    bounds: the limits of such a call. emulated_instructions: instructions that the emulator may
+    execute for a batch of a kernel's blocks.
+    """
 
     __slots__ = ("bounds", "emulated_instructions")
 
@@ -61,14 +74,14 @@ class OutOfTimeError(XlaExplorerError, TimeoutError):
 
 
 def bounds() -> Bounds:
-    """What holds here: the bounds of the innermost `under`, else those of `xe.options`."""
+    """Return the bounds of the innermost `under`, or else the bounds of `xe.options`."""
     found = _own.get()
     return limits.bounds if found is None else found
 
 
 @contextmanager
 def under(own: Bounds | None) -> Iterator[None]:
-    """Inside, these bounds hold; None changes nothing."""
+    """Set the bounds inside the context; None changes nothing."""
     if own is None:
         yield
         return
@@ -81,12 +94,15 @@ def under(own: Bounds | None) -> Iterator[None]:
 
 @contextmanager
 def limited_run(seconds: float | None = None) -> Iterator[None]:
-    """One run: it ends so many seconds from here (None: those of `bounds`). A run inside a run has the deadline of the outer one."""
+    """Limit the run inside the context to `seconds` (None: the seconds of `bounds()`).
+
+    A run inside a run has the deadline of the outer run.
+    """
     seconds = bounds().seconds if seconds is None else seconds
     if seconds is None or _deadline.get() is not None:
         yield
         return
-    token = _deadline.set(Deadline(time.monotonic() + seconds, seconds))
+    token = _deadline.set(Deadline.after(seconds))
     try:
         yield
     finally:
@@ -95,7 +111,7 @@ def limited_run(seconds: float | None = None) -> Iterator[None]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Inside, the clock of the present run stands still: a process starts, which the run does not count."""
+    """Extend the current deadline by the time inside the context, as a process starts there."""
     began = time.monotonic()
     try:
         yield
@@ -106,8 +122,11 @@ def uncounted() -> Iterator[None]:
 
 
 def deadline() -> Deadline | None:
-    """When the present run must be over; outside of runs, when one that began now would be; None without limits."""
+    """Return the deadline of the current run; None without a limit.
+
+    Outside of runs, it is the deadline of a run that begins now.
+    """
     found, seconds = _deadline.get(), bounds().seconds
     if found is None and seconds is not None:
-        return Deadline(time.monotonic() + seconds, seconds)
+        return Deadline.after(seconds)
     return found

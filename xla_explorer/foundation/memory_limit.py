@@ -49,15 +49,17 @@ def limit_memory(limit: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
 
-def limit_memory_of(process: int, more: int) -> None:
-    """From here on, mapping so many bytes more than now fails in a child process. Nothing happens where one cannot limit another."""
+def limit_memory_of(process: int, more: int | None) -> None:
+    """From here on, mapping so many bytes more than now fails in a child process; None takes the limit away.
+
+    Nothing happens where one process cannot limit another.
+    """
     try:
         import resource  # not on Windows
 
-        limits = resource.prlimit(process, resource.RLIMIT_AS)  # only on Linux
+        _, hard = resource.prlimit(process, resource.RLIMIT_AS)  # only on Linux
     except (ImportError, AttributeError, OSError):
         return
-    wanted = mapped_bytes(process) + more
-    hard = limits[1]
+    wanted = hard if more is None else mapped_bytes(process) + more
     soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.prlimit(process, resource.RLIMIT_AS, (soft, hard))

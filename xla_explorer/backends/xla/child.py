@@ -130,9 +130,7 @@ class XlaChild:
             return
         with uncounted():
             self._process.ask(TIME_TO_START, "version")
-        memory = self._bounds.memory
-        if memory is not None and self._process.alive:
-            limit_memory_of(self._process.pid, memory)
+        limit_memory_of(self._process.pid, self._bounds.memory)
         self._started = True
 
     def _ran_out(self, said: str) -> bool:

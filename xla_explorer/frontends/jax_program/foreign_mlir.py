@@ -13,8 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.child_process import TIME_TO_START, ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import child_command, child_environment
+from xla_explorer.foundation.limits import Deadline, bounds, deadline, limited_run, uncounted
+from xla_explorer.foundation.memory_limit import limit_memory_of
 from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
@@ -28,7 +30,7 @@ from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 
 _SECONDS: Final = 30.0
-"""For a small file, jaxlib's own start included: a damaged one may make it go round for ever."""
+"""For a small file: a damaged one may make jaxlib go round for ever."""
 _BYTES_A_SECOND: Final = 50_000  # more time for large files; jaxlib itself reads some ten million
 _lock = threading.Lock()
 _children: dict[int, MessagingChild] = {}
@@ -64,18 +66,17 @@ def triton_text(bytecode: bytes) -> str:
 
 
 def _ask(what: str, *request: Any) -> Any:
-    with _lock:
-        child = _children.get(os.getpid())
-        if child is None or not child.alive:
-            command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")
-            child = _children[os.getpid()] = MessagingChild(
-                command, child_environment(JAX_PLATFORMS="cpu")
-            )
+    seconds = _SECONDS + len(request[1]) / _BYTES_A_SECOND
+    with _lock, limited_run():
         try:
-            state, *answer = child.ask(_SECONDS + len(request[1]) / _BYTES_A_SECOND, *request)
+            child = _ready_child()
+            own, given = Deadline.after(seconds), deadline()
+            until = own if given is None else min(own, given)
+            state, *answer = child.ask(until, *request)
         except TimeoutError as late:
             raise MlirConversionError(
-                f"{what} cannot be read: jaxlib {late}", "is the file complete?"
+                f"{what} cannot be read: jaxlib {late}",
+                "is the file complete? if it is only large, raise xe.options.timeout",
             ) from None
         except ChildEndedError as ended:
             message = f"{what} cannot be read: jaxlib's process {ended}"
@@ -88,10 +89,30 @@ def _ask(what: str, *request: Any) -> Any:
     raise (MissingExtraError if state == "missing" else MlirConversionError)(*answer)
 
 
+def _ready_child() -> MessagingChild:
+    """The child, under the present limit of memory. No limit of time counts its start."""
+    child = _children.get(os.getpid())
+    if child is None or not child.alive:
+        command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")
+        child = _children[os.getpid()] = MessagingChild(
+            command, child_environment(JAX_PLATFORMS="cpu")
+        )
+        with uncounted():
+            child.ask(TIME_TO_START, "ready")
+    limit_memory_of(child.pid, bounds().memory)
+    return child
+
+
+def _load() -> None:
+    import_optional("jax", "jax")
+    import_optional("jaxlib._jax", "jax")
+
+
 def main() -> None:
     """Answer requests until the pipe closes."""
     requests, answers = own_streams()
     readers: dict[str, Callable[..., Any]] = {
+        "ready": _load,
         "module": serialized_hlo,
         "text": stablehlo_text_here,
         "triton": triton_text_here,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.foreign_mlir import module_of_foreign_mlir
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
 from xla_explorer.frontends.jax_program.mlir import module_from_mlir, module_of_jaxlib
 from xla_explorer.frontends.source_places import complete_source_places
@@ -81,11 +82,19 @@ def _of_compiled(compiled: Any) -> HloModule:
     return _of_jaxlibs_module(module)
 
 
+def _of_exported(exported: Any) -> HloModule:
+    """Read the bytes of an exported program, which may be a stranger's: JAX itself has not read what it deserialized."""
+    program = bytes(exported.mlir_module_serialized)
+    module = module_of_foreign_mlir(program, f"the exported {exported.fun_name}")
+    module.filename = None
+    return module
+
+
 _READERS: dict[str, Callable[[Any], JaxProgram | HloModule]] = {
     "Traced": lambda traced: program_of_lowered(traced.lower()),
     "Lowered": lambda lowered: program_of_lowered(lowered),
     "Compiled": _of_compiled,
-    "Exported": lambda exported: module_from_mlir(bytes(exported.mlir_module_serialized)),
+    "Exported": _of_exported,
     "ClosedJaxpr": _of_jaxpr,
     "Jaxpr": _of_jaxpr,  # since jax 0.12 the name of both
     "Module": lambda module: module_from_mlir(_bytecode(module)),
