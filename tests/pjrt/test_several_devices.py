@@ -51,6 +51,12 @@ gradients = step(w, place((4, 8), P("a", None)))
 print(gradients[0]["up"].sharding.spec, gradients[0]["down"].sharding.spec, gradients[1].sharding.spec)
 memory = step.lower(w, place((4, 8), P("a", None))).compile().memory_analysis()
 print(memory.argument_size_in_bytes, sum(a.nbytes // a.size * a.addressable_shards[0].data.size for a in jax.tree.leaves(gradients)))
+laid = jax.jit(lambda x: (x.T, x + 1), out_shardings=(None, NamedSharding(mesh, P("b")))).lower(place((4, 8), P("a", "b"))).compile().as_text()
+assert "num_partitions=4" in laid.splitlines()[0] and "replica_count" not in laid.splitlines()[0], laid
+(parameter,) = [line for line in laid.partition("ENTRY")[2].splitlines() if " parameter(0)" in line]
+assert ", sharding={devices=[2,2]" in parameter, laid
+(root,) = [line for line in laid.partition("ENTRY")[2].splitlines() if "ROOT" in line]
+assert ", sharding={{devices=[2,2]" in root and "{devices=[2,1,2]" in root, laid
 def told(x):
     jax.debug.inspect_array_sharding(x * 2, callback=lambda s: print("asked:", s.spec))
     return x[0], x.T, x.reshape(-1)

@@ -82,7 +82,7 @@ class CompiledProgram:
         self._session: Session | None = session
         self._optimized: Text | None = None
         calls = getattr(session.executable, "native_calls", None)
-        self.orders, self._memories = compiled.entry.layouts, compiled.entry.memories
+        self.orders, self._entry = compiled.entry.layouts, compiled.entry
         in_python = self.layout is not None or self.replicated is not None or bool(self.orders)
         self.calls: NativeCalls | None = calls() if calls is not None and not in_python else None
 
@@ -103,21 +103,14 @@ class CompiledProgram:
 
     def kind(self, k: int) -> str:
         """Of the memory in which a result is to lie."""
-        return self._memories[k] if k < len(self._memories) else KINDS[0]
+        return self._entry.memories[k] if k < len(self._entry.memories) else KINDS[0]
 
     def optimized(self) -> Text:
         """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
         if self._optimized is None:
             assert self._session is not None
-            shardings, written = (
-                (self.layout.fields(), self.layout.terms.written)
-                if self.layout is not None
-                else (b"", None)
-            )
             self._optimized = Text(
-                hlo_with_config(
-                    self._session, shardings, self.code, written, self.orders, self._memories
-                )
+                hlo_with_config(self._session, self.code, self._entry, self.layout, self.replicas)
             )
             self._session = None
         return self._optimized

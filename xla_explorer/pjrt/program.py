@@ -17,7 +17,7 @@ from xla_explorer.frontends.foreign_calls import bind_foreign_calls
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.hlo_proto.large_constants import text_and_constants, with_constants
 from xla_explorer.frontends.protobuf import Message, MessageType
-from xla_explorer.frontends.protobuf.writing import bytes_field
+from xla_explorer.frontends.protobuf.writing import bytes_field, number_field
 from xla_explorer.frontends.stablehlo import read_program
 from xla_explorer.hlo.attributes.sharding import Sharding
 from xla_explorer.hlo.module import HloModule
@@ -29,6 +29,7 @@ from xla_explorer.pjrt.hlo_transforms import transformations
 from xla_explorer.pjrt.jax_hooks import ir_context
 from xla_explorer.pjrt.plugin_options import PluginOptions
 from xla_explorer.pjrt.session_list import sessions
+from xla_explorer.pjrt.sharded.devices_layout import Layout
 from xla_explorer.pjrt.sharded.shardy import combiner, entry_attributes, propagated_results
 from xla_explorer.pjrt.sharded.unreduced_values import (
     NO_COMBINERS,
@@ -122,7 +123,8 @@ def _transformed(module: HloModule) -> HloModule:
         if one.is_scheduled:
             for computation in module.computations.values():
                 computation.set_schedule(computation.post_order())
-        proto = one.changed(_proto(module))
+        text, constants = text_and_constants(module)
+        proto = one.changed(with_constants(_parse(text), constants))
         if proto is not None:
             try:
                 module = read_hlo_proto(proto, f"{one.name}.hlo.pb").module
@@ -167,39 +169,45 @@ _PLACES = (
 
 def hlo_with_config(
     session: Session,
-    shardings: bytes = b"",
-    code: bytes = b"",
-    written: HloModule | None = None,
-    layouts: UserLayouts = ALL_ROWS,
-    memories: Sequence[str] = (),
+    code: bytes,
+    entry: Entry,
+    layout: Layout | None,
+    replicas: int,
 ) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
-    code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib. written: the module whose
-    parameters and results JAX knows, where the session has another one. layouts: how these lie in memory.
-    memories: the kind of that of each result.
+    code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib.
 
     JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
-    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape). shardings: more fields of
-    HloModuleProto.
+    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape).
     """
-    refused = None
+    partitions = layout.count if layout is not None else 1
+    # Nothing is left to propagate (allow_spmd_sharding_propagation_to_output and _to_parameters).
+    counts = number_field(4, replicas) + number_field(5, partitions)
+    config = counts + number_field(27, 0) + number_field(33, 0)
+    refused, written = None, layout.terms.written if layout is not None else None
     for module in (
         written or session.module,
         session.source,
         _signature_only(written or session.source),
     ):
         try:
-            special = layouts or set(memories) - {KINDS[0]}
-            of_entry = layouts.entry_layout(written or session.source, memories) if special else ""
-            proto = _proto(module, of_entry)
+            text, constants = (
+                (module, {}) if isinstance(module, str) else text_and_constants(module)
+            )
+            if entry.layouts or set(entry.memories) - {KINDS[0]}:
+                given = entry.layouts.entry_layout(written or session.source, entry.memories)
+                text = _with_entry_layout(text, given)
+            if layout is not None:
+                text = _with_root_sharding(text, layout.root_sharding())
+            proto = with_constants(_parse(text), constants)
         except Exception as problem:  # jaxlib raises several kinds
             refused = problem
             continue
-        layout = _field(proto, 4)
-        return bytes_field(1, proto + shardings) + bytes_field(2, bytes_field(1, layout))
+        proto, lies = proto + (layout.fields() if layout is not None else b""), _field(proto, 4)
+        return bytes_field(1, proto) + bytes_field(2, bytes_field(1, lies) + config)
     if looks_like_proto(code):
-        return bytes_field(1, code) + bytes_field(2, bytes_field(1, _field(code, 4)))
+        return bytes_field(1, code) + bytes_field(2, bytes_field(1, _field(code, 4)) + config)
     raise PjrtError(
         "internal",
         f"jaxlib cannot read the optimised HLO: {refused}",
@@ -207,18 +215,18 @@ def hlo_with_config(
     )
 
 
-def _proto(module: HloModule | str, of_entry: str = "") -> bytes:
-    """HloModuleProto of a module or of its text. of_entry: its `entry_computation_layout` where that is not the default."""
-    text, constants = (module, {}) if isinstance(module, str) else text_and_constants(module)
-    return with_constants(
-        _parse(_with_entry_layout(text, of_entry) if of_entry else text), constants
-    )
-
-
 def _with_entry_layout(text: str, layout: str) -> str:
     """The header of a module's text with the attribute."""
     header, newline, rest = text.partition("\n")
     return f"{re.sub(_ENTRY_LAYOUT, '', header)}, entry_computation_layout={layout}{newline}{rest}"
+
+
+def _with_root_sharding(text: str, sharding: str) -> str:
+    """The root of a module's entry with the sharding, which propagation may have found."""
+    root = text.index("\n  ROOT ", text.index("ENTRY ")) + 1
+    end = text.index("\n", root)
+    line = re.sub(r", sharding=\{(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|[^{}])*\}", "", text[root:end])
+    return f"{text[:root]}{line}, sharding={sharding}{text[end:]}"
 
 
 def _signature_only(module: HloModule) -> str:

@@ -99,6 +99,11 @@ class Layout:
         # Every term of a maximum can be the whole value.
         return part if first or self.terms.combiners.of_result(k) != "add" else np.zeros_like(part)
 
+    def root_sharding(self) -> str:
+        """The text of the shardings of all results, as JAX has them."""
+        made = [str(self.terms.results.get(k, s)) for k, s in enumerate(self.results)]
+        return "{" + ", ".join(made) + "}" if self.is_tuple else made[0]
+
     def fields(self) -> bytes:
         """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
         # XLA counts one sharding for an empty tuple.
