@@ -99,6 +99,7 @@ def test_every_form_of_a_constant(dialect: str, form: str) -> None:
 
 REFUSED = {
     "index": ("func.func @main() -> tensor<i32> { %c0 = arith.constant 0 : index\n return %c0 : index }", "constant 0 : index is a scalar"),
+    "index, generic": ('func.func @main() -> tensor<i32> { %c = "arith.constant"() <{value = 0 : index}> : () -> index\n return %c : index }', "constant 0 is a scalar"),
     "two modules": ("module @first { }\nmodule @second { }", "holds 2 modules: @first, @second"),
     "affine": ("#set = affine_set<(d0) : (d0 - 1 >= 0)>\n#map = affine_map<(d0) -> (d0)>\nmodule { func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {"
                " %0 = linalg.generic %a : tensor<4xf32>\n return %0 : tensor<4xf32> } }", "the dialect linalg is not StableHLO"),
@@ -125,3 +126,42 @@ def test_what_jaxlib_reads_is_handed_to_it(tmp_path: Path) -> None:
   return %0 : tensor<4xf32> } }""")
     a = np.arange(4, dtype=np.float32)
     assert np.asarray(xe.compile(xe.load(path))(a, a)).tolist() == (2 * a).tolist()
+
+
+@pytest.mark.parametrize("rest", ["", ", metadata={}"])
+@pytest.mark.parametrize(("call", "said"), [
+    ('custom-call(x), custom_call_target="a", api_version=API_VERSION_UNSPECIFIED', "API_VERSION_TYPED_FFI) but sees: API_VERSION_UNSPECIFIED"),
+    ('custom-call(x), custom_call_target="a", schedule=LATER', "SCHEDULE_EARLIEST) but sees: LATER"),
+    ("compare(x, x), direction=XX", "GE) but sees: XX"),
+])  # fmt: skip
+def test_a_word_that_no_attribute_takes_is_named_wherever_it_stands(
+    call: str, said: str, rest: str
+) -> None:
+    with pytest.raises(xe.XlaExplorerError, match=re.escape(said)):
+        xe.parse_hlo(f"ENTRY e {{ x = f32[4] parameter(0)\n ROOT r = f32[4] {call}{rest} }}")
+
+
+PAYLOAD = """HloModule m
+ENTRY e { x = f32[4] parameter(0)
+ ROOT r = f32[4] negate(x), metadata={op_name="a" metadata_payload="p\\n\\"q" source_line=3} }"""
+
+
+def test_the_payload_of_metadata_is_kept() -> None:
+    assert (
+        r'metadata={op_name="a" source_line=3 metadata_payload="p\n\"q"}'
+        in xe.parse_hlo(PAYLOAD).to_text()
+    )
+
+
+@pytest.mark.jax
+def test_the_payload_of_metadata_is_read_from_a_proto() -> None:
+    jaxlib = pytest.importorskip("jaxlib._jax", reason="needs the extra `jax`")
+    parse = (
+        getattr(jaxlib, "hlo_module_from_text", None)
+        or pytest.importorskip("jaxlib._hlo").hlo_module_from_text
+    )
+    proto = parse(PAYLOAD).as_serialized_hlo_module_proto()
+    assert (
+        r'metadata_payload="p\n\"q"'
+        in xe.compile(proto, passes="none", backend="interpreter").module.to_text()
+    )

@@ -21,8 +21,8 @@ _NUMBERS: Final = (
 _PLACE: Final = ("file_name_id", "function_name_id", "line", "end_line", "column", "end_column")
 
 
-def metadata_text(metadata: Message) -> str:
-    """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing."""
+def metadata_text(metadata: Message, payload: bytes = b"") -> str:
+    """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing. payload: the one that it names."""
     parts = [
         f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))
     ]
@@ -34,6 +34,10 @@ def metadata_text(metadata: Message) -> str:
         for name in ("deduplicated_name", "scheduling_name")
         if (value := metadata.text(name))
     ]
+    if payload:
+        parts.append(
+            f"metadata_payload={quoted_string(payload.decode('utf-8', 'surrogateescape'))}"
+        )
     return "{" + " ".join(parts) + "}"
 
 

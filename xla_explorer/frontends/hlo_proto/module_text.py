@@ -179,8 +179,9 @@ class ModuleText:
                 f"control-predecessors={{{', '.join(['%' + self._named(name, one) for one in before])}}}"
             )
         metadata = i.message("metadata", schema.METADATA)
-        if metadata is not None and (text := metadata_text(metadata)) != "{}":
-            parts.append(f"metadata={text}")
+        if metadata is not None:
+            text = metadata_text(metadata, self._payload(metadata, "metadata_payload"))
+            parts += [f"metadata={text}"] if text != "{}" else []
         if text := self._backend_config(i):
             parts.append(f"backend_config={text}")
         return ", ".join(parts)
@@ -229,13 +230,20 @@ class ModuleText:
 
     def _backend_config(self, i: Message) -> str | None:
         """The configuration itself, or the one of the module that it names."""
-        payload = i.message("backend_config_payload", schema.PAYLOAD)
-        if payload is None or i.has("backend_config"):
+        if not i.has("backend_config_payload") or i.has("backend_config"):
             return READERS["backend_config"](i) if i.data("backend_config") else None
+        raw = self._payload(i, "backend_config_payload")
+        return quoted_string(raw.decode("utf-8", "surrogateescape")) if raw else None
+
+    def _payload(self, holder: Message, field: str) -> bytes:
+        """The bytes of a payload, or of the module's that it names; empty where there is none."""
+        payload = holder.message(field, schema.PAYLOAD)
+        if payload is None:
+            return b""
         raw, number = payload.data("value"), payload.number("id")
         if not raw and 0 <= number < len(self._payloads):
             raw = self._payloads[number]
-        return quoted_string(raw.decode("utf-8", "surrogateescape")) if raw else None
+        return raw
 
 
 def _alias(entry: Message) -> str:

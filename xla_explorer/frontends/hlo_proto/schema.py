@@ -26,7 +26,7 @@ LITERAL = MessageType(
 METADATA = MessageType(
     "OpMetadata", op_type=1, op_name=2, source_file=3, source_line=4, source_end_line=17, source_column=18, source_end_column=19,
     profile_type=5, size_of_generated_code_in_bytes=8, size_of_memory_working_set_in_bytes=9, deduplicated_name=12, stack_frame_id=15,
-    scheduling_name=16,
+    scheduling_name=16, metadata_payload=20,
 )  # fmt: skip
 WINDOW = MessageType("Window", dimensions=1)
 WINDOW_DIMENSION = MessageType(

@@ -37,6 +37,14 @@ NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads
 """The end of a hint where another reader may help."""
 
 
+def scalar_constant(written: str) -> tuple[str, str]:
+    """Message and hint for a constant that is a scalar of another dialect, such as `0 : index`."""
+    return (
+        f"the constant {written} is a scalar, and StableHLO computes with tensors alone",
+        f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}",
+    )
+
+
 class StablehloUnsupportedError(StablehloError):
     """A sound program that has no HLO of ours: `reason` says what stands against it."""
 

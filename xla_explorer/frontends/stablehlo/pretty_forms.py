@@ -19,7 +19,7 @@ from xla_explorer.frontends.stablehlo.attributes import (
     read_fields,
     read_list,
 )
-from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX
+from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX, scalar_constant
 from xla_explorer.frontends.stablehlo.locations import skip_location
 from xla_explorer.frontends.stablehlo.parser import Parser
 from xla_explorer.frontends.stablehlo.program import CONSTANTS, Argument, Operation, Region, Use
@@ -250,10 +250,7 @@ def _constant(parser: Parser, operation: Operation) -> None:
     if not isinstance(value, Literal):
         if isinstance(value, int | float):
             scalar = " ".join(reader.text[at : reader.at].split())
-            message = (
-                f"the constant {scalar} is a scalar, and StableHLO computes with tensors alone"
-            )
-            hint = f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}"
+            message, hint = scalar_constant(scalar)
             reader.refuse("constant", message, hint, at)
         reader.refuse(
             "constant",

@@ -14,7 +14,7 @@ import numpy as np
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword, integers
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_results
 from xla_explorer.frontends.stablehlo.dense import repeated_element
-from xla_explorer.frontends.stablehlo.errors import StablehloError
+from xla_explorer.frontends.stablehlo.errors import StablehloError, scalar_constant
 from xla_explorer.frontends.stablehlo.program import Operation, Region, Use
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
@@ -261,6 +261,8 @@ class Scope:
     def _convert(self, operation: Operation) -> None:
         if operation.name in ("stablehlo.constant", "mhlo.constant", "chlo.constant"):
             value = operation.attributes.get("value")
+            if isinstance(value, int | float):
+                self.refuse("constant", *scalar_constant(str(value).lower()))
             if not isinstance(value, Literal):
                 self.refuse(
                     "constant",

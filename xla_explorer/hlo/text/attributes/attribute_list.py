@@ -181,9 +181,9 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
         value_at = tokens.start
         try:
             canonical = _pass_value(tokens, opcode_name, name)
-        except TextProblem as problem:
-            if problem.at > value_at or tokens.kind not in (",", END):
-                raise
+        except TextProblem:
+            if tokens.start > value_at or tokens.kind not in (",", END):
+                raise  # a value is there, and it is wrong
             raise TextProblem(
                 f"attribute {name} has no value", value_at, f"write a value after {name}="
             ) from None

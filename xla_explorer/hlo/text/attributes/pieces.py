@@ -185,6 +185,7 @@ _METADATA: dict[str, Reader] = {
     "deduplicated_name": string,
     "scheduling_name": string,
     "stack_frame_id": small_integer,
+    "metadata_payload": string,
 }
 
 
