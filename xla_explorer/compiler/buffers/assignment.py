@@ -107,7 +107,7 @@ class BufferAssignment:
 
     @property
     def live_ranges(self) -> dict[str, LiveRange]:
-        """Return the live range of each value by name."""
+        """The live range of each value by name."""
         return {
             v.name: LiveRange(v.start, v.end, v.shape.byte_size)
             for v in self.flow.values

@@ -57,7 +57,7 @@ class PassFailedError(XlaExplorerError):
 
 
 class _Stop(Exception):
-    """Ends the run after a failed step; the error stands in the trace."""
+    """The end of the run after a failed step; the trace holds the error."""
 
 
 class _Runner:

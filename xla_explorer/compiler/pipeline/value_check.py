@@ -93,7 +93,7 @@ class ValuesDifferError(XlaExplorerError):
 
 
 class ValueCheck:
-    """Evaluates a module on fixed inputs and compares with the module as written.
+    """A comparison of values: a module on fixed inputs, and the module as written.
 
     leaves: one array per leaf of the parameters.
     """

@@ -54,7 +54,7 @@ def _may_be(pattern: Pattern, row: OpcodeSpec) -> bool:
 
 
 class _Writer:
-    """Writes straight-line matching attempts one after another."""
+    """The source of a matcher: straight-line matching attempts one after another."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -57,7 +57,10 @@ def opcode_is_expanded(expander: OpExpanderPass, i: HloInstruction) -> Reason | 
 
 
 class OpExpanderPass:
-    """Replaces each instruction of the named opcodes that matches and that no check refuses."""
+    """The base of passes that replace each matching instruction of the named opcodes.
+
+    An instruction stays if a check refuses it.
+    """
 
     name: ClassVar[str]
     opcodes: ClassVar[frozenset[str]]

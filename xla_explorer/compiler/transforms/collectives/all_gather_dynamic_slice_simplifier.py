@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllGatherDynamicSliceSimplifier(GatheredCut):
-    """dynamic-slice(all-gather(x)) becomes x if each device slices out its own operand."""
+    """Rewrite dynamic-slice(all-gather(x)) as x if each device slices out its own operand."""
 
     name: ClassVar[str] = "all-gather-dynamic-slice-simplifier"
     replica_count: int = 0

@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllGatherPermutedSliceSimplifier(GatheredCut):
-    """dynamic-slice(all-gather(x)) becomes collective-permute(x) if the slices permute the parts.
+    """Rewrite dynamic-slice(all-gather(x)) as collective-permute(x) for permuted parts.
 
     Each part must be sliced by exactly one device, and not always by its own.
     """

@@ -24,7 +24,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllReduceFolder(OpExpanderPass):
-    """Nested all-reduces over crossing groups become one over the product of the groups."""
+    """Merge nested all-reduces over crossing groups into one over the groups' product."""
 
     name: ClassVar[str] = "all-reduce-folder"
     opcodes: ClassVar[frozenset[str]] = frozenset(["all-reduce"])

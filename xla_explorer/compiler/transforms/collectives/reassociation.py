@@ -217,7 +217,7 @@ def _reducer(i: HloInstruction, shape: Shape) -> HloComputation:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AllReduceReassociate(CollectiveReassociation):
-    """add(all-reduce(x), all-reduce(y)) becomes all-reduce(add(x, y)).
+    """Rewrite add(all-reduce(x), all-reduce(y)) as all-reduce(add(x, y)).
 
     Reshapes, slices and widening may stand between.
     """
@@ -229,7 +229,7 @@ class AllReduceReassociate(CollectiveReassociation):
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceScatterReassociate(CollectiveReassociation):
-    """add(reduce-scatter(x), reduce-scatter(y)) becomes reduce-scatter(add(x, y))."""
+    """Rewrite add(reduce-scatter(x), reduce-scatter(y)) as reduce-scatter(add(x, y))."""
 
     name: ClassVar[str] = "reduce-scatter-reassociate"
     opcode: ClassVar[str] = "reduce-scatter"

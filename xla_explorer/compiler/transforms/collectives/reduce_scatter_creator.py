@@ -50,7 +50,7 @@ def each_takes_its_own(cut: DeviceSlice, size: int) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceScatterCreator:
-    """dynamic-slice(all-reduce(x)) becomes reduce-scatter(x) if the parts are in device order.
+    """Rewrite dynamic-slice(all-reduce(x)) as reduce-scatter(x) for parts in device order.
 
     replica_count, num_partitions: of devices; 0 for the module's.
     """

@@ -58,7 +58,7 @@ def adds_up_alike(convert: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReorderConvertReduceAdd:
-    """convert(all-reduce(x)) + y becomes all-reduce(convert(x)) + y, so that sums can be merged.
+    """Rewrite convert(all-reduce(x)) + y as all-reduce(convert(x)) + y, to merge sums.
 
     enable_reduce_scatter: rewrite reduce-scatters too.
     """

@@ -70,7 +70,7 @@ def _narrow(i: HloInstruction) -> HloInstruction:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvertOperandFolding(OpExpanderPass):
-    """dot(convert(x), y) becomes dot(x, y) of the same result type if the conversion widens.
+    """Rewrite dot(convert(x), y) as dot(x, y) of the same result type for a widening convert.
 
     Reshapes and the like may stand between.
     """

@@ -19,7 +19,7 @@ from xla_explorer.hlo.primitive_type import F32
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DotStrengthReduction(OpExpanderPass):
-    """A dot in which one side has no free dimension becomes multiply and reduce.
+    """Rewrite a dot with a side without free dimensions as multiply and reduce.
 
     No library is faster there.
     """

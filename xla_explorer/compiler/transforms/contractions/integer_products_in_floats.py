@@ -28,7 +28,7 @@ THIN = 4  # rows or columns of a skinny product, which does not repay copies of 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class IntegerProductsInFloats(OpExpanderPass):
-    """Dots and convolutions of 8-bit integers become f32 ones, with fused multiply-adds.
+    """Compute dots and convolutions of 8-bit integers in f32, with fused multiply-adds.
 
     Dots only if the CPU has no dot-product instructions for them (`grouped-integer-products`). Each
     product and each partial sum is an integer below 2^24 in magnitude, so that no order of

@@ -23,7 +23,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ResultCaster(OpExpanderPass):
-    """Compute results that are narrower than the operands wide, and convert them."""
+    """Compute narrow results in the wider type of the operands, and convert them."""
 
     name: ClassVar[str] = "result_caster"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])

@@ -41,7 +41,7 @@ def zeros(b: HloBuilder, x: HloValue) -> HloValue:
 @register_pass("cholesky-expander")
 @dataclasses.dataclass(frozen=True)
 class CholeskyExpander(OpExpanderPass):
-    """Compute the factor column by column: (a_j - L conj(L_j)) / sqrt of the diagonal element."""
+    """Expand cholesky by columns: (a_j - L conj(L_j)) / sqrt of the diagonal element."""
 
     name: ClassVar[str] = "cholesky_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["cholesky"])

@@ -24,7 +24,7 @@ _FIRST_INDEX = {"dynamic-slice": 1, "dynamic-update-slice": 2}
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class DynamicIndexSplitter(OpExpanderPass):
-    """dynamic-slice(x, s32[n]) becomes dynamic-slice(x, s32[], ...); dynamic-update-slice too."""
+    """Rewrite dynamic-slice(x, s32[n]) as dynamic-slice(x, s32[], ...), and updates likewise."""
 
     name: ClassVar[str] = "dynamic-index-splitter"
     opcodes: ClassVar[frozenset[str]] = frozenset(_FIRST_INDEX)

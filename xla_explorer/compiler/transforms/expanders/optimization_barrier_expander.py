@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass("optimization-barrier-expander")
 @dataclasses.dataclass(frozen=True)
 class OptimizationBarrierExpander(OpExpanderPass):
-    """opt-barrier(x) becomes x."""
+    """Rewrite opt-barrier(x) as x."""
 
     name: ClassVar[str] = "cse_barrier_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["opt-barrier"])

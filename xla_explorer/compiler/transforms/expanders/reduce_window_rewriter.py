@@ -58,7 +58,7 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReduceWindowRewriter(OpExpanderPass):
-    """Scan each block of `base_length`, scan the blocks' totals, and combine both.
+    """Rewrite long scans: scan blocks of `base_length`, scan their totals, and combine both.
 
     base_length: elements that may be scanned directly.
     """

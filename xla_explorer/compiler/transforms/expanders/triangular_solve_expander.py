@@ -22,7 +22,7 @@ from xla_explorer.hlo.primitive_type import S32
 @register_pass("triangular-solve-expander")
 @dataclasses.dataclass(frozen=True)
 class TriangularSolveExpander(OpExpanderPass):
-    """Solve by substitution: row i of x is (b_i - a_i x) / a_ii, each row after those it needs."""
+    """Expand triangular-solve by substitution: row i of x is (b_i - a_i x) / a_ii."""
 
     name: ClassVar[str] = "triangular_solve_expander"
     opcodes: ClassVar[frozenset[str]] = frozenset(["triangular-solve"])

@@ -126,7 +126,7 @@ class GpuKernel(FusionGroup):
 
 
 class GpuCostModel:
-    """Estimates kernels of one device. launch: nanoseconds of one."""
+    """The cost model of kernels on one device. launch: nanoseconds of one."""
 
     __slots__ = ("_target", "device", "launch")
 

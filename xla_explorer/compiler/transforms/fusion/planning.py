@@ -27,7 +27,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class FusionPlanner:
-    """Plans the fusions of one computation.
+    """The planner of one computation's fusions.
 
     groups: by root; groups_of: instruction -> the groups that compute it.
     """

@@ -98,7 +98,7 @@ class PriorityFusion:
 
 
 class PriorityPlanner:
-    """Plans the fusions of one computation.
+    """The planner of one computation's fusions.
 
     groups: the kernels, by root. readers: instruction -> roots of kernels that read it from memory.
     """

@@ -96,7 +96,7 @@ class RowFusion:
 
 
 class _Planner:
-    """Finds the members of a kernel from its root.
+    """The search for the members of a kernel, from its root.
 
     taken: members of kernels so far. refused: members of refused kernels.
     """

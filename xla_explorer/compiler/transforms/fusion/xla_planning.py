@@ -28,7 +28,7 @@ _UNRECORDED = fusible.NEVER_ASKED - {"copy", "fusion"}  # XLA decides about thes
 
 
 class XlaFusionPlanner:
-    """Plans the fusions of one computation, without changing it."""
+    """The planner of one computation's fusions, which changes nothing."""
 
     def __init__(self, computation: HloComputation, context: PassContext) -> None:
         self.computation = computation

@@ -81,10 +81,11 @@ def several_operations(done: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class AsyncInliner:
-    """async-start, updates and done become the instructions of the computation, at the done.
+    """Inline asynchronous computations at their done.
 
-    only_several: skip computations of one operation, for a target with streams, where one operation
-    overlaps with the program.
+    async-start, updates and done become the instructions of the computation. only_several: skip
+    computations of one operation, for a target with streams, where one operation overlaps with the
+    program.
     """
 
     name: ClassVar[str] = "async-inliner"

@@ -35,7 +35,7 @@ def _copied_arrays(i: HloInstruction) -> tuple[HloInstruction, ...] | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class MoveCopyToUsers:
-    """f(copy(x)) becomes copy(f(x)) for elementwise operations, moves and windows.
+    """Rewrite f(copy(x)) as copy(f(x)) for elementwise operations, moves and windows.
 
     A reduce reads the operand of the copy.
     """

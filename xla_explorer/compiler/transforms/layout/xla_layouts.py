@@ -49,7 +49,7 @@ _FORWARD = frozenset(
 
 
 class XlaLayouts:
-    """Assigns the layouts of one module. parameters, result: the caller's shapes at the entry."""
+    """The layouts of one module. parameters, result: the caller's shapes at the entry."""
 
     def __init__(
         self, module: HloModule, context: PassContext, parameters: list[Shape], result: Shape

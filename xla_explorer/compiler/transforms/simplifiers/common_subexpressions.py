@@ -43,7 +43,7 @@ def order_from_root(computation: HloComputation) -> list[HloInstruction]:
 
 
 class StructuralKeys:
-    """Keys of equal computations.
+    """Keys by which computations are compared.
 
     Equal computations have the same operations in the same order on the same parameters, names
     aside.

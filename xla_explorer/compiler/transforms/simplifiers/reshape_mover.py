@@ -192,7 +192,7 @@ def move_rearrangements(
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReshapeMover:
-    """op(reshape(a), reshape(b)) becomes reshape(op(a, b)), likewise for equal transposes.
+    """Rewrite op(reshape(a), reshape(b)) as reshape(op(a, b)), likewise for equal transposes.
 
     Other operands are rearranged if this is cheap. One sweep, as in XLA: the pipeline repeats it,
     with the algebraic simplifier between. reshape_of_1d_broadcast_is_cheap: broadcasts of vectors

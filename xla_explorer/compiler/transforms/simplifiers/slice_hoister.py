@@ -42,7 +42,7 @@ def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class SliceHoister:
-    """slice(x + y) becomes slice(x) + slice(y), for binary elementwise operations and transposes.
+    """Rewrite slice(x + y) as slice(x) + slice(y), for binary operations and transposes.
 
     The operation must have no other reader.
     """

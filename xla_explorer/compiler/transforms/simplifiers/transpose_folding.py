@@ -105,7 +105,7 @@ def fold_transpose(dot: HloInstruction, side: int) -> None:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class TransposeFolding:
-    """Fold transpose into dot: dot(transpose(a), b) becomes a dot of a over another dimension."""
+    """Fold transposes into dots: dot(transpose(a), b) contracts another dimension of a."""
 
     name: ClassVar[str] = "transpose-folding"
 

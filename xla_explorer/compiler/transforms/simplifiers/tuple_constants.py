@@ -26,7 +26,7 @@ def _as_instructions(computation: HloComputation, literal: Literal) -> HloInstru
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class TupleConstants:
-    """constant((1, {2, 3})) becomes tuple(constant(1), constant({2, 3}))."""
+    """Rewrite constant((1, {2, 3})) as tuple(constant(1), constant({2, 3}))."""
 
     name: ClassVar[str] = "tuple-constants"
 

@@ -59,7 +59,7 @@ def simplify_tuples(computation: HloComputation) -> int:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class TupleSimplifier:
-    """get-tuple-element(tuple(a, b), 1) becomes b; tuple(gte(t, 0), gte(t, 1)) becomes t.
+    """Rewrite get-tuple-element(tuple(a, b), 1) as b, and tuple(gte(t, 0), gte(t, 1)) as t.
 
     exclude_entry_computation: leave the entry alone.
     """

@@ -102,7 +102,7 @@ def _is_exchange(i: HloInstruction) -> bool:
 
 
 class _Dependence:
-    """Records of computations that depend on the device number or exchange values."""
+    """The computations that depend on the device number or exchange values."""
 
     def __init__(self) -> None:
         self._known: dict[HloComputation, bool] = {}

@@ -317,10 +317,7 @@ _monotonic = operator("cbrt", "erf", "logistic", "tanh")
 def extremum_inside(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """Rewrite max(f(x), f(y)) as f(max(x, y)) for increasing f (tanh, logistic, erf, cbrt).
-
-    Min too.
-    """
+    """Rewrite max(f(x), f(y)) as f(max(x, y)) for increasing f (tanh, erf ...); min likewise."""
     function = instruction.operands[0]
     return computation.add(
         function.opcode,

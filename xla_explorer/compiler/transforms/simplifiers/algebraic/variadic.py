@@ -76,10 +76,7 @@ def combines_several_single_elements(i: HloInstruction) -> bool:
 def variadic_reduce_of_single_elements(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction | Reason:
-    """Rewrite a reduce of several arrays over dimensions of size one as reshapes.
-
-    It must start from the identity of each component.
-    """
+    """Rewrite a reduce of several arrays over dimensions of one, from identities, as reshapes."""
     half = len(instruction.operands) // 2
     for name, start in zip(
         component_reducers(instruction.called[0], half), instruction.operands[half:], strict=True

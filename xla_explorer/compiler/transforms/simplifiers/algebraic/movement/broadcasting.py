@@ -456,10 +456,7 @@ _MOVES = operator("reshape", "transpose", "reverse", "slice", "dynamic-slice")
 def move_of_scalar_broadcast(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """Rewrite a move of a broadcast scalar as a broadcast.
-
-    Moves are reshape, transpose, reverse, slice and dynamic-slice.
-    """
+    """Rewrite reshape, transpose, reverse or slices of a broadcast scalar as a broadcast."""
     source = instruction.operands[0].operands[0]
     return (
         source

@@ -139,10 +139,7 @@ def slices_a_squeezed_array(i: HloInstruction) -> bool:
 def dynamic_slice_of_reshape(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction:
-    """Rewrite dynamic-slice(reshape(x)) as reshape(dynamic-slice(x)).
-
-    The reshape must only remove dimensions of size one.
-    """
+    """Rewrite dynamic-slice(reshape(x)) as reshape(dynamic-slice(x)) if only ones are removed."""
     narrow = instruction.operands[0]
     x, starts = narrow.operands[0], start_operands(instruction)
     kept = _kept_dimensions(narrow.shape, x.shape)
@@ -309,10 +306,7 @@ def updates_a_part_within(i: HloInstruction) -> bool:
 def update_of_part(
     computation: HloComputation, instruction: HloInstruction
 ) -> HloInstruction | Reason:
-    """Rewrite the update of an updated part of an array as one update of the array.
-
-    The start indices are the sums of the clamped ones.
-    """
+    """Rewrite the update of an updated part as one update, at the sum of the clamped starts."""
     x, inner = instruction.operands[:2]
     starts = _added_starts(
         computation,
@@ -341,10 +335,7 @@ def update_of_part(
 def reshape_of_update(
     computation: HloComputation, instruction: HloInstruction, updated: HloInstruction
 ) -> HloInstruction | None:
-    """Rewrite reshape(dynamic-update-slice(x, u)) as an update of reshape(x).
-
-    The reshape must only add or remove dimensions of size one.
-    """
+    """Rewrite reshape(dynamic-update-slice(x, u)) as an update of reshape(x), up to ones."""
     narrow, wide = updated.shape, instruction.shape
     starts, update = start_operands(updated), updated.operands[1]
     if len(starts) != narrow.rank or not narrow.rank or not wide.rank or narrow.element_count == 0:

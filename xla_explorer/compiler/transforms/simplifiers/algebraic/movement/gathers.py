@@ -179,10 +179,7 @@ def gather_of_reshape_of_pad(
     padded: HloInstruction,
     other: HloInstruction,
 ) -> HloInstruction | None:
-    """Rewrite gather(reshape(pad(x))) as pad(gather(reshape(x))).
-
-    Reshape and gather must keep the padded dimensions.
-    """
+    """Rewrite gather(reshape(pad(x))) as pad(gather(reshape(x))) if both keep padded dimensions."""
     kept = unmodified_dimensions(padded.shape.dimensions, other.shape.dimensions)
     rows = [_NOTHING] * other.shape.rank
     dimensions = list(other.shape.dimensions)

@@ -89,10 +89,7 @@ def counts_exactly(counts: HloInstruction) -> Reason | None:
 def reshape_of_iota_by_digits(
     computation: HloComputation, instruction: HloInstruction, counts: HloInstruction
 ) -> HloInstruction | None:
-    """Rewrite a reshape that splits a counted dimension as a sum of iotas, one per digit.
-
-    Each is multiplied by the weight of its digit.
-    """
+    """Rewrite a reshape that splits a counted dimension as a sum of iotas, weighted by digit."""
     counted, shape = int(counts.attributes["iota_dimension"]), instruction.shape
     before = counts.shape.dimensions
     if 0 in before or not shape.rank:
@@ -285,10 +282,7 @@ def _repeats_a_scalar(i: HloInstruction) -> bool:
 def reverse_of_operation_with_scalar(
     computation: HloComputation, instruction: HloInstruction, inner: HloInstruction
 ) -> HloInstruction:
-    """Rewrite reverse(x + broadcast(s)) as reverse(x) + broadcast(s).
-
-    Other binary operations too.
-    """
+    """Rewrite reverse(x + broadcast(s)) as reverse(x) + broadcast(s), for any binary operation."""
     sides = [
         o
         if _repeats_a_scalar(o)
