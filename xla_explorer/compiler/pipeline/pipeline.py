@@ -44,8 +44,8 @@ class PassPipeline:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }",
-    "interpreter", "algsimp,dce")
+    >>> text = "ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }"
+    >>> session = xe.compile(text, "interpreter", "algsimp,dce")
     >>> [step.name for step in session.passes.pipeline.steps]
     ['algsimp', 'dce']
     """
