@@ -71,9 +71,9 @@ def compile(
         pass, or the
         kernel and its HLO. None: what `xe.options` says.
     timeout
-        Seconds that an isolated compile or run may take.
+        Seconds that an isolated compile or run, or one of real XLA, may take; a question as a whole.
     memory_limit
-        Bytes that the child may take.
+        Bytes that the child, or real XLA, may take.
     shapes
         Of a text or file of StableHLO with dynamic sizes, a shape or a value for each argument of the entry, as `xe.load` takes them.
     mixed_precision
