@@ -23,9 +23,9 @@ from xla_explorer.hlo.primitive_type import F32, S32
 
 
 def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
-    """Return the elements in one reduced group, as a scalar; dynamic dimensions count their size.
+    """Return the elements in one reduced group, as a scalar of the operand's type.
 
-    The scalar has the operand's type.
+    Dynamic dimensions count their size.
     """
     if not any(x.shape.dynamic):
         return b.constant(math.prod([x.shape.dimensions[d] for d in over]), x.dtype)

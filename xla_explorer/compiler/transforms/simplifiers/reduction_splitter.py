@@ -67,7 +67,7 @@ class ReductionSplitter(OpExpanderPass):
 
 
 def _last_run(i: HloInstruction) -> list[int]:
-    """Return the reduced dimensions at the end of the operand, up to the last kept one."""
+    """Return the reduced dimensions at the end of the operand, after the last kept one."""
     reduced, sizes = i.attributes["dimensions"], i.operands[0].shape.dimensions
     first = len(sizes)
     while first and (first - 1 in reduced):

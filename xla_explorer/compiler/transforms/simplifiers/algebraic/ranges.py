@@ -143,7 +143,7 @@ def root_of_largest_is_in_range(instruction: HloInstruction) -> Reason | None:
 
 
 def reciprocal_roots_are_in_range(instruction: HloInstruction) -> Reason | None:
-    """Check that each positive number has a reciprocal root, a product that underflows a zero."""
+    """Check that positive numbers have a reciprocal root, and that underflow gives zero."""
     kind = _type_of(instruction)
     limits = float_limits(kind.dtype)
     if (kind.has_sign or kind.is_complex) and float(limits.smallest_subnormal) ** -0.5 <= float(

@@ -63,7 +63,7 @@ def leaves_elements_unread(barrier: HloInstruction) -> bool:
 
 
 def _needed_elements(barrier: HloInstruction) -> list[int]:
-    """Return elements that are read after the barrier, or that others use and that must wait."""
+    """Return elements that are read after the barrier, or that another user waits for."""
     read = {int(u.attributes["index"]) for u in barrier.users}
     return [n for n, i in enumerate(barrier.operands[0].operands) if n in read or len(i.users) > 1]
 
