@@ -41,7 +41,7 @@ def _block(page: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("host", ["page", "kernel"])
 @pytest.mark.sampled(1)
-def test_a_click_opens_a_block_and_the_address_brings_it_back(
+def test_a_double_click_opens_a_block_and_the_address_brings_it_back(
     browser: Any, layered: Any, tmp_path: Path, host: str
 ) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -54,10 +54,10 @@ def test_a_click_opens_a_block_and_the_address_brings_it_back(
         page.goto(path.as_uri() + "#tab=graph")
         page.wait_for_selector(".xe[data-ready]")
     assert page.locator(NODES).count() < 12 and _block(page, "layer × 360").is_visible()
-    _block(page, "layer × 360").click()
+    _block(page, "layer × 360").dblclick()
     _block(page, "layer 13 to 24").wait_for()
-    _block(page, "layer 13 to 24").click()
-    _block(page, "layer 14 of 360").click()
+    _block(page, "layer 13 to 24").dblclick()
+    _block(page, "layer 14 of 360").dblclick()
     page.wait_for_function(
         "() => document.querySelector('.xe-canvas').textContent.includes('%y13')"
     )
@@ -135,4 +135,69 @@ def test_two_fingers_zoom_and_one_pans(browser: Any, tmp_path: Path) -> None:
     fingers("touchMove", (x - 40, y), (x + 40, y))
     fingers("touchEnd")
     assert abs(page.evaluate(MATRIX)[2] / panned[2] - 2) < 0.1
+    page.close()
+
+
+CONTRACTED = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+NAMED = """HloModule step
+ENTRY e {
+  x = f32[8,8] parameter(0)
+%s
+  ROOT r = f32[8,8] negate(y)
+}"""
+
+
+@pytest.fixture(scope="module")
+def step() -> Any:
+    """A program of 9 blocks forward and backward, large enough to be drawn in blocks."""
+    lines: list[str] = []
+    last, opcodes = "x", ("tanh", "exponential", "cosine", "negate")
+
+    def add(scope: str, n: int) -> str:
+        work = f"{opcodes[n % 4]}({last})" if n % 34 else f"dot({last}, x), {CONTRACTED}"
+        lines.append(f'  v{len(lines)} = f32[8,8] {work}, metadata={{op_name="jit(f)/{scope}/op"}}')
+        return f"v{len(lines) - 1}"
+
+    for k in range(9):
+        for n in range(170):
+            last = add(f"jvp(block_{k})/attn", n)
+    for k in reversed(range(9)):
+        for n in range(170):
+            last = add(f"transpose(jvp(block_{k}))/attn", n)
+    lines.append(f"  y = f32[8,8] tanh({last})")
+    return xe.compile(NAMED % "\n".join(lines), threads=1)
+
+
+@pytest.mark.parametrize("host", [pytest.param("page", marks=pytest.mark.long), "kernel"])
+def test_a_click_on_a_block_sums_it_up(browser: Any, step: Any, tmp_path: Path, host: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    if host == "kernel":
+        open_live(page, xe.explore(step), tmp_path)
+    else:
+        page.goto(step.save(tmp_path / "step.html").as_uri() + "#tab=graph")
+        page.wait_for_selector(".xe[data-ready]")
+    labels = page.locator(f"{NODES}.k-scope > .t").all_text_contents()
+    assert labels == ["block_* × 9", "block_* × 9, backward"]
+    _block(page, "backward").click()
+    page.wait_for_function("() => document.querySelector('.xe-why .xe-facts')")
+    facts = dict(
+        page.evaluate(
+            "() => [...document.querySelectorAll('.xe-why .xe-facts tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+        )
+    )
+    assert int(facts["kernels"]) >= 9 * 5
+    assert {"flops", "bytes read", "memory at its peak", "of all kernels"} <= set(facts)
+    assert _block(page, "backward").get_attribute("class").split().count("on") == 1
+    assert page.evaluate("() => document.querySelector('.xe').explorer.selected") is None
+    page.locator(".xe-open-block").click()
+    _block(page, "block_8, backward").wait_for()
+    assert page.locator(".xe-open-block").count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator(".xe-why .xe-open-block").count() == 0
+    page.keyboard.press("o")
+    page.locator(".xe-layers tbody tr").first.wait_for()
+    page.locator(".xe-layers tr", has_text="block_4").first.click()
+    page.wait_for_function(
+        "() => document.querySelector('.xe-why b.mono')?.textContent === 'block_4'"
+    )
     page.close()

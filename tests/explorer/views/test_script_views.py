@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.explorer.views.asset_script import AssetScript
+from xla_explorer.explorer.pictures.layers import layers_of
 
 
 @pytest.fixture(scope="module")
@@ -104,28 +105,48 @@ def test_counterparts(
     assert script.call(KIN, lineage, asked, present, [[8, 3]]) == found
 
 
-_LAYERS = """(() => {
-  const of = (name, scope, us, line = "m.py:1") => ({ name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, scope, measured_us: us, predicted_us: us });
-  const kernels = hottestKernels([of("dot.1", ["jit(f)", "layer_0"], 2), of("dot.2", ["jit(f)", "layer_1"], 3), of("sub.1", ["jit(f)"], 4), { ...of("dot.3", ["jit(f)", "layer_1"], 1, "m.py:2"), flops: 4 }]);
-  return [timeByLayer(kernels), foldedAlike(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight])];
+_ALIKE = """(() => {
+  const of = (name, us, line = "m.py:1") => ({ name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, layers: [], measured_us: us, predicted_us: us });
+  const kernels = hottestKernels([of("dot.1", 2), of("dot.2", 3), of("sub.1", 4), { ...of("dot.3", 1, "m.py:2"), flops: 4 }]);
+  return foldedAlike(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight]);
+})"""
+_TREE = """(kernels => {
+  const rows = kernels.map(([us, ...layers]) => ({ measured_us: us, layers: layers.map(([box, name, is_backward, is_family]) => ({ box, name, is_backward, is_family })) })),
+    told = layer => [layer.name, layer.isAll, layer.time, layer.backward, layer.kernels, [...layer.groups].sort(), partsOf(layer).map(told)];
+  return told(layerTree(rows));
 })"""
 
 
-SCOPES = [
-    [3, "jit(step)", "GPT", "layer_0", "dot"],
-    [5, "jit(step)", "GPT", "layer_1"],
-    [2, "jit(step)", "jit(_where)"],
-]
+def test_a_tree_of_layers_has_forward_and_backward_and_parts_of_equal_layers_together() -> None:
+    def kernel(us: int, *path: str) -> list[Any]:
+        return [us, *[list(layer) for layer in layers_of(path)]]
+
+    name, _, time, backward, kernels, groups, parts = AssetScript().call(
+        _TREE,
+        [
+            kernel(4, "block_* × 2", "block_0", "attn"),
+            kernel(2, "block_* × 2", "block_1", "attn"),
+            kernel(1, "block_* × 2", "block_1", "mlp"),
+            kernel(8, "block_* × 2, backward", "block_1, backward", "attn"),
+            kernel(16, "head"),
+            kernel(32),
+        ],
+    )
+    assert (name, time, backward, kernels, groups) == ("", 63, 8, 6, [])
+    head, blocks = parts
+    assert head[:5] == ["head", False, 16, 0, 1]
+    assert blocks[:5] == ["block_* × 2", False, 15, 8, 4]
+    assert blocks[5] == ["s:block_* × 2", "s:block_* × 2, backward"]
+    assert [part[:5] for part in blocks[6]] == [
+        ["attn", True, 14, 8, 3],
+        ["mlp", True, 1, 0, 1],
+        ["block_1", False, 11, 8, 3],
+        ["block_0", False, 4, 0, 1],
+    ]
 
 
-def test_layers_are_told_apart_beside_what_stands_outside_and_kernels_that_are_alike_are_one_row() -> (
-    None
-):
-    layers, families = AssetScript().call(_LAYERS)
-    assert layers == [["jit(f)", 0.4], ["layer_1", 0.4], ["layer_0", 0.2]]
-    assert AssetScript().call("(scopes => timeByLayer(scopes.map(([us, ...scope]) => ({ row: { scope }, share: us / 10 }))))", SCOPES) == [
-        ["layer_1", 0.5], ["layer_0", 0.3], ["jit(_where)", 0.2]
-    ]  # fmt: skip
+def test_kernels_that_are_alike_are_one_row() -> None:
+    families = AssetScript().call(_ALIKE)
     assert AssetScript().call(
         "((rows, run) => hottestKernels(rows, run).map(k => k.share))",
         [{"measured_us": 2}, {"measured_us": 1}],

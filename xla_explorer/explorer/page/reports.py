@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.code.loop_rows import AccessPattern, DirectiveStep, Fold
+from xla_explorer.explorer.pictures.layers import Layer
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
@@ -74,7 +75,7 @@ class BufferView(NamedTuple):
 class KernelRow(NamedTuple):
     """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
     predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code. bound: what it takes its
-    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. scope: the
+    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. layers: the
     blocks of the graph that it is in, from the outside in."""
 
     name: str
@@ -91,7 +92,7 @@ class KernelRow(NamedTuple):
     instruction: int | None
     reason: str = ""
     bound: str = ""
-    scope: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] = ()
 
 
 class LoopAxis(NamedTuple):

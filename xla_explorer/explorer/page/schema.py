@@ -26,8 +26,8 @@ from xla_explorer.explorer.code.loop_rows import (
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.page import fact_heads, json_data, pools, reports, source
 from xla_explorer.explorer.pictures import picture
+from xla_explorer.explorer.pictures.layers import Layer
 from xla_explorer.explorer.pictures.picture import PictureData
-from xla_explorer.explorer.pictures.scopes import BACKWARD
 from xla_explorer.explorer.pictures.svg import COLOURS
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.foundation.decision import Decision
@@ -42,6 +42,7 @@ ROWS: dict[str, type] = {
     "check": Check,
     "decision": Decision,
     "timing": source.TimingRow,
+    "layer": Layer,
     "kernel": reports.KernelRow,
     "axis": reports.LoopAxis,
     "fold": Fold,
@@ -188,8 +189,6 @@ def _body() -> str:
             "};",
             "// Kinds of the elements of a picture, in the order of the legend.",
             f"export const KINDS = [{', '.join(map(_quoted, COLOURS))}];",
-            "// What ends the name of a block of the derivative.",
-            f"export const BACKWARD = {_quoted(BACKWARD)};",
             "// Kinds of decision that put two instructions into one kernel.",
             f"export const FUSION_KINDS = [{', '.join(map(_quoted, FUSION_KINDS))}];",
             "// Decisions that a reader can force and forbid by naming what they are about.",

@@ -65,6 +65,7 @@ from xla_explorer.explorer.page.reports import (
 )
 from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.pictures.layers import layers_of
 from xla_explorer.explorer.pictures.module_picture import block_groups
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.pictures.scopes import scope_boxes
@@ -335,13 +336,15 @@ class SessionReports(TraceReports):
                     i.id,
                     str(reason) if reason is not None else "",
                     cost.bound if session.backend in _BOUND_KNOWN else "",
-                    scope_boxes(scope_of(session, i)),
+                    layers_of(scope_boxes(scope_of(session, i))),
                 )
             )
         blocks, place = self.whole_blocks(self.passes.last)
-        chains = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
+        paths = [tuple(block.id.removeprefix("s:").split("/")) for block in blocks]
         return [
-            row._replace(scope=chains[place[row.instruction]]) if row.instruction in place else row
+            row._replace(layers=layers_of(paths[place[row.instruction]]))
+            if row.instruction in place
+            else row
             for row in rows
         ]
 

@@ -117,13 +117,7 @@ class TraceSource:
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         with collector_paused():
-            return pass_of_step(self.passes, step).picture(
-                computation=computation, show=self._shown()
-            )
-
-    def _shown(self) -> list[int]:
-        """Instructions whose blocks are open at first."""
-        return []
+            return pass_of_step(self.passes, step).picture(computation=computation)
 
     def text(self, step: int) -> Sequence[PrintedLine]:
         return pass_of_step(self.passes, step).lines
@@ -263,18 +257,6 @@ class SessionSource(TraceSource):
                 )
             )
         return rows
-
-    def _shown(self) -> list[int]:
-        """The instruction that takes most of the time, measured or predicted: the first look at a large module is at its block."""
-        times: Mapping[int, float] = {
-            row.instruction: row.median_us or 0.0
-            for row in self.timings()
-            if row.instruction is not None
-        }
-        times = times or next(
-            (column.values for column in self.reports.columns() if column.unit == "us"), {}
-        )
-        return [max(times, key=lambda key: times[key])] if times else []
 
     @cached_property
     def _panes(self) -> list[CodePane]:

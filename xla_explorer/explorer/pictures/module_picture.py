@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xla_explorer.explorer.pictures.blocks import Path, block_details
 from xla_explorer.explorer.pictures.folding import PASSED_THROUGH, FoldedRows, fold_picture
+from xla_explorer.explorer.pictures.layers import scope_key
 from xla_explorer.explorer.pictures.node_labels import (
     REDUCING,
     WITH_ARGUMENT,
@@ -24,7 +25,7 @@ from xla_explorer.explorer.pictures.picture import (
     PictureGroup,
     PictureNode,
 )
-from xla_explorer.explorer.pictures.scopes import scope_key, scope_paths
+from xla_explorer.explorer.pictures.scopes import scope_paths
 from xla_explorer.hlo.computation import ComputationRecord
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.module import ModuleSnapshot

@@ -15,14 +15,13 @@ from xla_explorer.explorer.pictures.blocks import (
     repeated_layers,
 )
 from xla_explorer.explorer.pictures.folding import QUIET
+from xla_explorer.explorer.pictures.layers import BACKWARD
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.metadata import layers_of_scope, parse_metadata
 
 DEEPEST = 3
 FEWEST_SIBLINGS = 3
 """So many scopes whose names differ only in a number are drawn as one box, `h_* × 12`, that opens to them."""
-BACKWARD = ", backward"
-"""Behind the name of the outermost box of a derivative."""
 BEFORE, AFTER = "before, no scope", "after, no scope"
 _WRAPPER = re.compile(
     r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|rematted_computation|custom_jvp|custom_vjp|xla_call|core_call)(\(.*\)?)?\Z"
@@ -160,8 +159,3 @@ def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
             found += [box, name] if box else [name]
         known[path] = tuple(found)
     return {key: known[path] for key, path in paths.items()}
-
-
-def scope_key(path: Path) -> str:
-    """The id of the box of a scope."""
-    return "s:" + "/".join(path)

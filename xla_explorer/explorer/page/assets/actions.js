@@ -19,7 +19,10 @@ export function actionsOf(app, { tabs, why, help }) {
   };
   // also: what is lit with it, such as all that one line of the source became.
   app.select = (/** @type {number | null} */ id, /** @type {string} */ origin, /** @type {number[]} */ also = []) =>
-    app.change({ selected: id, also, origin, ...(origin === "decision" ? {} : { decision: null }) });
+    app.change({ selected: id, also, block: null, origin, ...(origin === "decision" ? {} : { decision: null }) });
+  // Blocks of the graph in place of an instruction.
+  app.selectBlock = (/** @type {import("./layers.js").Block} */ block, /** @type {string} */ origin) =>
+    app.change({ block, selected: null, also: [], decision: null, origin });
   app.go = async (/** @type {number} */ number) => {
     if (number < 0 || number >= store.steps.length) return;
     const mine = ++ticket,
@@ -106,7 +109,7 @@ export function actionsOf(app, { tabs, why, help }) {
   app.back = () => {
     if (!help.hidden) help.hidden = true;
     else if (app.decision !== null) app.select(app.selected, "why");
-    else if (app.selected !== null) app.select(null, "key");
+    else if (app.selected !== null || app.block !== null) app.select(null, "key");
     else if (app.tab !== "graph") app.setTab("graph");
     else app.undo();
   };

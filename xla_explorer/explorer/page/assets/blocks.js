@@ -94,6 +94,12 @@ function liftedEdges(edges, standsFor) {
   return [...kept, ...lifted.values()];
 }
 
+/**
+ * The picture before a pass with the blocks open that are open after it, where a page carries all of it.
+ * @param {import("./store.js").Step} before @param {import("./store.js").Step} now
+ */
+export const outlineBefore = (before, now) => (before.whole && now.picture.hidden ? closedOutline(before.whole(), openBlocks(now.picture), [], null) : before.picture);
+
 /** @param {any} picture @returns {string[]} the blocks that are open in an outline */
 export const openBlocks = picture => picture.groups.flatMap((/** @type {PictureGroup} */ g) => (g.kind === "scope" && !g.hidden ? [g.id] : []));
 

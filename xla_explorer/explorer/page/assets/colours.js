@@ -1,5 +1,6 @@
 // Colouring the graph by numbers: by kind, or by a column of times, bytes or the user's own data, on one scale from pale to strong.
 import { make, showQuantity } from "./elements.js";
+import { boxOfKernel } from "./layers.js";
 import { namedAll } from "./store.js";
 
 // A scale that grows darker in light themes and brighter in dark ones; readable in grey too.
@@ -56,8 +57,18 @@ export function colouring(app) {
     select.hidden = !columns.length;
   }
   load();
+  /** @type {import("./schema.js").KernelRow[]} */
+  let kernels = [];
+  /** Kernels are known: closed blocks of a large module take the sum of theirs. @param {import("./schema.js").KernelRow[]} rows */
+  const learn = rows => {
+    kernels = rows;
+  };
+  /** The closed block of each kernel that is in one. @param {import("./drawing.js").DrawnElement[]} entries */
+  const closedBlocks = entries => boxOfKernel(kernels, new Set(entries.flatMap(({ node }) => (node.hidden && node.group ? [node.group] : []))));
   const column = () => (chosen < 0 ? null : columns[chosen]);
-  const valueOf = (/** @type {import("./scene.js").SceneNode} */ node) => {
+  /** @param {import("./scene.js").SceneNode} node @param {Map<string, number>} ofBlocks */
+  const valueOf = (node, ofBlocks) => {
+    if (node.hidden && node.group && ofBlocks.has(node.group)) return ofBlocks.get(node.group) ?? null;
     const values = column()?.values ?? new Map(),
       own = node.members.find((/** @type {number} */ id) => values.has(id) && app.store.children.has(id)) ?? node.members[0];
     if (values.has(own)) return values.get(own);
@@ -77,7 +88,10 @@ export function colouring(app) {
     }
     if (!c) return null;
     const dark = app.root.dataset.theme === "dark",
-      drawn = entries.map(e => [e.node, valueOf(e.node)]),
+      ofBlocks = new Map(),
+      inBlocks = closedBlocks(entries);
+    for (const [id, value] of c.values) if (inBlocks.has(id)) ofBlocks.set(inBlocks.get(id), (ofBlocks.get(inBlocks.get(id)) ?? 0) + value);
+    const drawn = entries.map(e => [e.node, valueOf(e.node, ofBlocks)]),
       known = drawn.map(([, v]) => v).filter((/** @type {number} */ v) => v !== null),
       low = Math.min(...known),
       high = Math.max(...known),
@@ -103,5 +117,5 @@ export function colouring(app) {
       make("span", { textContent: showQuantity(c.unit, high) }),
     );
   }
-  return { select, paint, load };
+  return { select, paint, load, learn, closedBlocks };
 }

@@ -153,7 +153,7 @@ const titleOfNode = (node, name) =>
     [name, node.label, node.detail].filter(Boolean).join("  "),
     ...node.lines,
     node.touched ? `${node.touched} of ${node.hidden} instructions added or changed by this pass` : "",
-    node.hidden ? "a click or e opens it" : node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",
+    node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",
   ]
     .filter(Boolean)
     .join("\n");

@@ -29,19 +29,20 @@ import { whyView } from "./why.js";
  * @property {(request: any) => void} send a request `{ ask, reply, ... }` of payload.answer
  * @property {Address} [address] where the view can be linked to
  */
-/** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string }} View */
+/** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string, refused?: boolean }} View */
 /**
  * @typedef {Object} Address
- * @property {() => { step?: number, op?: number, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string }} read
- * @property {(now: { step: number, op: number | null, panes: string[], tab: string, open: string[], find: string | null }) => void} write open: boxes of the
- *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among those that open by themselves
+ * @property {() => { step?: number, op?: number, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string, refused?: boolean }} read
+ * @property {(now: { step: number, op: number | null, panes: string[], tab: string, open: string[], find: string | null, refused: boolean | null }) => void} write open: boxes of the
+ *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among those that open by themselves; refused: whether refused
+ *     fusions are drawn where the reader has said so
  * @property {(listener: () => void) => void} onChange somebody followed a link, or went back
  */
 
 // Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `boxes` (of the graph that were opened), `selected` (and `also` with it), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
+// too), `boxes` (of the graph that were opened), `selected` (and `also` with it; `block` in its place), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
 const STATE = {
-  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "", plain: false, frames: false,
+  step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], block: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "", plain: false, frames: false, refused: null,
 }; // prettier-ignore
 
 let widgets = 0; // for ids that are unique on a page of several widgets
@@ -57,7 +58,7 @@ async function build(root, model, ask, disposals, editor) {
   /** @type {View} */
   const kept = model.get("view") ?? {},
     address = model.address?.read() ?? kept,
-    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: address.panes ?? [], boxes: address.open ?? [] }),
+    app = observable({ ...STATE, root, store, editor, wantedPane: address.pane || null, keptPanes: address.panes ?? [], boxes: address.open ?? [], refused: address.refused ?? null }),
     live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" }),
     timeline = timelineView(app),
     tabs = tabStrip(app, `xe-${++widgets}`, make),
@@ -98,15 +99,15 @@ async function build(root, model, ask, disposals, editor) {
     model.set("selected", app.selected ?? -1);
     model.save_changes();
   });
-  app.subscribe(["now", "selected", "panes", "tab", "boxes", "query"], () => {
+  app.subscribe(["now", "selected", "panes", "tab", "boxes", "query", "refused"], () => {
     if (!app.now) return;
-    model.address?.write({ step: app.step, op: app.selected, panes: code.shown(), tab: app.tab, open: app.boxes, find: app.query || null });
+    model.address?.write({ step: app.step, op: app.selected, panes: code.shown(), tab: app.tab, open: app.boxes, find: app.query || null, refused: app.refused });
     keepView();
   });
   // Not before what was kept has come back: another view of the same compile may read it meanwhile.
   function keepView() {
     if (!root.dataset.ready || !code.isLoaded()) return;
-    model.set("view", { tab: app.tab, panes: code.shown(), open: app.boxes, find: app.query || "" });
+    model.set("view", { tab: app.tab, panes: code.shown(), open: app.boxes, find: app.query || "", ...(app.refused === null ? {} : { refused: app.refused }) });
     model.save_changes();
   }
   app.subscribe(["timings"], () => {

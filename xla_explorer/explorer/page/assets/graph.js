@@ -4,7 +4,8 @@ import { bringBlocks, openBlocks } from "./blocks.js";
 import { breath, make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
 import { chooseStart, fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
-import { boxAround, instructionOf, neighbourByArrow } from "./graph_state.js";
+import { boxAround, instructionOf, neighbourByArrow, selectedElement } from "./graph_state.js";
+import { kernelsOf } from "./layers.js";
 import { GraphView, READABLE } from "./graph_view.js";
 import { saveText } from "./tables.js";
 import { registerTab } from "./tabs.js";
@@ -32,6 +33,12 @@ async function setOpen(view, group, open) {
   view.change({ opened, closed });
 }
 
+/** Selects what an element stands for: blocks, else its instruction. @param {GraphView} view @param {SceneNode} node */
+function chooseNode({ app }, node) {
+  if (node.kind === "scope" && node.group) app.selectBlock({ name: node.label, groups: [node.group], around: [] }, "graph");
+  else app.select(instructionOf(node), "graph");
+}
+
 /** @param {GraphView} view @param {SceneNode | undefined} node */
 function expandNode(view, node) {
   if (node?.group && !node.box) setOpen(view, node.group, true);
@@ -52,10 +59,10 @@ function growAround(view, node) {
 
 /** @param {GraphView} view @param {string} direction */
 function walkGraph(view, direction) {
-  const { app, state } = view,
-    entry = view.find(app.selected),
+  const { state } = view,
+    entry = selectedElement(state),
     next = entry ? neighbourByArrow(entry, direction, state.all) : state.all[0]?.node;
-  if (next) app.select(instructionOf(next), "graph");
+  if (next) chooseNode(view, next);
 }
 
 /** @param {GraphView} view */
@@ -79,6 +86,7 @@ function toolBar(view) {
     tool("fit", "whole graph (0)", () => view.fit(0.05)),
     tool("+", "zoom in (+)", () => camera.zoom(1.25)),
     frames,
+    view.refusals,
     tool("parameters", "draw parameters as nodes, or as part of what reads them", () => view.change({ fold: !view.state.options.fold })),
     tool("tidy", "lay out afresh: nodes have kept their places so far (r)", () => view.relayout()),
     tool("JSON", "save this picture as JSON", () => {
@@ -95,7 +103,7 @@ function graphKeys(view) {
       if (app.tab !== "graph") app.setTab("graph");
       act();
     },
-    selected = () => view.find(app.selected)?.node,
+    selected = () => selectedElement(view.state)?.node,
     expand = onGraph(() => expandNode(view, selected())),
     closer = () => camera.zoom(1.25);
   return {
@@ -116,7 +124,7 @@ function graphKeys(view) {
 /** @param {import("./state.js").App} app */
 function graphTab(app) {
   const view = new GraphView(app, {
-      select: node => (node.hidden ? expandNode(view, node) : app.select(instructionOf(node), "graph")),
+      select: node => chooseNode(view, node),
       toggle: node => (node.box ? collapseNode(view, node) : expandNode(view, node)),
       more: node => growAround(view, node),
     }),
@@ -131,6 +139,12 @@ function graphTab(app) {
   sized.observe(stage);
   app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
   app.undo = () => view.undo();
+  app.openBox = async (/** @type {string} */ group) => {
+    app.root.focus({ preventScroll: true }); // the button goes, and the focus must not go with it
+    await setOpen(view, group, true);
+    app.change({ picture: app.now.picture });
+  };
+  app.isBoxOpen = (/** @type {string} */ group) => Boolean(view.state.scene?.opened?.has(group));
   let looked = false;
   if (app.boxes.length) Object.assign(view.state.options, { opened: new Set(app.boxes), blocks: new Set(app.boxes) });
   app.subscribe(["now"], async () => {
@@ -146,7 +160,10 @@ function graphTab(app) {
     }
     await view.drawInPieces();
     if (app.now !== now) return;
-    if (first) lookAtHottest(view);
+    if (first) {
+      lookAtHottest(view);
+      learnKernels();
+    }
     else fetchMiddle(view);
   });
   app.subscribe(["selected"], () => {
@@ -155,14 +172,22 @@ function graphTab(app) {
       if (view.state.frame) view.fit(READABLE);
     }
     view.mark();
+    if (app.block !== null && app.origin !== "graph") view.revealBlock();
     if (app.selected === null) return;
     if (app.origin === "graph") view.reveal(app.selected);
     else if (app.tab === "graph" && app.now) showInstruction(view, app.selected);
   });
   app.subscribe(["colour", "theme"], () => view.paint());
+  // Closed blocks say nothing of their kernels by themselves.
+  async function learnKernels() {
+    if (!app.now?.picture.hidden) return;
+    view.colours.learn(await kernelsOf(app).catch(() => []));
+    view.paint();
+  }
   app.subscribe(["timings"], () => {
     view.colours.load();
     view.paint();
+    learnKernels();
   });
   return {
     root,

@@ -44,12 +44,11 @@ export function chooseStart(view) {
 }
 
 /** Brings what the picture begins with into view. @param {GraphView} view */
-export async function lookAtHottest(view) {
+export function lookAtHottest(view) {
   const { app, state } = view,
     hot = state.options.start,
     { now } = app;
   if (typeof hot !== "number") return;
-  if (!view.find(hot)) await showBlocksOf(view, hot);
   if (app.now === now && state.options.focus === null) view.lookAt(hot);
 }
 

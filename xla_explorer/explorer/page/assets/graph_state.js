@@ -20,9 +20,10 @@ import { named } from "./store.js";
  * @property {GraphOptions[]} back the options before
  * @property {{ step: any, picture: any } | null} aside a picture of its own of a part of a big module: a neighbourhood, paths
  * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
- * @property {Map<number, DrawnElement[]>} ghosts step -> what it removed
+ * @property {any} drawnStep the step whose picture was drawn last, as it comes
  * @property {Map<number, string>} status what became of each instruction since the step before
  * @property {number} gone how many removed ones are drawn
+ * @property {number} refused edges of refused fusions, drawn or not
  * @property {number | null} hottest the instruction that takes most of the time
  * @property {import("./fusion_frames.js").FusionFrame | null} frame the module as it was at a decision of this pass, where frames are wanted
  * @property {boolean} fitted whether the first picture was made to fit
@@ -40,9 +41,10 @@ export const newGraphState = app => ({
   aside: null,
   back: [],
   memories: new Map(),
-  ghosts: new Map(),
+  drawnStep: null,
   status: new Map(),
   gone: 0,
+  refused: 0,
   hottest: null,
   frame: null,
   fitted: false,
@@ -105,6 +107,17 @@ function innermost(all, id) {
   return best;
 }
 
+/** The elements of the blocks that are selected; of those that are not drawn the boxes around them. @param {GraphState} state @returns {DrawnElement[]} */
+export function elementsOfBlock({ app, all }) {
+  if (app.block === null) return [];
+  const of = (/** @type {string[]} */ boxes) => all.filter(({ node }) => node.group !== null && boxes.includes(node.group)),
+    found = of(app.block.groups);
+  return found.length ? found : of(app.block.around);
+}
+
+/** The element of what is selected: of an instruction, else of a block. @param {GraphState} state @returns {DrawnElement | null} */
+export const selectedElement = state => (state.app.block === null ? drawnElement(state, state.app.selected) : (elementsOfBlock(state)[0] ?? null));
+
 /** The instruction that an element is selected by. @param {SceneNode} node */
 export const instructionOf = node => node.members[0];
 
@@ -143,22 +156,27 @@ export function boxAround({ app }, node) {
   return app.now.picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === node.key)?.group ?? null;
 }
 
+/** The ids of the instructions that a picture draws. @param {import("./store.js").Picture} picture */
+const drawnIds = ({ nodes, groups }) => new Set([...nodes.map(n => n.id), ...groups.flatMap(g => (g.instruction === null ? [] : [g.instruction]))]);
+
 /**
- * What was drawn a moment ago, was there before this pass and is not there after it. Stepping back shows what was found stepping on.
- * @param {GraphState} state
- * @param {DrawnElement[]} last what was drawn before
- * @returns {DrawnElement[]}
+ * Whether an instruction was there before this pass and is not there after it; null where nothing is gone. What closed blocks hide is not
+ * said to be gone.
+ * @param {import("./store.js").Picture} before
+ * @param {import("./store.js").Picture} now
+ * @returns {((id: number) => boolean) | null}
  */
-export function goneSince({ app, ghosts }, last) {
-  if (!app.before) return [];
-  const alive = new Set(app.now.picture.nodes.map((/** @type {import("./schema.js").PictureNode} */ n) => n.id));
-  for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
-  /** @param {number} id */
-  const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id),
-    gone = last.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(there));
-  if (gone.length) ghosts.set(app.step, gone);
-  return gone.length ? gone : (ghosts.get(app.step) ?? []);
+export function goneBetween(before, now) {
+  const alive = drawnIds(now),
+    old = drawnIds(before),
+    closed = new Set([...before.groups, ...now.groups].filter(g => g.hidden).map(g => g.id)),
+    standIns = new Set([...before.nodes, ...now.nodes].filter(n => n.group !== null && closed.has(n.group)).map(n => n.id)),
+    isGone = (/** @type {number} */ id) => old.has(id) && !alive.has(id) && !now.aliases.has(id) && !standIns.has(id);
+  return [...old].some(isGone) ? isGone : null;
 }
+
+/** Of what was drawn what is gone. @param {DrawnElement[]} drawn @param {(id: number) => boolean} isGone */
+export const goneOf = (drawn, isGone) => drawn.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(isGone));
 
 /**
  * What the bar under the graph says: how much is drawn, hidden, folded, gone.

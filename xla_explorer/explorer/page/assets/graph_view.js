@@ -1,22 +1,23 @@
 // The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
-import { bringBlocks } from "./blocks.js";
+import { bringBlocks, outlineBefore } from "./blocks.js";
 import { colouring } from "./colours.js";
 import { drawGhost, drawnInPieces, emptyScene, farEdges, flat, statusOfElement, statusSince } from "./drawing.js";
 import { atOnce, inPieces, make, shape } from "./elements.js";
 import { columnCuts, inColumns } from "./columns.js";
 import { cameraOn } from "./graph_camera.js";
-import { drawnElement, frameOf, goneSince, graphCaption, hottestInstruction, newGraphState } from "./graph_state.js";
+import { drawnElement, elementsOfBlock, frameOf, goneBetween, goneOf, graphCaption, hottestInstruction, newGraphState, selectedElement } from "./graph_state.js";
 import { minimapOn } from "./minimap.js";
-import { sceneInPieces } from "./scene.js";
+import { refusedIn, sceneInPieces, withoutRefusals } from "./scene.js";
 import { KINDS } from "./schema.js";
 
-const MOST_GHOSTS = 60;
+const MOST_GHOSTS = 60,
+  MOST_REFUSED = 20; // edges of refused fusions that are drawn without being asked for
 export const READABLE = 0.55; // the least scale at which labels can be read
 const COMFORTABLE = 0.85;
 
 /**
  * What a reader does to what is drawn.
- * @typedef {Pick<import("./graph_state.js").GraphState, "frame" | "all"> & { scene: import("./scene.js").Scene }} LaidOut
+ * @typedef {Pick<import("./graph_state.js").GraphState, "frame" | "all" | "refused"> & { scene: import("./scene.js").Scene }} LaidOut
  * @typedef {{ select: (node: import("./scene.js").SceneNode) => void, toggle: (node: import("./scene.js").SceneNode) => void,
  *     more: (node: import("./scene.js").SceneNode) => void }} GraphHooks
  */
@@ -36,6 +37,15 @@ export class GraphView {
     this.count = make("span", { className: "xe-count" });
     this.legend = make("span", { className: "xe-legend" });
     this.colours = colouring(app);
+    this.refusals = make("button", {
+      className: "xe-refusals",
+      tabIndex: -1,
+      title: `draw the fusions that were refused; more than ${MOST_REFUSED} are drawn when they are asked for`,
+      onclick: () => {
+        app.change({ refused: !this.areRefusalsDrawn() });
+        this.draw(true);
+      },
+    });
     this.stage = make("div", { className: "xe-stage" }, this.svg);
     this.camera = cameraOn(this.stage, this.canvas);
     this.minimap = minimapOn(this.camera);
@@ -73,14 +83,14 @@ export class GraphView {
     const started = performance.now(),
       anchor = this.find(app.selected),
       last = state.all,
+      gone = yield* this.gone(redrawOnly ? [] : last),
       laidOut = this.next ?? (yield* this.layOut()),
-      gone = redrawOnly || laidOut.frame ? [] : goneSince(state, last),
       status = laidOut.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed),
       hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
     this.next = null;
     yield;
     yield* drawnInPieces(laidOut.scene, status, hooks, this.drawn, () => {
-      Object.assign(state, laidOut, { status, gone: gone.length });
+      Object.assign(state, laidOut, { status, gone: gone.length, drawnStep: laidOut.frame ? null : app.now });
       for (const ghost of this.canvas.querySelectorAll(":scope > .xe-ghost")) ghost.remove();
       this.canvas.prepend(...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
       if (!state.fitted) this.fitFirst();
@@ -97,22 +107,39 @@ export class GraphView {
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
   }
 
-  /** @returns {Generator<import("./elements.js").Pause, LaidOut, any>} */
-  *layOut() {
+  /**
+   * What the pass removed, where it was: in the picture before it, which is laid out where it was not what was drawn last.
+   * @param {import("./drawing.js").DrawnElement[]} last
+   * @returns {Generator<import("./elements.js").Pause, import("./drawing.js").DrawnElement[], any>}
+   */
+  *gone(last) {
+    const { app, state } = this,
+      { before, now } = app;
+    if (!before || frameOf(app) || state.options.only || state.options.focus !== null) return [];
+    const old = outlineBefore(before, now),
+      isGone = goneBetween(old, now.picture);
+    if (!isGone) return [];
+    return goneOf(last.length && state.drawnStep === before ? last : (yield* this.layOut(old)).all, isGone);
+  }
+
+  /** @param {import("./store.js").Picture | null} given in place of that of the step @returns {Generator<import("./elements.js").Pause, LaidOut, any>} */
+  *layOut(given = null) {
     const { state } = this,
-      frame = frameOf(this.app),
+      frame = given ? null : frameOf(this.app),
       place = frame ? "frame" : state.options.only || state.options.focus;
     const memory = state.memories.get(place) ?? new Map(); // a neighbourhood has places of its own
     state.memories.set(place, memory);
     const isAside = state.aside?.step === this.app.now && (state.options.only || state.options.focus !== null);
-    const picture = frame?.picture ?? (isAside ? state.aside?.picture : this.app.now.picture),
+    const picture = given ?? frame?.picture ?? (isAside ? state.aside?.picture : this.app.now.picture),
       options = frame ? { ...state.options, only: null, focus: null, start: this.app.selected } : state.options,
       places = yield* sceneInPieces(picture, options, memory),
       cuts = columnCuts(places, memory.get("cuts"));
     memory.set("cuts", cuts); // no path of a box
-    const scene = inColumns(places, cuts);
+    const scene = inColumns(places, cuts),
+      refused = refusedIn(scene);
+    if (!(this.app.refused ?? refused <= MOST_REFUSED)) withoutRefusals(scene);
     scene.outermost = true;
-    return { frame, scene, all: flat(scene) };
+    return { frame, scene, all: flat(scene), refused };
   }
 
   /** @param {number} gone */
@@ -123,7 +150,14 @@ export class GraphView {
       help = hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "";
     this.count.textContent = parts.join(" · ");
     this.count.title = [help, app.now.picture.note].filter(Boolean).join("\n");
+    this.refusals.hidden = !state.refused;
+    this.refusals.textContent = `refused ${state.refused}`;
+    this.refusals.setAttribute("aria-pressed", String(this.areRefusalsDrawn()));
     this.svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
+  }
+
+  areRefusalsDrawn() {
+    return this.app.refused ?? this.state.refused <= MOST_REFUSED;
   }
 
   paint() {
@@ -143,7 +177,7 @@ export class GraphView {
       far = scene ? farEdges(scene).size : 0,
       refused = edges.filter(e => e.isRefused).length,
       own = edges.filter(e => e.kind === "own").length,
-      hottest = this.find(this.state.hottest);
+      hottest = this.hottestElement();
     return /** @type {[string, string, number][]} */ ([
       ["new", "+ new", count("new")],
       ["changed", "● changed", count("changed")],
@@ -160,7 +194,16 @@ export class GraphView {
   // The kernel that takes most of the time, measured or predicted.
   markHottest() {
     for (const el of this.canvas.querySelectorAll(".hottest")) el.classList.remove("hottest");
-    this.find((this.state.hottest = hottestInstruction(this.app)))?.node.el.classList.add("hottest");
+    this.state.hottest = hottestInstruction(this.app);
+    this.hottestElement()?.node.el.classList.add("hottest");
+  }
+  /** The element that holds the longest kernel: in a closed block it is the block. */
+  hottestElement() {
+    const { hottest, all } = this.state,
+      found = this.find(hottest);
+    if (found || hottest === null) return found;
+    const box = this.colours.closedBlocks(all).get(hottest);
+    return all.find(e => e.node.group === box && box !== undefined) ?? null;
   }
 
   // Lights the selection, what is read and read by it, and what the decision is about.
@@ -168,6 +211,7 @@ export class GraphView {
     const { app } = this,
       ends = app.decision === null ? [] : app.store.decisions[app.decision].subjects;
     for (const el of this.canvas.querySelectorAll(".on")) el.classList.remove("on");
+    for (const { node } of elementsOfBlock(this.state)) node.el?.classList.add("on");
     const drawn = new Set(app.also.length ? this.state.all.flatMap(entry => entry.node.members) : []);
     for (const id of [app.selected, ...app.store.standing(app.also, drawn, app.now?.picture.aliases), ...ends]) {
       const entry = this.find(id);
@@ -186,6 +230,10 @@ export class GraphView {
   /** @param {number | null} id */
   reveal(id) {
     const entry = this.find(id);
+    if (entry && this.camera.isShown()) this.camera.reveal(entry);
+  }
+  revealBlock() {
+    const entry = selectedElement(this.state);
     if (entry && this.camera.isShown()) this.camera.reveal(entry);
   }
   /** @param {number} least */
@@ -207,7 +255,6 @@ export class GraphView {
   }
   relayout() {
     this.state.memories.clear();
-    this.state.ghosts.clear();
     this.draw();
     this.fit(READABLE);
     this.reveal(this.app.selected);

@@ -1,6 +1,8 @@
 // The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
 import { refusalCost } from "./decisions.js";
 import { barRow, breakable, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
+import { layerTable } from "./layer_table.js";
+import { layerTree, timeOf } from "./layers.js";
 import { FUSION_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
@@ -13,12 +15,8 @@ const MOST_HOT = 8,
   MOST_DEAR = 5,
   MOST_PLACES = 6,
   LONGEST_PLACE = 18,
-  NO_SCOPE = "(no scope)",
   NO_LINE = "(no line)",
-  NOWHERE = new Set([NO_SCOPE, NO_LINE]);
-
-/** Measured time where there is one, else predicted. @param {KernelRow} row */
-const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
+  NOWHERE = new Set([NO_LINE]);
 
 /**
  * The kernels by time, the longest first, with their share of the run; of all kernels where no run was measured.
@@ -73,31 +71,6 @@ export function foldedAlike(items, keyOf, weightOf) {
 const sameKernel = row => [family(row.name), row.opcode, row.bytes_read, row.bytes_written, row.flops].join(" ");
 /** @param {Decision} d */
 const sameRefusal = d => [d.kind, d.code, d.forceable, ...d.names.map(family), ...refusalCost(d).map(cost => (typeof cost === "number" ? cost.toPrecision(2) : cost))].join(" ");
-
-/**
- * Time by layer: the first parts of the scopes in which they differ, and below those that hold most of it, as far as there is more to tell
- * apart. Empty where the program names no scopes.
- * @param {{ row: KernelRow, share: number }[]} kernels
- * @returns {[string, number][]}
- */
-export function timeByLayer(kernels) {
-  const whole = kernels.reduce((sum, { share }) => sum + share, 0);
-  /** @param {typeof kernels} inside @param {number} depth @returns {[string, number][]} */
-  const open = (inside, depth) => {
-    /** @type {Map<string, typeof kernels>} */
-    const parts = new Map();
-    for (const kernel of inside) {
-      const name = kernel.row.scope[depth] ?? kernel.row.scope.at(-1) ?? NO_SCOPE;
-      parts.set(name, [...(parts.get(name) ?? []), kernel]);
-    }
-    return [...parts].flatMap(([name, found]) => {
-      const share = found.reduce((sum, one) => sum + one.share, 0),
-        deeper = found.filter(({ row }) => row.scope.length > depth + 1);
-      return deeper.length && share > whole / 2 ? open(found, depth + 1) : [/** @type {[string, number]} */ ([name, share])];
-    });
-  };
-  return kernels.some(({ row }) => row.scope.length) ? sharesByName(open(kernels, 0)) : [];
-}
 
 /** @param {{ row: KernelRow, share: number }[]} kernels */
 export const timeByLine = kernels => (kernels.some(({ row }) => row.line) ? sharesByName(kernels.map(({ row, share }) => [row.line || NO_LINE, share])) : []);
@@ -239,9 +212,17 @@ function overviewTab(app) {
       ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured, run)] : []),
       ...refusalsPart(refusals),
       ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
-      make("div", { className: "xe-two" }, make("div", {}, ...placesPart("by layer", timeByLayer(kernels), find("scope"))), make("div", {}, ...placesPart("by source line", timeByLine(kernels), find("line")))),
+      make("div", { className: "xe-two" }, make("div", {}, ...layersPart(kernels, run ?? whole)), make("div", {}, ...placesPart("by source line", timeByLine(kernels), find("line")))),
     );
     mark();
+  }
+
+  /** @param {{ row: KernelRow, share: number }[]} kernels @param {number} whole */
+  function layersPart(kernels, whole) {
+    const root = layerTree(kernels.map(({ row }) => row));
+    if (root.parts.size < 2 && ![...root.parts.values()].some(layer => layer.parts.size)) return [];
+    const choose = (/** @type {import("./layers.js").Block} */ block) => app.selectBlock(block, "overview");
+    return [make("h4", { textContent: "by layer" }), layerTable(root, whole, choose)];
   }
 
   /** @param {{ row: KernelRow, share: number }[]} kernels @param {boolean} measured @param {number | null} run */

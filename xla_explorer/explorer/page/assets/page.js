@@ -30,14 +30,15 @@ const model = {
     read() {
       const given = new URLSearchParams(location.hash.slice(1)),
         number = (/** @type {string} */ key) => (/^\d+$/.test(given.get(key) ?? "") ? Number(given.get(key)) : undefined);
-      return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, panes: given.get("panes")?.split(" "), tab: given.get("tab") || undefined, open: given.getAll("open"), find: given.get("find") || undefined };
+      return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, panes: given.get("panes")?.split(" "), tab: given.get("tab") || undefined, open: given.getAll("open"), find: given.get("find") || undefined, refused: given.has("refused") ? given.get("refused") === "true" : undefined };
     },
-    write({ step, op, panes, tab, open, find }) {
+    write({ step, op, panes, tab, open, find, refused }) {
       const next = new URLSearchParams({ step: String(step) });
       if (op !== null) next.set("op", String(op));
       if (panes.length) next.set("panes", panes.join(" "));
       next.set("tab", tab);
       if (find) next.set("find", find);
+      if (refused !== null) next.set("refused", String(refused));
       for (const box of open) next.append("open", box);
       address = "#" + next;
       frame ||= requestAnimationFrame(() => {

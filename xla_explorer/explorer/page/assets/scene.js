@@ -38,6 +38,8 @@ import { treeOf } from "./scene_tree.js";
  * @property {number} weight_bytes
  * @property {string} label
  * @property {boolean} isRefused whether a fusion of the two was refused, whatever else the edge is
+ * @property {string} below the kind that it has where refusals are not drawn, empty: it is not drawn then
+ * @property {string} labelBelow its label then
  * @property {number[]} [points]
  * @property {any} [el]
  */
@@ -289,7 +291,7 @@ function* levelOf(tree, container, options, memory, path) {
   }
   const edges = links
     .filter(([a, b]) => shown[a] && shown[b])
-    .map(([a, b, e]) => ({ source: fresh.get(a) ?? -1, target: fresh.get(b) ?? -1, kind: e.kind, weight_bytes: e.weight_bytes, label: e.kind === "own" ? [e.refused, e.label].filter(Boolean).join(" · ") : e.label, isRefused: e.kind === "fusion-refused" || !!e.refused }));
+    .map(([a, b, e]) => ({ source: fresh.get(a) ?? -1, target: fresh.get(b) ?? -1, kind: e.kind, weight_bytes: e.weight_bytes, label: e.kind === "own" ? [e.refused, e.label].filter(Boolean).join(" · ") : e.label, isRefused: e.kind === "fusion-refused" || !!e.refused, below: e.below, labelBelow: e.kind === "own" ? e.label : "" }));
   return yield* placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
@@ -324,6 +326,15 @@ function withoutParameters(picture) {
   const folded = new Map([...outermost].filter(([, users]) => users.length));
   setFolded(picture, folded);
   return folded.size ? { ...picture, nodes: picture.nodes.filter(n => !folded.has(n.id)) } : picture;
+}
+
+/** How many edges of a scene and of what is inside of it are refused fusions. @param {Scene} scene @returns {number} */
+export const refusedIn = ({ nodes, edges }) => edges.filter(e => e.isRefused).length + nodes.reduce((sum, { box }) => sum + (box ? refusedIn(box) : 0), 0);
+
+/** Takes the refusals out of a scene; everything else stays where it is. @param {Scene} scene */
+export function withoutRefusals(scene) {
+  scene.edges = scene.edges.flatMap(e => (!e.isRefused ? [e] : e.below ? [{ ...e, isRefused: false, kind: e.below, label: e.labelBelow }] : []));
+  for (const { box } of scene.nodes) if (box) withoutRefusals(box);
 }
 
 /** @param {Picture} whole @param {SceneOptions} options @param {Places} [memory] places, kept from scene to scene @returns {Scene} */

@@ -3,9 +3,9 @@
 /** @typedef {import("./store.js").Picture} Picture */
 /** @typedef {import("./scene.js").SceneOptions} SceneOptions */
 /** An element: the id of a node, or of a group. @typedef {number | string} Key */
-/** @typedef {{ source: Key, target: Key, kind: string, weight_bytes: number, label: string, refused: string }} TreeEdge */
+/** @typedef {{ source: Key, target: Key, kind: string, weight_bytes: number, label: string, refused: string, below: string }} TreeEdge */
 /**
- * level: the elements in each open box, null: of the outermost level; members: the ids of instructions in an element; edges: by the box
+ * below of an edge: its kind without its refusal, empty where it is nothing else. level: the elements in each open box, null: of the outermost level; members: the ids of instructions in an element; edges: by the box
  * in which both ends are; pathOfId: the elements around an instruction, from the outside in, and its own.
  * @typedef {{ groups: Map<string | null, import("./schema.js").PictureGroup>, opened: Set<Key>, nodes: Map<Key, import("./schema.js").PictureNode>,
  *     level: Map<Key | null, Key[]>, members: Map<Key, number[]>, edges: Map<Key | null, Map<string, TreeEdge>>, pathOfId: Map<number, Key[]>,
@@ -59,8 +59,9 @@ function openGroups(picture, options) {
   }
   const isClosed = (/** @type {string} */ key) => Boolean(parent.get(key)?.hidden),
     scopes = picture.groups.filter(g => g.kind === "scope" && !g.hidden).map(g => g.id);
-  let chosen = new Set([...depth.keys()].filter(key => !isClosed(key)));
-  const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length; // its blocks are open as the reader has them
+  const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length, // its blocks are open as the reader has them
+    isSmall = (/** @type {string} */ key) => isOutline && parent.get(key)?.kind === "fusion"; // beside closed blocks the inside of a kernel is large
+  let chosen = new Set([...depth.keys()].filter(key => !isClosed(key) && !isSmall(key)));
   if (countElements(picture, chosen) > OPEN_ALL) {
     let fits = false;
     const room = scopes.length && options.budget <= BUDGET ? Math.min(options.budget, AT_A_GLANCE) : options.budget;
@@ -142,8 +143,9 @@ export function treeOf(picture, options) {
     if (accepted(edge) && !edges.get(container)?.has(name)) continue;
     const at = edges.get(container) ?? new Map();
     edges.set(container, at);
-    const old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "", refused: "" };
+    const old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "", refused: "", below: "" };
     if (edge.kind === "fusion-refused") old.refused = edge.label; // an edge of the user's own is drawn over it, and says so
+    if (edge.kind !== "fusion-refused" && (!old.below || EDGE_RANK[edge.kind] >= EDGE_RANK[old.below])) old.below = edge.kind;
     if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) {
       old.kind = edge.kind;
       old.label = edge.label || old.label;

@@ -12,6 +12,7 @@ export function spoken(app) {
     const d = app.store.decisions[app.decision];
     return `${d.kind} of ${d.names.join(" into ")} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
   }
+  if (app.block !== null) return `block ${app.block.name} selected; ${pass}`;
   if (app.selected === null) return pass;
   const node = app.now?.picture.nodes.find((/** @type {import("./schema.js").PictureNode} */ n) => n.id === app.selected),
     links = app.now && printedLinks(app.now.text, app.selected),

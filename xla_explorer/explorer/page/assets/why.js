@@ -1,5 +1,6 @@
 // The why column: the decision as a checklist, else the selection and its history, else the step in numbers.
 import { make } from "./elements.js";
+import { blockPart } from "./why_block.js";
 import { decisionPart } from "./why_decision.js";
 import { selectionPart } from "./why_selection.js";
 import { stepPart } from "./why_step.js";
@@ -22,13 +23,15 @@ export function whyView(app) {
       parts =
         app.decision !== null
           ? decisionPart(app, app.store.decisions[app.decision])
-          : app.selected !== null
+          : app.block !== null
+            ? blockPart(app, app.block, () => mine === ticket)
+            : app.selected !== null
             ? selectionPart(app, app.selected, () => mine === ticket)
             : stepPart(app);
     const next = make("div", { className: "xe-why-body" }, ...problem, ...parts); // it begins at its top: to scroll the old one would lay out all
     body.replaceWith(next);
     body = next;
-    if (app.decision === null && app.selected !== null) askForMore(app.selected, mine);
+    if (app.decision === null && app.block === null && app.selected !== null) askForMore(app.selected, mine);
   }
   /** Decisions about it that were left out for size. @param {number} id @param {number} mine */
   function askForMore(id, mine) {
