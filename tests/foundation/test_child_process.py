@@ -8,7 +8,9 @@ import time
 
 import pytest
 
+from xla_explorer.foundation import child_process
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.limits import Deadline
 
 ECHO = """
 import os, signal, sys, time
@@ -60,6 +62,24 @@ def test_a_deadline_ends_it(child):
     with pytest.raises(TimeoutError, match=r"0\.2 s"):
         child.ask(0.2, "sleep")
     assert time.perf_counter() - started < 20 and not child.alive
+
+
+def test_ending_it_does_not_wait_for_a_process_that_takes_its_time_to_die(child, monkeypatch):
+    """The system takes long to free the memory of a large process, or one that waits for a device."""
+    child.ask(30, "a")
+    monkeypatch.setattr(child_process, "_kill", lambda process: None)
+    started = time.perf_counter()
+    with pytest.raises(TimeoutError, match=r"0\.2 s"):
+        child.ask(0.2, "sleep")
+    assert time.perf_counter() - started < 20 and not child.alive
+    os.kill(child.pid, signal.SIGKILL)
+    assert child._process.wait(20) == -signal.SIGKILL
+
+
+def test_a_deadline_counts_from_where_it_was_made(child):
+    late = Deadline(time.monotonic() - 1, 5.0)
+    with pytest.raises(TimeoutError, match=r"after 5 s"):
+        child.ask(late, "sleep")
 
 
 def test_closed_twice(child):
