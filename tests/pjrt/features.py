@@ -20,6 +20,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 
 FEATURES: list[Callable[[], None]] = []
@@ -92,6 +93,8 @@ def element_types() -> None:
         "int4",
         "uint4",
     )
+    if tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 12):
+        names += ("float6_e2m3fn", "float6_e3m2fn")
     x = jnp.array([0, 1, 1, 0])
     given = jax.jit(lambda x: [x.astype(name) for name in names])(x)
     for name, y in zip(
@@ -101,6 +104,40 @@ def element_types() -> None:
     ):
         assert y.dtype == name, name
         assert [complex(v).real for v in np.asarray(y)] == [0, 1, 1, 0] * 2, name
+    bit = getattr(ml_dtypes, "int1", None)  # which JAX 0.12 lowers as a boolean
+    if bit is not None and tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 12):
+        for given in (bit(1), np.ones(3, bit)):
+            assert (
+                np.asarray(jax.jit(lambda x: jnp.broadcast_to(x, (9, 3)).astype(np.int32))(given))
+                == 1
+            ).all()
+
+
+@feature
+def unknown_element_types() -> None:
+    """A buffer of a type that PJRT gains later is refused, of whatever rank: nothing may run on bytes that nobody wrote."""
+    from xla_explorer.pjrt import devices, layouts, records, state
+
+    (device,) = [
+        o for o in records._owners.values() if isinstance(o, devices.Device) and o.number == 0
+    ]
+    function = layouts.CALLBACK(state.native().addresses["Client_BufferFromHostBuffer"])
+    arguments = layouts.ARGUMENTS["Client_BufferFromHostBuffer"]
+    for dims in ((), (3,)):
+        sizes = (ctypes.c_int64 * 1)(*dims)
+        data = (ctypes.c_char * 3)()
+        given = arguments(
+            ctypes.sizeof(arguments),
+            data=ctypes.addressof(data),
+            type=len(layouts.BUFFER_TYPES),
+            dims=ctypes.addressof(sizes),
+            num_dims=len(dims),
+            device=device.handle,
+        )
+        error = function(ctypes.addressof(given))
+        assert error, dims
+        record = records.ErrorRecord.from_address(error)
+        assert b"no arrays of PJRT's element type" in ctypes.string_at(record.message)
 
 
 @feature

@@ -208,7 +208,8 @@ class Api(ctypes.Structure):
 BUFFER_TYPES = (
     "", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
     "complex64", "complex128", "float8_e5m2", "float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "float8_e4m3fnuz", "int4",
-    "uint4", "token", "int2", "uint2", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn",
+    "uint4", "token", "int2", "uint2", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn", "int1", "uint1",
+    "float6_e2m3fn", "float6_e3m2fn",
 )  # fmt: skip
 """PJRT_Buffer_Type by the names of numpy and ml_dtypes; the position is the code."""
 ERROR_CODES = {

@@ -55,7 +55,10 @@ def _from_host() -> NativeFunction:
     kind = f.get(arguments, a, "type")
     data = f.get(arguments, a, "data")
     total = w.named(w.stack_slot("i64"), PTR)
-    w.store(w.load(f.element(f.global_address("item_sizes"), kind & (TYPES - 1)), I64), total)
+    item = w.load(f.element(f.global_address("item_sizes"), kind & (TYPES - 1)), I64)
+    with f.when(item.equals(0)):  # an unknown type, which Python refuses
+        f.give(f.call("python_Client_BufferFromHostBuffer", PTR, a))
+    w.store(item, total)
     with f.each(rank) as k:
         dimension = (rank - 1) - k
         size, step = w.load(f.element(dims, dimension), I64), w.load(total, I64)
