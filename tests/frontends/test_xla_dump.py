@@ -201,6 +201,65 @@ def test_the_main_program_has_the_most_work_not_the_most_instructions(tmp_path: 
     assert xe.load(tmp_path).folder.module().name == "jit_step"
 
 
+FRAMES = """FileNames
+1 "a.py"
+
+FunctionNames
+1 "<module>"
+2 "main"
+{own}
+FileLocations
+1 {{file_name_id=1 function_name_id=1 line=1 end_line=1 column=0 end_column=1}}
+
+StackFrames
+1 {{file_location_id=1 parent_frame_id=1}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "module"),
+    [("main.<locals>.step", "jit_step"), ("Model.apply", "jit_apply"), ("<lambda>", "jit__lambda")],
+)
+def test_the_main_program_is_called_after_a_function_of_the_users_files(
+    tmp_path: Path, function: str, module: str
+) -> None:
+    """Helpers that the framework compiles on the way may have more work."""
+    for number, name, own, size in (
+        (2, "jit__normal", "", 512),
+        (4, module, f'3 "{function}"\n', 4),
+        (6, "jit_matmul", "", 256),
+    ):
+        (tmp_path / f"module_000{number}.{name}.before_optimizations.txt").write_text(
+            f"HloModule {name}\n\n{FRAMES.format(own=own)}\nENTRY e {{\n  x = f32[{size},{size}] parameter(0)\n  ROOT d = f32[{size},{size}] negate(x)\n}}\n"
+        )
+    dump = xe.load(tmp_path)
+    with pytest.warns(
+        UserWarning,
+        match=rf"{module} \(4\) was taken of 3 modules: a function of your files is called so; the others are jit__normal \(2\), jit_matmul \(6\)",
+    ):
+        assert dump.session().module.name == module
+    assert (
+        dump.session("jit_matmul").module.name == "jit_matmul"
+        and dump.session(2).module.name == "jit__normal"
+    )
+    assert f"main {module} (a function of your files" in str(dump)
+
+
+def test_of_several_own_functions_the_one_with_the_most_work_is_the_main_program(
+    tmp_path: Path,
+) -> None:
+    for number, name, size in ((1, "jit_init", 8), (2, "jit_step", 64), (3, "jit__normal", 512)):
+        own = f'3 "{name.removeprefix("jit_")}"\n' if number < 3 else ""
+        (tmp_path / f"module_000{number}.{name}.before_optimizations.txt").write_text(
+            f"HloModule {name}\n\n{FRAMES.format(own=own)}\nENTRY e {{\n  x = f32[{size}] parameter(0)\n  ROOT d = f32[{size}] negate(x)\n}}\n"
+        )
+    folder = xe.load(tmp_path).folder
+    assert (
+        folder.main[0].name == "jit_step"
+        and "of 2 such the one with the most work" in folder.main[1]
+    )
+
+
 def test_a_number_that_ends_a_name_stays(tmp_path: Path) -> None:
     for kind in (
         "before_optimizations.txt",

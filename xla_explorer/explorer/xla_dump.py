@@ -18,6 +18,7 @@ from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.kept import kept
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 from xla_explorer.hlo.module import HloModule
@@ -26,11 +27,16 @@ if TYPE_CHECKING:
     import pandas
 
 
+class MainProgramWarning(UserWarning):
+    """One of several modules of a dump was taken, as no name was given."""
+
+
 class XlaDump(Report):
     """A folder that XLA wrote. Nothing but names is read until a module is asked for.
 
     `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
-    program: the module with the most work, in operations and bytes.
+    program: the module that is called after a function of the user's files, of several the one with the most work, in operations and bytes.
+    A warning says which was taken (`choice`).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -52,7 +58,20 @@ class XlaDump(Report):
 
         Only passes that changed something are there, as XLA dumps no others. XLA writes no decisions down: `decisions` are
         replayed."""
+        if name is None and len(self.folder) > 1:
+            warn(self.choice, MainProgramWarning)
         return self._session(self.folder.module(name).number)
+
+    @property
+    def choice(self) -> str:
+        """Which module was taken as the main program, why, and which others there are."""
+        main, why = self.folder.main
+        others = [f"{m.name} ({m.number})" for m in self.folder if m is not main]
+        more = f" and {len(others) - 6} more" if len(others) > 6 else ""
+        return (
+            f"{main.name} ({main.number}) was taken of {len(self)} modules: {why}; the others are {', '.join(others[:6])}{more}. "
+            "dump.session(NAME or NUMBER) takes one of them"
+        )
 
     @kept
     def _session(self, number: int) -> Session:
@@ -115,7 +134,9 @@ class XlaDump(Report):
 
     def headline(self) -> str:
         """The folder's name, how many modules it has, and which is meant without a name."""
-        return f"XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}"
+        main, why = self.folder.main
+        chosen = f" ({why})" if len(self) > 1 else ""
+        return f"XlaDump {self.folder.path.name}: {len(self)} modules, main {main.name}{chosen}"
 
     def blocks(self) -> Blocks:
         """The modules with the most dumped files."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -162,9 +163,14 @@ class DumpFolder:
             raise DumpError(f"{self.path} holds no module {name!r}", hint)
         if name is not None:
             return candidates[-1]
-        # The program, not the helpers that a framework compiles on the way.
-        paths = [_first(m) for m in candidates]
-        return candidates[main_program(paths)]
+        return self.main[0]
+
+    @cached_property
+    def main(self) -> tuple[DumpedModule, str]:
+        """The main program, not the helpers that a framework compiles on the way; and by what it was taken."""
+        modules = list(self.modules.values())
+        found = main_program([_first(m) for m in modules], [m.name for m in modules])
+        return modules[found.number], found.why
 
     def __iter__(self) -> Iterator[DumpedModule]:
         return iter(self.modules.values())

@@ -1,9 +1,14 @@
-"""Which module of a dump is the program that a user means: the one with the most work, not the one with the most text."""
+"""Which module of a dump is the program that a user means.
+
+A function of the user's own comes before helpers of a framework, then the module with the most work, not the one with the most text.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import read_file
@@ -14,12 +19,54 @@ from xla_explorer.hlo.text import parse_hlo
 
 _LOOKED_AT, _READ = 32, 8  # files whose lines are counted, files that are read
 _LONGEST = 4 << 20  # bytes of files that are read for this
+_HEAD = 1 << 18  # bytes of a file in which the table of functions begins and ends
+_FUNCTIONS = re.compile(rb"^FunctionNames$((?:\s+\d+ \"[^\n]*\")+)", re.MULTILINE)
+_NAME = re.compile(r'\d+ "([^"\n]*)"')
 
 
-def main_program(paths: Sequence[Path | None]) -> int:
+class MainProgram(NamedTuple):
+    """number: of the program. why: by what it was taken, in words."""
+
+    number: int
+    why: str
+
+
+def main_program(paths: Sequence[Path | None], names: Sequence[str]) -> MainProgram:
+    """Return the program that is meant of the first files of modules and their names.
+
+    JAX calls a module after the function that it jitted, and the text lists the functions of the user's files: a module whose name is one
+    of them is the user's, any other a helper that the framework compiled on the way (`jit__normal`, `jit_matmul`). Of the user's modules,
+    or of all where the text has no such list, the one with the most work is taken.
+    """
+    numbers = range(len(paths))
+    own = [k for k in numbers if _is_users(paths[k], names[k])]
+    if not own or len(own) == len(paths):
+        return MainProgram(_with_most_work(paths, numbers), "it has the most work")
+    of_several = f", of {len(own)} such the one with the most work" if len(own) > 1 else ""
+    return MainProgram(
+        _with_most_work(paths, own), f"a function of your files is called so{of_several}"
+    )
+
+
+def _is_users(path: Path | None, name: str) -> bool:
+    """Whether a module is called after a function of the user's, by the table of functions at the head of a text."""
+    if path is None or path.suffix != ".txt":
+        return False
+    try:
+        with open(path, "rb") as file:
+            found = _FUNCTIONS.search(file.read(_HEAD))
+    except OSError:
+        return False
+    listed = found.group(1).decode("utf-8", "replace") if found is not None else ""
+    own = {
+        re.sub(r"[^\w.\-]", "_", one.rpartition(".")[2]).strip("_") for one in _NAME.findall(listed)
+    }
+    return re.sub(r"^p?jit_", "", name).strip("_") in own
+
+
+def _with_most_work(paths: Sequence[Path | None], numbers: Sequence[int]) -> int:
     """The number of the file with the most work in operations and bytes; of those with the most instructions, by lines, where files are
     too long to be read for that. A tie goes to the last, which was compiled last."""
-    numbers = range(len(paths))
     largest = sorted(numbers, key=lambda k: _size(paths[k]))[-_LOOKED_AT:]
     by_lines = sorted(largest, key=lambda k: (_lines(paths[k]), k))[-_READ:]
     if len(by_lines) == 1 or any(_size(paths[k]) > _LONGEST for k in by_lines):
