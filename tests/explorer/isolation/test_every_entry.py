@@ -14,6 +14,7 @@ import xla_explorer as xe
 from xla_explorer.backends.xla.child import XlaMemoryError, XlaTimeoutError
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.compiler.pipeline.value_check import ValueCheck
+from xla_explorer.explorer.code.kernel_alone import compiled_alone, module_of_kernel
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.isolation import (
     IsolatedMemoryError,
@@ -257,3 +258,15 @@ def test_the_start_of_a_child_is_not_counted() -> None:
         patch.setattr(child.ChildProcess, "ask", slow_start)
         with under(Bounds(LIMIT, None, bounds().elsewhere)), limited_run():
             np.testing.assert_array_equal(xe.evaluate(text, A), -A)
+
+
+def test_a_kernel_alone_is_kept_apart_as_its_session_is() -> None:
+    text = "ENTRY main { x = f32[64,64] parameter(0) ROOT r = f32[64,64] exponential(x) }"
+    compiled = xe.compile(text, isolate=True)
+    name = str(compiled.kernels()["kernel"].iloc[0]).lstrip("%")
+    found = compiled.schedule(name).run(repeats=2)
+    assert "agree" in str(found) or "equal" in repr(found)
+    made = compiled.schedule(name)
+    alone = compiled_alone(compiled, module_of_kernel(made.instruction))
+    assert alone.isolation == compiled.isolation
+    assert len(xe.tune(compiled, budget=0.5, tried=1, cache=False).kernels) == 1

@@ -71,6 +71,7 @@ def compiled_alone(
         journal="decisions",
         threads=session.options.threads,
         verify=False,
+        isolate=session.isolation,
         **options,
     )
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.explorer.code.kernel_alone import (
     compiled_alone,
     module_of_kernel,
@@ -273,13 +274,19 @@ def times_of(
     """(both timed in turns on the same arguments, the threads that may work on them)."""
     executables: list[Any] = [default.executable, scheduled.executable]
     if not hasattr(executables[0], "place"):  # its code runs in a child process
-        return _timed_apart(default, scheduled, given, repeats), default.options.threads or 1
+        return _timed_apart(default, scheduled, given, repeats), threads_of(default)
     leaves = executables[0].place(default.signature.leaves(given))
     calls = [
         executable.calls_of(leaves) for executable in executables
     ]  # kept: the arrays must live
-    threads = max([executable.program.threads for executable in executables])
+    threads = max([threads_of(session) for session in (default, scheduled)])
     return timed_in_turns(calls[0][0], calls[1][0], repeats, own_time=threads == 1), threads
+
+
+def threads_of(session: Compilation) -> int:
+    """How many threads may work on a program for a CPU; of one in a child process, how many were asked for."""
+    program = getattr(session.executable, "program", None)
+    return program.threads if isinstance(program, HostProgram) else session.options.threads or 1
 
 
 def _timed_apart(

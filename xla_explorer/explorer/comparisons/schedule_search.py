@@ -30,7 +30,7 @@ from xla_explorer.explorer.code.kernel_alone import (
     module_of_kernel,
     operands_of_kernel,
 )
-from xla_explorer.explorer.code.kernel_run import checked_values, times_of
+from xla_explorer.explorer.code.kernel_run import checked_values, threads_of, times_of
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of, schedules_beside
 from xla_explorer.explorer.code.named_kernel import kernel_of
 from xla_explorer.explorer.comparisons.gpu_schedule_search import COUNTED, search_on_gpu
@@ -229,7 +229,7 @@ def _searched(
     module = module_of_kernel(made.instruction)
     given = operands_of_kernel(made.instruction, module)
     default, plain = [compiled_alone(session, module, text) for text in (None, "")]
-    threads = int(getattr(default.executable, "program").threads)  # noqa: B009
+    threads = threads_of(default)
     host = host_target()
     registers = 32 if "avx512vl" in host.enabled_features else 16
     numbers = CpuNumbers(
