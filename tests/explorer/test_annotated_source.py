@@ -46,9 +46,18 @@ def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
     session.last_profile = pandas.DataFrame(rows)
     listing = session.annotate(measure=False)
     total = sum(3.0 + k for k in range(len(names)))
-    by_kernel = {line.kernels[0]: line.share for line in listing.lines if line.kernels}
+    by_kernel: dict[str, float] = {}
+    for line in listing.lines:
+        for name in line.kernels[:1]:
+            by_kernel[name] = by_kernel.get(name, 0.0) + (line.share or 0.0)
     assert by_kernel == pytest.approx({name: (3.0 + k) / total for k, name in enumerate(names)})
-    assert listing.to_html().count("rgba(") == len([line for line in listing.lines if line.kernels])
+    assert sum([line.share or 0.0 for line in listing.lines]) == pytest.approx(1.0)
+    fused = [line for line in listing.lines if line.share and line.lines > 1]
+    assert len(fused) >= 3 and all(line.share < 0.99 for line in fused if line.share)
+    assert all(line.told_time.startswith("~") and "lines in 1 kernel" in line.told_time for line in fused)  # fmt: skip
+    alone = [line for line in listing.lines if line.share and line.lines == 1]
+    assert alone and not any("~" in line.told_time for line in alone)
+    assert listing.to_html().count("rgba(") == len([line for line in listing.lines if line.share])
 
 
 def test_every_line_with_code_unfolds_and_size_is_bounded(

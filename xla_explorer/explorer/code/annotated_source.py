@@ -15,10 +15,12 @@ from xla_explorer.explorer.display import (
     escape,
     fenced,
     microseconds,
+    number_of,
+    percent,
     wide_frame,
 )
 from xla_explorer.explorer.display.highlighting import highlighted
-from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, costs_of
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, costs_of, member_costs
 from xla_explorer.explorer.measures.profiling import profile
 from xla_explorer.explorer.questions.provenance import provenance
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
@@ -38,15 +40,26 @@ _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 
 
 class AnnotatedLine(NamedTuple):
-    """number: in the source text, from 1. kernels: names of the steps that compute the line. time_us: median of these steps together,
-    None without a profile; a step that computes several lines counts for each. share: of the program's time. code: stage -> lines."""
+    """number: in the source text, from 1. kernels: names of the steps that compute the line. time_us: the line's part of their medians,
+    None without a profile. share: of the time of all kernels. lines: how many lines these steps compute: if more than one, their time is
+    split by the estimated cost of the instructions. code: stage -> lines."""
 
     number: int
     text: str
     kernels: tuple[str, ...]
     time_us: float | None
     share: float | None
+    lines: int
     code: dict[str, list[str]]
+
+    @property
+    def told_time(self) -> str:
+        """`12.3 us · 40 %`, with a ~ and the number of lines if it is part of the time of a kernel of several."""
+        if self.time_us is None:
+            return ""
+        several = f", of {self.lines} lines in {number_of(len(self.kernels), 'kernel')}"
+        told = f"{microseconds(self.time_us)} · {percent(self.share)}"
+        return f"~{told}{several}" if self.lines > 1 else told
 
 
 class AnnotatedSource(Report):
@@ -65,10 +78,10 @@ class AnnotatedSource(Report):
         """A line a line, with its time and how much code it became."""
         out = []
         for line in self.lines:
-            time = microseconds(line.time_us) if line.time_us is not None else ""
+            time = line.told_time.split(",")[0]
             sizes = ", ".join([f"{len(code)} {stage}" for stage, code in line.code.items()])
             out.append(
-                f"{line.number:4d} {time:>9} | {line.text.rstrip()}"
+                f"{line.number:4d} {time:>16} | {line.text.rstrip()}"
                 + (f"   [{sizes}]" if sizes else "")
             )
         text = "\n".join(out)
@@ -90,7 +103,7 @@ class AnnotatedSource(Report):
         notes = [f"{name} is not shown: {reason.message}" for name, reason in self.missing.items()]
         if any(line.time_us is not None for line in self.lines):
             notes.append(
-                "times are of the kernels that a line is computed in; a kernel that computes several lines counts for each"
+                "~ marks an estimate: the time of a kernel that computes several lines is split by the cost of their instructions"
             )
         if cut:
             notes.append(f"the code of {cut} lines is left out for size: .lines[k].code")
@@ -102,7 +115,7 @@ class AnnotatedSource(Report):
 def _line_html(line: AnnotatedLine, body: str) -> str:
     share = line.share or 0.0
     shade = f"background:rgba(230,159,0,{0.08 + 0.6 * min(share, 1.0):.2f});" if line.share else ""
-    time = f"{microseconds(line.time_us)} · {share:.0%}" if line.time_us is not None else ""
+    time = line.told_time
     text = f'<span style="white-space:pre">{highlighted(line.text, "hlo")}</span>'
     head = f'<span style="display:inline-block;width:3em;text-align:right;color:#858585">{line.number}</span> '
     place = f'<span style="float:right;color:#858585">{escape(time)}</span>' if time else ""
@@ -142,7 +155,8 @@ def annotated_source(
         profile(session, arrays, repeats)
     sources = _sources(session)
     code, missing = _code(session, sources)
-    times, total = _times(session)
+    times = _times(session)
+    total = sum(times.values())
     steps: dict[int, dict[str, None]] = defaultdict(
         dict
     )  # source instruction -> steps that compute it
@@ -162,18 +176,19 @@ def annotated_source(
         for member in members.get(step.instruction, {step.instruction}):
             for origin in sources.get(member, ()):
                 steps[origin][step.name] = None
+    parts = _parts_of_lines(session, sources, times)
     lines = []
     for number, text, key in _source_lines(session):
         names = tuple(steps.get(key, ())) if key is not None else ()
-        known = [times[f"%{name}"] for name in names if f"%{name}" in times]
-        time = sum(known) if known else None
+        beside = {origin for origin, found in steps.items() if not found.keys().isdisjoint(names)}
+        time = parts.get(key) if key is not None else None
         share = time / total if time is not None and total else None
         found = (
             {stage: by_key[key] for stage, by_key in code.items() if key in by_key}
             if key is not None
             else {}
         )
-        lines.append(AnnotatedLine(number, text, names, time, share, found))
+        lines.append(AnnotatedLine(number, text, names, time, share, len(beside), found))
     return AnnotatedSource(lines, missing, session)
 
 
@@ -229,17 +244,37 @@ def _code(
     return code, missing
 
 
-def _times(session: Compilation) -> tuple[dict[str, float], float]:
-    """Kernel -> median microseconds, and their sum; of the last profile."""
+def _parts_of_lines(
+    session: Compilation, sources: dict[int, tuple[int, ...]], times: dict[str, float]
+) -> dict[int, float]:
+    """Source instruction -> its part of the times of the kernels that compute it. The parts of a kernel add up to its time."""
+    found: dict[int, float] = defaultdict(float)
+    known = {i.id: i for i in session.module.instructions()}
+    for step in program_steps(session):
+        kernel, time = known.get(step.instruction), times.get(f"%{step.name}")
+        if kernel is None or time is None:
+            continue
+        weights: dict[int, float] = defaultdict(float)
+        for member, weight in member_costs(session, kernel, step.opcode) or [(kernel, 1.0)]:
+            origins = sources.get(member.id, ())
+            for origin in origins:
+                weights[origin] += weight / len(origins)
+        whole = sum(weights.values())
+        for origin, weight in weights.items():
+            found[origin] += time * (weight / whole if whole else 1 / len(weights))
+    return found
+
+
+def _times(session: Compilation) -> dict[str, float]:
+    """Kernel -> median microseconds of the last profile."""
     frame = session.last_profile
     if frame is None:
-        return {}, 0.0
-    times = {
+        return {}
+    return {
         str(r["kernel"]): float(r["median_us"])
         for r in frame.to_dict("records")
         if r["kernel"] != WHOLE_PROGRAM
     }
-    return times, sum(times.values())
 
 
 class RelationRow(NamedTuple):

@@ -23,7 +23,12 @@ from xla_explorer.explorer.display.display import (
 from xla_explorer.explorer.display.escaping import escape, fenced, markdown_text
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.plain_data import named_data, plain
-from xla_explorer.explorer.display.quantities import byte_count, microseconds, number_of
+from xla_explorer.explorer.display.quantities import (
+    byte_count,
+    microseconds,
+    number_of,
+    percent,
+)
 from xla_explorer.explorer.display.report import Report
 
 __all__ = [
@@ -50,6 +55,7 @@ __all__ = [
     "microseconds",
     "named_data",
     "number_of",
+    "percent",
     "plain",
     "pre_html",
     "printed",

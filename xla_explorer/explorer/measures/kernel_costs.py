@@ -152,3 +152,23 @@ def program_cost(module: HloModule, target: Target | None = None) -> ProgramCost
         sum([k.times * k.cost.bytes_written for k in kernels]),
         sum([k.nanoseconds for k in kernels]) / 1e3,
     )
+
+
+def member_costs(
+    session: Compilation, i: HloInstruction, opcode: str
+) -> list[tuple[HloInstruction, float]]:
+    """Return the instructions that a kernel computes, each with its estimated cost: operations, and bytes that it makes.
+
+    A kernel of one instruction has none. opcode: `entry` if one step runs the whole program.
+    """
+    computation = (
+        session.module.entry
+        if opcode == "entry"
+        else i.called[0]
+        if i.opcode.name == "fusion"
+        else None
+    )
+    members = computation.instructions.values() if computation is not None else ()
+    inner = [j for j in members if j.opcode.name not in FREE and j.opcode.name != "tuple"]
+    costs = [(j, instruction_cost(j)) for j in inner]
+    return [(j, cost.flops + cost.transcendentals + j.shape.byte_size) for j, cost in costs]

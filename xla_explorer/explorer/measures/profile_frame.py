@@ -7,9 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.display.pandas_frame import WideFrame
-from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
+from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM, member_costs
 from xla_explorer.explorer.sessions.compilation import Compilation, scope_of, source_line
-from xla_explorer.hlo.analysis.cost import FREE, instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
@@ -104,20 +103,10 @@ class ProfileFrame(WideFrame):
 
 
 def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, ...]:
-    """The instructions that a kernel computes, each with its share of the cost. opcode: `entry` where one step runs the whole program."""
-    computation = (
-        session.module.entry
-        if opcode == "entry"
-        else i.called[0]
-        if i.opcode.name == "fusion"
-        else None
-    )
-    members = computation.instructions.values() if computation is not None else ()
-    inner = [j for j in members if j.opcode.name not in FREE and j.opcode.name != "tuple"]
+    """The instructions that a kernel computes, each with its share of the cost."""
     own = source_line(session, i.id), "/".join(scope_of(session, i))
-    costs = [(j, instruction_cost(j)) for j in inner]
-    weights = [cost.flops + cost.transcendentals + j.shape.byte_size for j, cost in costs]
-    whole = sum(weights)
+    costs = member_costs(session, i, opcode)
+    whole = sum([weight for _, weight in costs])
     if not whole:
         return (Part(*own, 1.0),)
     return tuple(
@@ -127,6 +116,6 @@ def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, 
                 "/".join(scope_of(session, j)) or own[1],
                 weight / whole,
             )
-            for j, weight in zip(inner, weights, strict=True)
+            for j, weight in costs
         ]
     )
