@@ -41,7 +41,7 @@ class Deadline(NamedTuple):
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        """So many seconds from here."""
+        """Return the deadline that is `seconds` from now."""
         return cls(time.monotonic() + seconds, seconds)
 
     @property

@@ -1,4 +1,4 @@
-"""How much memory this process may map: a limit above what it maps already, where the system has such limits."""
+"""Limits of the memory that a process may map, on systems that have such limits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_GENEROUS = 2 << 30  # what LLVM and numpy map, where the system does not tell
+_GENEROUS = 2 << 30  # mapped by LLVM and numpy; for systems without /proc
 
 
 def mapped_bytes(process: int | str = "self") -> int:
-    """What this process, or that of a number, maps now."""
+    """Return the bytes that a process maps now; `process` is its number or "self"."""
     try:
         with open(f"/proc/{process}/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -20,7 +20,10 @@ def mapped_bytes(process: int | str = "self") -> int:
 
 @contextmanager
 def at_most_more(more: int) -> Iterator[None]:
-    """Inside, mapping so many bytes more than now fails, which Python says as MemoryError. Nothing happens where there are no limits."""
+    """Let this process map at most `more` bytes more inside the context.
+
+    An allocation above the limit raises MemoryError. Without such limits nothing changes.
+    """
     try:
         import resource  # not on Windows
     except ImportError:
@@ -37,7 +40,10 @@ def at_most_more(more: int) -> Iterator[None]:
 
 
 def limit_memory(limit: int | None) -> None:
-    """From here on, mapping more than so many bytes in all fails; None takes the limit away. Nothing happens where there are no limits."""
+    """Let this process map at most `limit` bytes in all; None removes the limit.
+
+    On systems without such limits nothing changes.
+    """
     try:
         import resource  # not on Windows
     except ImportError:
@@ -50,9 +56,9 @@ def limit_memory(limit: int | None) -> None:
 
 
 def limit_memory_of(process: int, more: int | None) -> None:
-    """From here on, mapping so many bytes more than now fails in a child process; None takes the limit away.
+    """Let a child process map at most `more` bytes more than now; None removes the limit.
 
-    Nothing happens where one process cannot limit another.
+    On systems whose processes cannot limit each other nothing changes.
     """
     try:
         import resource  # not on Windows
