@@ -269,4 +269,5 @@ def test_a_kernel_alone_is_kept_apart_as_its_session_is() -> None:
     made = compiled.schedule(name)
     alone = compiled_alone(compiled, module_of_kernel(made.instruction))
     assert alone.isolation == compiled.isolation
-    assert len(xe.tune(compiled, budget=0.5, tried=1, cache=False).kernels) == 1
+    for session in (compiled, xe.compile(text, backend="gpu", isolate=True)):
+        assert len(xe.tune(session, budget=0.5, tried=1, cache=False).kernels) == 1

@@ -234,6 +234,14 @@ class GpuExecutable:
             origins[other : other + count] = self.ptx.origins[first : first + count]
         return self.ptx._replace(text=text, origins=origins)
 
+    @property
+    def kernel_threads(self) -> dict[str, int]:
+        """The threads of each kernel's launch, by its name."""
+        return {
+            kernel.name: kernel.launch.blocks * kernel.launch.threads_per_block
+            for kernel in self.program.kernels
+        }
+
     def emulate(
         self, arrays: list[Any], options: LaunchOptions | None = None, text: str | None = None
     ) -> EmulationResult:

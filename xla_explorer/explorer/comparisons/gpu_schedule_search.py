@@ -116,15 +116,14 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
         [value.nbytes for value in (*map(np.asarray, leaves), *map(np.asarray, found.values))]
     )
     total = 0.0
-    for kernel in executable.program.kernels:
-        rows = [row for row in found.rows if row["kernel"] == kernel.name]
+    for name, threads in executable.kernel_threads.items():
+        rows = [row for row in found.rows if row["kernel"] == name]
         conflicts = sum(
             [(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows]
         )
         instructions, sectors = [
-            sum([row[name] or 0 for row in rows]) for name in ("warp_instructions", "sectors")
+            sum([row[counter] or 0 for row in rows]) for counter in ("warp_instructions", "sectors")
         ]
-        threads = kernel.launch.blocks * kernel.launch.threads_per_block
         total += counted_nanoseconds(
             target, 32 * (instructions + conflicts), SECTOR_BYTES * sectors, held, threads
         )

@@ -176,6 +176,12 @@ class RemoteEmulatedExecutable(RemoteExecutable):
         """See the GPU executable."""
         return self.program.ask("emulate", [np.asarray(a) for a in arrays], options, text)
 
+    @cached_property
+    def kernel_threads(self) -> dict[str, int]:
+        """See the GPU executable."""
+        found: dict[str, int] = self.program.ask("kernel_threads")
+        return found
+
     def stepper(self, *arguments: Any) -> Any:
         """See the GPU executable."""
         return self._here().stepper(*arguments)

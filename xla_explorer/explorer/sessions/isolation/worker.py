@@ -159,6 +159,11 @@ class Worker:
         """See the GPU executable."""
         return self._begin(number, "running").emulate(arrays, options, text)
 
+    def kernel_threads(self, number: int) -> dict[str, int]:
+        """See the GPU executable."""
+        executable: Any = self.programs[number].executable
+        return dict(executable.kernel_threads)
+
     def evaluate(
         self, module: HloModule, values: list[Any], options: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
