@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -900,6 +901,29 @@ def transformations_of_hlo() -> None:
         xla.register_hlo_module_transformation(function, name=name)
         raises(jax.errors.JaxRuntimeError, name)(lambda: jax.jit(lambda x: x * 5)(x))
         assert xla.clear_hlo_module_transformation(name)
+
+
+@feature
+def modules_dumped_as_xla_dumps_them() -> None:
+    import xla_explorer as xe
+
+    x = np.linspace(0, 1, 5, dtype=np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        into = {"xla_dump_to": folder, "xla_dump_hlo_as_proto": True}
+        dumped = jax.jit(lambda x: jnp.sin(x) * 2, compiler_options=into)
+        close(dumped(x), np.sin(x) * 2)
+        for stage in ("before", "cpu_after"):
+            for end in ("txt", "hlo.pb"):
+                (file,) = Path(folder).glob(f"module_*.{stage}_optimizations.{end}")
+                close(xe.compile(xe.load(file))(x), np.sin(x) * 2)
+        blocked = Path(folder) / "file"
+        blocked.touch()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            close(
+                jax.jit(lambda x: x * 7, compiler_options={"xla_dump_to": str(blocked)})(x), x * 7
+            )
+        assert any("no dump of" in str(w.message) for w in told), told
 
 
 @feature

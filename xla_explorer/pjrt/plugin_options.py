@@ -44,6 +44,9 @@ class PluginOptions:
     dispatch : str
         adaptive: a program whose last run took long runs while Python goes on; asynchronous: every program; synchronous: none.
         A program that calls Python always runs where it is called.
+    xla_dump_to : str
+        A folder that gets the module of each compile before and after the passes, as text and proto under the names that XLA
+        gives such files; "" for none.
     """
 
     backend: str = "cpu"
@@ -54,10 +57,11 @@ class PluginOptions:
     devices: int = 1
     platform: str = PLATFORMS[0]
     dispatch: str = "adaptive"
+    xla_dump_to: str = ""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
-        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM and _DISPATCH."""
+        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM, _DISPATCH and _XLA_DUMP_TO."""
         given = {
             f.name: environment[PREFIX + f.name.upper()]
             for f in fields(cls)
@@ -68,7 +72,7 @@ class PluginOptions:
     def changed(self, given: Mapping[str, Any]) -> PluginOptions:
         """A copy with other values, given as texts or as what they are. PluginOptionError for other names.
 
-        Names that begin with `xla_` are XLA's own flags, which mean nothing here; their values are checked.
+        Other names that begin with `xla_` are XLA's own flags, which mean nothing here; their values are checked.
         """
         names = [f.name for f in fields(self)]
         values: dict[str, Any] = {}
@@ -79,7 +83,8 @@ class PluginOptions:
                     raise PluginOptionError(
                         problem, "XLA's own flags change nothing here; leave it out"
                     )
-                continue
+                if name not in names:
+                    continue
             if name not in names:
                 near = nearest(name, names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"

@@ -114,6 +114,8 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
     number = sessions.add(session)
     if options.dump:
         _dump(session, Path(options.dump), number)
+    if options.xla_dump_to:
+        _dump_as_xla(session, Path(options.xla_dump_to), number)
     return Compiled(session, terms, entry)
 
 
@@ -147,6 +149,21 @@ def _dump(session: Session, folder: Path, number: int) -> None:
         session.save(folder / f"{number:04}_{name}.html")
     except OSError as problem:  # the program matters more than its page
         warn(f"no page of {session.source.name} in {folder}: {problem}", RuntimeWarning)
+
+
+def _dump_as_xla(session: Session, folder: Path, number: int) -> None:
+    name = re.sub(r"[^\w.-]+", "_", session.source.name)[:80]
+    stages = {"before": session.source, f"{session.backend}_after": session.module}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage, module in stages.items():
+            file = f"module_{number:04}.{name}.{stage}_optimizations"
+            (folder / f"{file}.txt").write_text(module.to_text(), encoding="utf-8")
+            text, constants = text_and_constants(module)
+            proto = with_constants(_parse(text), constants)
+            (folder / f"{file}.hlo.pb").write_bytes(bytes_field(1, proto))
+    except (OSError, PjrtError) as problem:
+        warn(f"no dump of {session.source.name} in {folder}: {problem}", RuntimeWarning)
 
 
 def donated_parameters(module: HloModule) -> set[int]:
