@@ -28,7 +28,7 @@ _FAMILIES = {
 _OTHERS = {
     "Qr": "f32[2,4,3]", "Eigh": "f64[4,4]", "LuDecomposition": "c64[3,4]", "ProductOfElementaryHouseholderReflectors": "f32[4,3], f32[2]",
     "tridiagonal_solve_perturbed_ffi": "f32[2,4], f32[2,4], f32[2,4], f32[2,4,3]",
-    "cpu_csr_sparse_dense_ffi": "f32[5], s32[4], s32[5], f32[3,2]", "TopK": "f32[2,8]", "PadToStatic": "f32[4,8]",
+    "cpu_csr_sparse_dense_ffi": "f32[5], s32[4], s32[5], f32[3,2]", "TopK": "f32[2,8]", "__gpu$TopK": "f32[2,8]", "PadToStatic": "f32[4,8]",
     **dict.fromkeys(MARKERS, "f32[2,3]"),
 }  # fmt: skip
 

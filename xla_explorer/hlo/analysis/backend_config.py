@@ -16,6 +16,8 @@ def json_config(i: HloInstruction) -> dict[str, Any]:
     text = i.attributes.get("backend_config")
     try:
         found = json.loads(text) if isinstance(text, str) else {}
+        if isinstance(found, str):  # older texts have the object in a string
+            found = json.loads(found)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

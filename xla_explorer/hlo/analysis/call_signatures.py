@@ -343,6 +343,7 @@ def _signatures() -> MappingProxyType[str, Callable[[HloInstruction], _Results]]
         "tridiagonal_solve_perturbed_ffi": _perturbed_solve,
         "cpu_csr_sparse_dense_ffi": _sparse_product,
         "TopK": _top_k,
+        "__gpu$TopK": _top_k,
         "PadToStatic": _pad_to_static,
         **dict.fromkeys(MARKERS, _marker),
         **{target: _lapack_rule(count, rule, "") for target, (count, rule) in _ANY_TYPE.items()},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.analysis.call_signatures import MARKERS, signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC
+from xla_explorer.hlo.evaluator.contraction import dot_general
 from xla_explorer.hlo.evaluator.conversion import widen
 from xla_explorer.hlo.evaluator.registry import (
     EvaluationError,
@@ -19,6 +21,7 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates_custom_call,
 )
 from xla_explorer.hlo.evaluator.sorting import largest
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -108,3 +111,71 @@ def sparse_times_dense(i: HloInstruction, operands: Sequence[Value], evaluator: 
     ].astype(kind)
     np.add.at(result, rows, terms)
     return result.astype(i.shape.element_type.dtype)
+
+
+_EPILOGUES = ("DEFAULT", "RELU", "BIAS", "BIAS_RELU")
+
+
+@evaluates_custom_call("__cublas$gemm", "__cublas$lt$matmul")
+def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Return alpha * dot(a, b) + beta * c with the epilogue of its configuration, rounded once; the workspace is zeros.
+
+    Operands are a, b, then c if beta is not 0, then the bias of each column. Source: GemmBackendConfig of XLA's backend_configs.proto.
+    """
+    config = _product_config(i)
+    if config is None:
+        raise UnsupportedOpcodeError(
+            "custom-call",
+            f"%{i.name} is a product of cuBLAS whose configuration does not say which: it needs gemm_backend_config with "
+            f"dot_dimension_numbers, a real alpha, and an epilogue that is one of {', '.join(_EPILOGUES)}",
+            "take the module before the pass gemm-rewriter, where it is a dot",
+        )
+    shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
+    numbers, epilogue, beta = (
+        config["dot_dimension_numbers"],
+        config.get("epilogue", "DEFAULT"),
+        float(config.get("beta", 0)),
+    )
+    left, right, left_batch, right_batch = (
+        [int(d) for d in numbers.get(name, ())]
+        for name in (
+            "lhs_contracting_dimensions",
+            "rhs_contracting_dimensions",
+            "lhs_batch_dimensions",
+            "rhs_batch_dimensions",
+        )
+    )
+    wide = shape.element_type if shape.element_type.bits >= 32 else PRIMITIVE_TYPES["f32"]
+    exact = [np.asarray(o).astype(wide.dtype) for o in operands]
+    result = float(config.get("alpha_real", 1)) * dot_general(
+        exact[0], exact[1], left, right, left_batch, right_batch, wide
+    )
+    rest = list(exact[2:])
+    if beta:
+        result = result + beta * rest.pop(0)
+    if "BIAS" in epilogue:
+        result = result + rest.pop(0)
+    if "RELU" in epilogue:
+        result = np.maximum(result, 0)
+    product = np.asarray(result).astype(shape.element_type.dtype)
+    if not i.shape.is_tuple:
+        return product
+    return product, *[
+        np.zeros(part.dimensions, part.element_type.dtype) for part in i.shape.tuple_shapes[1:]
+    ]
+
+
+def _product_config(i: HloInstruction) -> dict[str, Any] | None:
+    """The configuration of a product of cuBLAS; None if it does not say everything that its value depends on."""
+    try:
+        given = json_config(i)["gemm_backend_config"]
+        epilogue, beta = given.get("epilogue", "DEFAULT"), float(given.get("beta", 0))
+        count = 2 + (beta != 0) + ("BIAS" in epilogue)
+        said = (
+            "dot_dimension_numbers" in given
+            and float(given.get("alpha_imag", 0)) == 0
+            and epilogue in _EPILOGUES
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return given if said and len(i.operands) == count else None
