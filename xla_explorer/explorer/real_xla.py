@@ -39,6 +39,7 @@ from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompil
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
+from xla_explorer.frontends.jax_program.lowering import is_jitted
 from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
@@ -257,7 +258,7 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
 
 def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[int]:
     """Return which parameters a jitted function donates; none for what is not jitted, or does not say (equinox's `filter_jit`)."""
-    if is_stage(program) or not callable(program) or not hasattr(program, "lower"):
+    if is_stage(program) or not callable(program) or not is_jitted(program):
         return []
     with warnings.catch_warnings():
         warnings.filterwarnings(
@@ -270,6 +271,8 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
     leaves = import_optional("jax", "jax").tree_util.tree_leaves(lowered.args_info)
     given_away = [number for number, leaf in enumerate(leaves) if leaf.donated]
     kept = lower(program, arrays, dict(keywords)).parameters
+    if len(kept) == len(leaves):  # a library's, whose arguments JAX sees without what is no array
+        return given_away
     return [kept.index(number) for number in given_away if number in kept]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.host_callbacks import keep
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
-from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage, stage_module
+from xla_explorer.frontends.jax_program.stages import is_stage, stage_module
 from xla_explorer.hlo.module import HloModule
 
 
@@ -32,31 +33,81 @@ def lower(
         "donate_argnums": donate_argnums,
     }
     chosen = {name: value for name, value in options.items() if value is not None}
-    with warnings.catch_warnings():
-        # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
-        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        lowered = None if chosen else _lowered_by_library(function, arguments, keywords or {})
-        if lowered is None:
-            jitted: Any = (
-                function
-                if hasattr(function, "trace") and not chosen
-                else jax.jit(function, keep_unused=True, **chosen)
-            )
-            lowered = jitted.trace(*arguments, **(keywords or {})).lower(
-                lowering_platforms=(platform,)
-            )
+    named = keywords or {}
+    if not chosen and is_jitted(function) and not _is_jitted_by_jax(function):
+        return _lowered_by_library(function, arguments, named, platform)
+    jitted: Any = (
+        function
+        if is_jitted(function) and not chosen
+        else jax.jit(_as_function(function), keep_unused=True, **chosen)
+    )
+    lowered = _lowered(jitted, arguments, named, platform)
     return program_of_lowered(lowered, *_definition(function), traced_in=__file__)
 
 
-def _lowered_by_library(
-    function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
+def _lowered(
+    jitted: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], platform: str
 ) -> Any:
-    """The `jax.stages.Lowered` of a function that a library on top of JAX jitted (equinox's `filter_jit`), whose arguments may hold what
-    JAX takes for no array; None of other functions."""
-    if hasattr(function, "trace") or not hasattr(function, "lower"):
-        return None
-    found = jaxs_stage(function.lower(*arguments, **keywords))
-    return found if type(found).__name__ == "Lowered" else None
+    with warnings.catch_warnings():
+        # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        return jitted.trace(*arguments, **keywords).lower(lowering_platforms=(platform,))
+
+
+def is_jitted(function: Any) -> bool:
+    """Return whether JAX, or a library on top of it, jitted an object: a bound method only shows what its function has."""
+    return hasattr(function, "lower") and not isinstance(function, types.MethodType)
+
+
+def _as_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls the object: `jax.jit` takes no method of a jitted function, and no object without a hash."""
+    if inspect.isfunction(function) or inspect.isbuiltin(function) or is_jitted(function):
+        return function
+
+    def called(*arguments: Any, **keywords: Any) -> Any:
+        return function(*arguments, **keywords)
+
+    called.__name__ = _name_of(function)
+    return called
+
+
+def _name_of(function: Any) -> str:
+    """Return what JAX would name the module of a function after."""
+    return str(getattr(inspect.unwrap(function), "__name__", type(function).__name__))
+
+
+def _is_jitted_by_jax(function: Any) -> bool:
+    return type(function).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _lowered_by_library(
+    function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], platform: str
+) -> JaxProgram:
+    """Lower a function that a library on top of JAX jitted (equinox's `filter_jit`, flax's `nnx.jit`).
+
+    Its arguments may hold what JAX takes for no array; the program's parameters are their arrays.
+    """
+    jax = import_optional("jax", "jax")
+    leaves, tree = jax.tree_util.tree_flatten((tuple(arguments), dict(keywords)))
+    numbers = [
+        number
+        for number, leaf in enumerate(leaves)
+        if hasattr(leaf, "shape") and hasattr(leaf, "dtype")
+    ]
+
+    def called(*arrays: Any) -> Any:
+        merged = list(leaves)
+        for number, array in zip(numbers, arrays, strict=True):
+            merged[number] = array
+        given, named = jax.tree_util.tree_unflatten(tree, merged)
+        return function(*given, **named)
+
+    called.__name__ = _name_of(function)
+    jitted = jax.jit(called, keep_unused=True)
+    lowered = _lowered(jitted, [leaves[number] for number in numbers], {}, platform)
+    program = program_of_lowered(lowered, *_definition(function), traced_in=__file__)
+    kept = tuple([numbers[parameter] for parameter in program.parameters])
+    return program._replace(parameters=kept, in_tree=tree)
 
 
 def from_jax(

@@ -7,6 +7,7 @@ Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.exten
 from __future__ import annotations
 
 import io
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,14 @@ def jaxs_stage(given: Any) -> Any:
     if _is_jaxs(given):
         return given
     own = getattr(given, "__dict__", {})
-    return next((own[name] for name in _WRAPPED_AS if name in own and _is_jaxs(own[name])), given)
+    slots = {name: getattr(given, name, None) for name in _WRAPPED_AS if _is_slot(given, name)}
+    held = {**own, **slots}
+    return next((held[name] for name in _WRAPPED_AS if _is_jaxs(held.get(name))), given)
+
+
+def _is_slot(given: Any, name: str) -> bool:
+    """Return whether a name is a field, whose reading runs no code of the object."""
+    return isinstance(getattr(type(given), name, None), types.MemberDescriptorType)
 
 
 def _is_jaxs(given: Any) -> bool:
