@@ -133,6 +133,18 @@ with jax.set_mesh(explicit):
     again, total = jax.jit(lambda p: (back(p), jax.reshard(p, P(None, None))))(parts)
     np.testing.assert_array_equal(again, x)
     np.testing.assert_allclose(total, x[:2] + x[2:])
+seen = {0: [], 1: []}
+def note(number, x):
+    seen[int(number)].append(x.tolist())
+    return x + 1
+def twice(x):
+    for _ in range(2):
+        x = jax.experimental.io_callback(note, jax.ShapeDtypeStruct(x.shape, x.dtype), lax.axis_index("d"), x, ordered=True)
+    return x
+line = Mesh(np.array(devices[:2]), ("d",))
+np.testing.assert_array_equal(jax.jit(jax.shard_map(twice, mesh=line, in_specs=P("d"), out_specs=P("d"), check_vma=False))(x), x + 2)
+jax.effects_barrier()
+assert seen == {d: [(x[2 * d:2 * d + 2] + k).tolist() for k in (0, 1)] for d in (0, 1)}, seen
 told = jax.shard_map(lambda x: jax.debug.print("{}", x.sum()), mesh=mesh, in_specs=P("b", None), out_specs=None, check_vma=False)
 jax.jit(told)(x)
 jax.effects_barrier()

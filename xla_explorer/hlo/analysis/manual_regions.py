@@ -16,6 +16,7 @@ from xla_explorer.hlo.attributes.mesh import AxisPart, Mesh, read_axis_parts
 from xla_explorer.hlo.attributes.sharding import AxisSharding, Sharding
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import TOKEN
 
 INTO: Final = frozenset(["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 OUT_OF: Final = frozenset(["xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"])
@@ -84,6 +85,8 @@ def border(i: HloInstruction) -> Border | None:
         (o.shape, s) if into else (s, o.shape) for o, s in zip(i.operands, shapes, strict=True)
     ]
     for whole, part in pairs:
+        if whole.element_type is TOKEN and part.element_type is TOKEN:
+            continue  # every device has all of it
         fit = (
             whole.is_array
             and part.is_array

@@ -138,6 +138,31 @@ module @m attributes {{mhlo.num_partitions = 2 : i32}} {{
         np.testing.assert_array_equal(whole, -A)
 
 
+def test_tokens_go_through_regions() -> None:
+    """Every device has the token on the way in; what comes after the region comes after the devices' tokens."""
+    text = """
+module @m attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%t: !stablehlo.token, %a: tensor<4x8xf32>) -> (!stablehlo.token, tensor<4x8xf32>) {
+    %o:2 = sdy.manual_computation(%t, %a) in_shardings=[<@mesh, []>, <@mesh, [{"x"}, {}]>]
+        out_shardings=[<@mesh, []>, <@mesh, [{"x"}, {}]>] manual_axes={"x"} (%u: !stablehlo.token, %x: tensor<2x8xf32>) {
+      %p = stablehlo.partition_id : tensor<ui32>
+      %f = stablehlo.convert %p : (tensor<ui32>) -> tensor<f32>
+      %v = "stablehlo.outfeed"(%f, %u) <{outfeed_config = ""}> : (tensor<f32>, !stablehlo.token) -> !stablehlo.token
+      %n = stablehlo.negate %x : tensor<2x8xf32>
+      sdy.return %v, %n : !stablehlo.token, tensor<2x8xf32>
+    } : (!stablehlo.token, tensor<4x8xf32>) -> (!stablehlo.token, tensor<4x8xf32>)
+    return %o#0, %o#1 : !stablehlo.token, tensor<4x8xf32>
+  }
+}"""
+    module = xe.optimize(parse_stablehlo(text, "m.mlir"), "device-joining").module
+    outfeeds = [i for i in module.instructions() if i.opcode.name == "outfeed"]
+    assert len(outfeeds) == 2
+    (after,) = [i for i in module.instructions() if i.opcode.name == "after-all"]
+    assert set(after.operands) == set(outfeeds)
+    assert module.entry.root.operands[0] is after
+
+
 def test_axes_that_stay_free_and_regions_inside_regions() -> None:
     text = """
 module @m attributes {mhlo.num_partitions = 4 : i32} {

@@ -35,6 +35,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, opcode
+from xla_explorer.hlo.primitive_type import TOKEN
 from xla_explorer.hlo.shape import tuple_shape
 
 TUPLE = opcode("tuple")
@@ -261,7 +262,9 @@ class _Joiner:
                     found.into and terms[device] > 0,
                 )
                 if key not in made:
-                    if found.into:
+                    if values[device].shape.element_type is TOKEN:
+                        made[key] = self._joined_token([v for _, v in places], target)
+                    elif found.into:
                         ((part, value),) = places
                         whole = all(
                             s.stop - s.start == n
@@ -287,6 +290,11 @@ class _Joiner:
                 row.append(made[key])
             results.append(row)
         return self._rows(i, results, target)
+
+    def _joined_token(self, tokens: Values, target: HloComputation) -> HloInstruction:
+        """What comes after it comes after each of them."""
+        different = list(dict.fromkeys(tokens))
+        return different[0] if len(different) == 1 else target.add("after-all", None, different)
 
     def _rows(self, i: HloInstruction, results: list[Values], target: HloComputation) -> Values:
         """Return the instruction's value per device, from each result's values per device."""

@@ -12,7 +12,13 @@ import numpy as np
 
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, Border, border
-from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates_custom_call
+from xla_explorer.hlo.evaluator.registry import (
+    TOKEN_VALUE,
+    EvaluationError,
+    Value,
+    evaluates_custom_call,
+)
+from xla_explorer.hlo.primitive_type import TOKEN
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -52,12 +58,15 @@ def into_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     if _changes_nothing(i, evaluator):
         return _result(i, list(operands))
     found, device = _border(i, evaluator), evaluator.device.number
-    taken = [value[parts[device]] for value, parts in zip(operands, found.parts, strict=True)]
     return _result(
         i,
         [
-            np.zeros_like(part) if terms[device] else part
-            for part, terms in zip(taken, found.terms, strict=True)
+            value
+            if value is TOKEN_VALUE
+            else np.zeros_like(value[parts[device]])
+            if terms[device]
+            else value[parts[device]]
+            for value, parts, terms in zip(operands, found.parts, found.terms, strict=True)
         ],
     )
 
@@ -78,6 +87,9 @@ def out_of_region(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     for k, ((_, shape), parts, terms, combiner) in enumerate(
         zip(i.shape.leaves(), found.parts, found.terms, found.combiners, strict=True)
     ):
+        if shape.element_type is TOKEN:
+            results.append(TOKEN_VALUE)
+            continue
         whole = np.empty(shape.dimensions, shape.element_type.dtype)
         for number in sorted(set(terms.values())):
             term = whole if number == 0 else np.empty_like(whole)
