@@ -133,7 +133,7 @@ def test_tab_reaches_the_views_and_arrows_go_through_them(page: Any) -> None:
 
 
 _UNREACHED = """() => {
-  const groups = ".xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group], [role=tablist]";
+  const groups = ".xe-table thead tr, .xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group], [role=tablist]";
   return [...document.querySelectorAll(".xe button, .xe select, .xe input, .xe summary, .xe [role=button]")]
     .filter(el => el.offsetParent && el.tabIndex < 0 && !el.matches(".xe-fold") && !el.closest(groups)?.querySelector("[tabindex='0']"))
     .map(el => el.outerHTML.slice(0, 120));

@@ -279,6 +279,7 @@ def test_what_a_refusal_costs_is_in_sight_beside_the_texts_of_schedules(
     page.goto(exported["small"].as_uri())
     page.wait_for_selector(".xe[data-ready]")
     page.keyboard.press("d")
+    page.locator(".xe-decisions .xe-chips button").first.click()  # all, not only the refused
     table = page.locator(".xe-decisions table")
     table.locator("td", has_text="split{").first.wait_for(state="attached")
     assert table.evaluate(

@@ -171,7 +171,7 @@ def test_fusions_of_a_neighbourhood_are_called_and_coloured_as_ever(
 
 def test_keys_work_after_a_click_on_what_is_built_anew(browser: Any, tmp_path: Path) -> None:
     page, _ = _open(browser, xe.compile(_layers(2), threads=1).save(tmp_path / "keys.html"))
-    for click in (".xe-by-cost", ".xe-chips button >> nth=1", ".xe-skip >> nth=0"):
+    for click in (".xe-decisions .xe-sort", ".xe-chips button >> nth=1", ".xe-skip >> nth=0"):
         page.keyboard.press("d")
         page.locator(click).click()
         page.keyboard.press("g")

@@ -443,3 +443,29 @@ def test_code_in_static_forms_names_its_font() -> None:
     session = xe.compile("ENTRY main { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }")
     pre = re.findall(r"<pre[^>]*>", session._repr_mimebundle_()["text/html"] + session.to_html())
     assert pre and all("monospace" in tag for tag in pre), "nbconvert's pages do not set one"
+
+
+@pytest.mark.parametrize(
+    ("rule", "body"),
+    [
+        ("merge-equal", "a = f32[4] tanh(x)\n  b = f32[4] tanh(x)\n  ROOT r = f32[4] add(a, b)"),
+        (
+            "constant-folding",
+            "c = f32[] constant(2)\n  d = f32[] constant(3)\n  e = f32[] add(c, d)\n"
+            "  f = f32[4] broadcast(e), dimensions={}\n  ROOT r = f32[4] add(x, f)",
+        ),
+        (
+            "move-rearrangement",
+            "a = f32[2,2] reshape(x)\n  b = f32[2,2] tanh(a)\n  n = f32[2,2] negate(a)\n"
+            "  c = f32[2,2] add(b, n)\n  ROOT r = f32[4] reshape(c)",
+        ),
+    ],
+)
+def test_what_a_pass_does_without_a_rule_has_a_sentence_and_a_place(rule: str, body: str) -> None:
+    session = xe.compile(f"HloModule m\nENTRY e {{\n  x = f32[4] parameter(0)\n  {body}\n}}")
+    source = session._explorer_source_()
+    rows = [row for step in source.steps() for row in source.rewrites(step.index)]
+    assert rule in {row.rule for row in rows}, {row.rule for row in rows}
+    assert all(row.sentence.endswith(".") and ".py" in row.location for row in rows), rows
+    hot = session.passes.hot_rules()
+    assert all(hot.sentence) and all(hot.place), hot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display.escaping import escape, fenced
@@ -159,12 +160,14 @@ def _cell(value: Any) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """One value of a table: floats to four significant digits, from ten thousand on to the unit, None and NaN as a dash."""
+    """One value of a table: thousands apart, floats to four digits, from ten thousand on to the unit, None and NaN as a dash."""
     if value is None or value != value:
         return "–"
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return f"{int(value):,}"
     if isinstance(value, float):
         if value.is_integer() and abs(value) >= 100:
-            return f"{int(value)}"
+            return f"{int(value):,}"
         return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
     if isinstance(value, Mapping):
         return ", ".join([f"{key}={cell_text(item)}" for key, item in value.items()])

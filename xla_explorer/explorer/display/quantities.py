@@ -32,7 +32,7 @@ def byte_count(value: float | None) -> str:
 
 def number_of(count: int, noun: str) -> str:
     """`1 kernel`, `2 kernels`. noun: in the singular, with a plural in s."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(value: float | None) -> str:
@@ -57,7 +57,11 @@ def headline(summary: Mapping[str, Any]) -> list[str]:
         parts.append(
             f"{passes} passes" + (f", {changed} changed it" if changed is not None else "")
         )
-    for noun, show in (("instructions", str), ("kernels", str), ("bytes", byte_count)):
+    for noun, show in (
+        ("instructions", "{:,}".format),
+        ("kernels", "{:,}".format),
+        ("bytes", byte_count),
+    ):
         before, after = rest.pop(f"{noun}_before", None), rest.pop(f"{noun}_after", None)
         if after is not None:
             values = show(after) if before is None else f"{show(before)} → {show(after)}"

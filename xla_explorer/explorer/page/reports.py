@@ -23,7 +23,8 @@ Request = Callable[[Any, Mapping[str, Any]], Any]
 
 class BufferRow(NamedTuple):
     """One value: where it lives and when. offset, size: bytes. start, end: positions in program order. buffer_start,
-    buffer_end: of the memory, which several values may use in turn (`shared_with`)."""
+    buffer_end: of the memory, which several values may use in turn (`shared_with`). held: bytes that it holds where most of the arena
+    is in use, 0: none. line: of the source."""
 
     name: str
     instruction: int | None
@@ -38,6 +39,8 @@ class BufferRow(NamedTuple):
     buffer_start: float
     buffer_end: float
     shared_with: tuple[str, ...] = ()
+    held: int = 0
+    line: str = ""
 
 
 class ScheduleMoment(NamedTuple):
@@ -61,7 +64,8 @@ class ApartReason(NamedTuple):
 
 class BufferView(NamedTuple):
     """The memory of a program. peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left out, the
-    smallest. why_apart: for pairs of the largest buffers that do not share memory; a live view asks for any pair."""
+    smallest of those that hold nothing at the peak. why_apart: for pairs of the largest buffers that do not share memory; a live view
+    asks for any pair."""
 
     rows: tuple[BufferRow, ...]
     arena_bytes: int

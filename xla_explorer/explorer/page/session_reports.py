@@ -238,13 +238,16 @@ class SessionReports(TraceReports):
             return None
         report = self._report
         assignment = report.assignment
+        memory = assignment.memory_by_position()
+        top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
+        peak = assignment.held_at(memory[top][1]) if top is not None else []
+        held = {value.name: size for value, size in peak}
         rows = sorted(
-            [row for row in assignment.to_rows() if row["size"]], key=lambda row: -row["size"]
+            [row for row in assignment.to_rows() if row["size"]],
+            key=lambda row: (row["value"] not in held, -row["size"]),
         )
         hidden = max(0, len(rows) - MOST_BUFFERS)
         kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
-        memory = assignment.memory_by_position()
-        top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
         reasons: list[ApartReason] = []
         if with_reasons:
             names = [row["value"] for row in rows if row["kind"] == "arena"][:MOST_REASON_BUFFERS]
@@ -269,6 +272,8 @@ class SessionReports(TraceReports):
                         row["buffer_start"],
                         row["buffer_end"],
                         tuple(row["shared_with"][:20]),
+                        held.get(row["value"], 0),
+                        report.line_of(row["id"]),
                     )
                     for row in kept
                 ]

@@ -18,7 +18,7 @@ from xla_explorer.explorer.page.session_reports import SessionReports, TraceRepo
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
-from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.explorer.questions.rule_book import rule_book, told_rule
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
@@ -97,9 +97,9 @@ class TraceSource:
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
-        book, rows = rule_book(), []
+        rows, by = [], pass_of_step(self.passes, step).name
         for e in self._rule_events.get(step, ()):
-            sentence, location = book.get(e.by, ("", ""))
+            sentence, location = told_rule(e.by, by)
             made = tuple(dict.fromkeys([*e.subjects[1:], *((e.facts or {}).get("created") or ())]))
             rows.append(
                 RewriteRow(

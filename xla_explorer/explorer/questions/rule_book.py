@@ -25,9 +25,21 @@ def rule_book() -> dict[str, tuple[str, str]]:
     return book
 
 
+def told_rule(rule: str, pass_name: str) -> tuple[str, str]:
+    """Return the sentence and the place of a rule; of what a pass does itself, without a rule, those of the pass."""
+    return rule_book().get(rule) or _of_pass(pass_name)
+
+
+@cache
+def _passes_by_name() -> dict[str, type]:
+    """Passes by the names that they are registered under, and by those that traces show."""
+    found = registered_passes()
+    return {cls.name: cls for cls in found.values() if hasattr(cls, "name")} | found
+
+
 def _of_pass(name: str) -> tuple[str, str]:
-    """(sentence, place) of a pass, for what it does itself without a rule."""
-    cls = registered_passes().get(name)
+    """(sentence, place) of a pass."""
+    cls = _passes_by_name().get(name)
     if cls is None:
         return "", ""
     lines = inspect.getdoc(cls) or ""
@@ -37,7 +49,7 @@ def _of_pass(name: str) -> tuple[str, str]:
 
 def hot_rules(journal: Journal | None) -> Any:
     """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
-    counted, book = [], rule_book()
+    counted, acting = [], {}
     if journal is not None:
         spans = {span.id: span.name for span in journal.spans if span.kind == "pass"}
         acting = {
@@ -45,11 +57,8 @@ def hot_rules(journal: Journal | None) -> Any:
             for event in journal.events
             if event.is_rewrite and event.span in spans
         }
-        counted, book = (
-            journal.hot_rules(),
-            {name: _of_pass(by) for name, by in acting.items()} | book,
-        )
+        counted = journal.hot_rules()
     return wide_frame(
-        [(*row, *book.get(row[0], ("", ""))) for row in counted],
+        [(*row, *told_rule(row[0], acting.get(row[0], ""))) for row in counted],
         ["rule", "accepted", "refused", "sentence", "place"],
     )

@@ -1,6 +1,6 @@
 // The basic blocks of a kernel's code as a picture, and beside those of assembly llvm-mca's figures for the innermost loops.
 import { drawScene } from "./drawing.js";
-import { make, messageOf, shape } from "./elements.js";
+import { make, messageOf, shape, showNumber } from "./elements.js";
 import { buildScene } from "./scene.js";
 import { pictureOf } from "./store.js";
 import { paneTitle } from "./pane_titles.js";
@@ -50,7 +50,7 @@ export function blocksPanel(app, kernel, stage, go) {
           ? [
               make("h4", { textContent: `innermost loops, by llvm-mca for ${model}` }),
               tableOf(
-                LOOP_HEADS.map(([head, kind, k]) => /** @type {[string, string, (row: any) => string]} */ ([head, kind, r => String(r.row[k])])),
+                LOOP_HEADS.map(([head, kind, k]) => /** @type {[string, string, (row: any) => string]} */ ([head, kind, r => showNumber(r.row[k])])),
                 data.loops.map(row => ({ row })),
                 () => {},
               ),

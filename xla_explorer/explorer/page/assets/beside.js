@@ -197,7 +197,15 @@ function besideTab(app) {
     body.replaceChildren(
       make("table", { className: "xe-beside-table" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("b", { textContent: "HLO" })), ...heads)), make("tbody", {}, ...parts)),
     );
+    body.style.setProperty("--xe-digits", String(String(Math.max(0, ...rows.flatMap(([, , cells]) => places.flatMap(place => (cells[place] ?? []).map(([first, count]) => first + count))))).length));
     mark();
+    if (!body.querySelector(".on")) startAtInstructions();
+  }
+  /** The first screen is not what the compiler puts before every kernel. */
+  function startAtInstructions() {
+    const first = body.querySelector("td.hlo .xe-line"),
+      head = body.querySelector("thead");
+    if (first && head) body.scrollTop += first.closest("tr").getBoundingClientRect().top - head.getBoundingClientRect().bottom;
   }
   /** To the kernel of the selection, where it is in another one. */
   function follow() {

@@ -1,6 +1,6 @@
 // The buffers tab: the arena over the schedule (time to the right, addresses upwards), what is in use at each point, and why two
 // values do not share memory.
-import { barRow, make, messageOf, shape, showBytes } from "./elements.js";
+import { barRow, make, messageOf, numberOf, shape, showBytes, showNumber } from "./elements.js";
 import { num } from "./drawing.js";
 import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -28,6 +28,9 @@ function buffersTab(app) {
   let rows = [];
   /** @type {import("./schema.js").ScheduleMoment[]} */
   let schedule = [];
+  /** @type {HTMLElement | null} the table */
+  let table = null;
+  let isAtPeak = true;
   /** @type {Buffer | null} */
   let chosen = null;
   let asked = false;
@@ -48,13 +51,39 @@ function buffersTab(app) {
     }
     schedule = namedAll("moment", view.schedule);
     rows = namedAll("buffer", view.rows);
-    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "start", "end", "shared_with"];
+    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "held", "start", "end", "line", "shared_with"];
     bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
     note.textContent =
-      `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
-      (view.hidden ? `, ${view.hidden} smaller ones left out: session.buffers()` : "");
-    body.replaceChildren(chart(), answer, list());
+      `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${numberOf(rows.length, "value")}` +
+      (view.hidden ? `, ${showNumber(view.hidden)} smaller ones left out: session.buffers()` : "");
+    body.replaceChildren(chart(), answer, choices(), (table = list()));
     mark();
+  }
+  /** Which values the table has: those at the peak, the largest first, or all. */
+  function choices() {
+    const atPeak = rows.filter(r => r.held);
+    isAtPeak = atPeak.length > 0;
+    const box = make("div", { className: "xe-pane-chips xe-which", role: "group", ariaLabel: "values in the table" }),
+      chip = (/** @type {string} */ text, /** @type {boolean} */ on) =>
+        make("button", {
+          tabIndex: -1,
+          className: isAtPeak === on ? "on" : "",
+          ariaPressed: String(isAtPeak === on),
+          textContent: text,
+          onclick: () => {
+            isAtPeak = on;
+            const next = list();
+            table?.replaceWith(next);
+            table = next;
+            for (const b of box.children) {
+              b.classList.toggle("on", b === box.children[on ? 0 : 1]);
+              b.setAttribute("aria-pressed", String(b === box.children[on ? 0 : 1]));
+            }
+            mark();
+          },
+        });
+    if (atPeak.length) box.append(chip(`at the peak: ${numberOf(atPeak.length, "value")}, ${showBytes(atPeak.reduce((sum, r) => sum + r.held, 0))}`, true), chip(`all ${showNumber(rows.length)}`, false));
+    return box;
   }
 
   function chart() {
@@ -112,19 +141,20 @@ function buffersTab(app) {
     return svg;
   }
   function list() {
-    return tableOf(
-      [
-        ["value", "mono", r => `%${r.name}`],
-        ["shape", "mono", r => r.shape],
-        ["where", "", r => r.allocation],
-        ["offset", "r", r => (r.kind === "arena" ? String(r.offset) : "")],
-        ["size", "r", r => showBytes(r.size)],
-        ["live", "r", r => `${r.start} – ${r.end}`],
-        ["memory shared with", "long mono", r => r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")],
-      ],
-      rows,
-      choose,
-    );
+    const hasLines = rows.some(r => r.line),
+      size = (/** @type {Buffer} */ r) => (isAtPeak ? r.held : r.size);
+    /** @type {import("./tables.js").Column<Buffer>[]} */
+    const columns = [
+      ["value", "mono", r => `%${r.name}`, r => r.name],
+      ["size", "r", r => showBytes(size(r)), size],
+      ["shape", "mono", r => r.shape, r => r.shape],
+      ...(hasLines ? [/** @type {import("./tables.js").Column<Buffer>} */ (["line", "mono", r => r.line, r => r.line])] : []),
+      ["live", "r", r => `${showNumber(r.start)} – ${showNumber(r.end)}`, r => r.end - r.start],
+      ["where", "", r => r.allocation, r => r.allocation],
+      ["offset", "r", r => (r.kind === "arena" ? showNumber(r.offset) : ""), r => (r.kind === "arena" ? r.offset : null)],
+      ["memory shared with", "long mono", r => r.shared_with.map((/** @type {string} */ n) => "%" + n).join(", ")],
+    ];
+    return tableOf(columns, isAtPeak ? rows.filter(r => r.held) : rows, choose, { by: 1, sorted: mark });
   }
   /** The first click selects; a click on a second one asks why the two are apart. @param {Buffer} r */
   async function choose(r) {

@@ -1,9 +1,10 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
 import { make, numberOf, scrollWithin, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
-import { csvButton } from "./tables.js";
+import { csvButton, sortHead } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
-const MOST_ROWS = 400;
+const MOST_ROWS = 400,
+  REFUSED = "refused"; // a filter: all that were refused, whatever the reason
 const CSV_COLUMNS = /** @type {const} */ (["verdict", "kind", "code", "message", "names", "step", "facts"]);
 
 /** @typedef {import("./state.js").App["store"]["decisions"][number]} Decision */
@@ -26,8 +27,9 @@ function decisionsTab(app) {
     body = make("div", { className: "xe-scroll" }, table),
     note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
-  let filter = /** @type {string | null} */ (null),
-    byCost = false,
+  const isPriced = decisions.some(d => d.verdict === "refused" && (refusalCost(d)[0] ?? 0) > 0);
+  let filter = /** @type {string | null} */ (isPriced ? REFUSED : null), // what costs most comes first
+    byCost = isPriced,
     built = false;
   const codes = new Map();
   for (const d of decisions) {
@@ -43,7 +45,7 @@ function decisionsTab(app) {
         title,
         tabIndex: -1,
         className: `${cls}${filter === key ? " on" : ""}`,
-        textContent: `${text} ${count}`,
+        textContent: `${text} ${showNumber(count)}`,
         onclick: () => {
           filter = key;
           build();
@@ -51,6 +53,7 @@ function decisionsTab(app) {
       });
     chips.replaceChildren(
       chip(data.decisions_hidden ? `${showNumber(decisions.length + data.decisions_hidden)}, of which here` : "all", decisions.length, null, ""),
+      ...(isPriced ? [chip(`${VERDICT_MARK.refused} all refused`, decisions.filter(d => d.verdict === REFUSED).length, REFUSED, REFUSED, "whatever the reason, those that cost most first")] : []),
       ...[...codes].map(([key, list]) => {
         const [, code] = key.split("\u0000"),
           { verdict } = list[0];
@@ -59,7 +62,7 @@ function decisionsTab(app) {
       make("span", { className: "xe-grow" }),
       csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : c === "names" ? d.names.join(" ") : d[c])))),
     );
-    const found = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
+    const found = decisions.filter(d => filter === null || (filter === REFUSED ? d.verdict === REFUSED : d.verdict + "\u0000" + d.code === filter)),
       shown = byCost ? found.slice().sort((a, b) => (refusalCost(b)[0] ?? -1) - (refusalCost(a)[0] ?? -1)) : found,
       priced = found.some(d => refusalCost(d)[0] !== null),
       kinds = new Set(decisions.map(d => d.kind)),
@@ -76,19 +79,10 @@ function decisionsTab(app) {
     const headed = (/** @type {string} */ h) =>
       h !== "cost"
         ? make("th", { textContent: h, scope: "col" })
-        : make(
-            "th",
-            { className: "r", scope: "col", ariaSort: byCost ? "descending" : "none" },
-            make("button", {
-              className: "link xe-by-cost",
-              textContent: byCost ? "cost ↓" : "cost",
-              title: "what a refusal costs in one run, by the cost model (≤: at most); a click sorts by it",
-              onclick: () => {
-                byCost = !byCost;
-                build();
-              },
-            }),
-          );
+        : sortHead("cost", true, byCost ? "descending" : "none", () => {
+            byCost = !byCost;
+            build();
+          }, "what a refusal costs in one run, by the cost model (≤: at most); a click sorts by it");
     const costCell = (/** @type {Decision} */ d) => {
       const [us, bound] = refusalCost(d);
       return make("td", { className: "r", textContent: us === null ? "" : us === 0 ? "none" : `${bound ? "≤ " : ""}${showMicroseconds(us)}` });
@@ -126,7 +120,7 @@ function decisionsTab(app) {
     const left = shown.length - Math.min(shown.length, MOST_ROWS),
       notes = [];
     if (!decisions.length) notes.push(data.no_decisions);
-    if (left) notes.push(`${left} more rows: filter by code, or session.decisions()`);
+    if (left) notes.push(`${showNumber(left)} more rows: filter by code, or session.decisions()`);
     if (data.decisions_hidden)
       notes.push(`${numberOf(data.decisions_hidden, "decision")} left out for size: session.decisions()`);
     note.textContent = notes.join(" · ");

@@ -1,5 +1,5 @@
 // What the graph tab knows: the scene, what is drawn of it, what was opened, where things were. Questions about it; nothing here draws.
-import { numberOf } from "./elements.js";
+import { numberOf, showNumber } from "./elements.js";
 import { fusionFrame } from "./fusion_frames.js";
 import { BUDGET } from "./scene_tree.js";
 import { named } from "./store.js";
@@ -190,10 +190,10 @@ export function graphCaption({ app, all, scene, options, frame }, gone) {
     hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
     isText = app.store.steps[app.step].level === "llvm";
   if (frame) return [`decision ${frame.number} of ${frame.of}: ${numberOf(frame.kernels, "kernel")} of several so far`, `${drawn} drawn`, "f and F go on"];
-  const parts = [drawn ? `${drawn} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
-  if (hidden) parts.push(`${hidden} hidden: +n, / or n show more`);
-  if (folded) parts.push(`${folded} folded into users`);
-  if (scene?.folded) parts.push(`${scene.folded} parameters folded`);
+  const parts = [drawn ? `${showNumber(drawn)} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
+  if (hidden) parts.push(`${showNumber(hidden)} hidden: +n, / or n show more`);
+  if (folded) parts.push(`${showNumber(folded)} folded into users`);
+  if (scene?.folded) parts.push(`${showNumber(scene.folded)} parameters folded`);
   if (gone) parts.push(`${gone} gone (dashed)`);
   if (options.only) parts.push("all paths between two instructions, Esc shows all");
   else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");

@@ -59,22 +59,21 @@ function kernelsTab(app) {
           )
         : "";
     const columns = [
-      ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`],
-      [timed ? "measured" : "predicted", "r", bar_of], // beside the name: it must stand on a narrow screen too
-      ["computes", "long mono", (/** @type {Kernel} */ r) => r.computes],
+      ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`, (/** @type {Kernel} */ r) => r.name],
+      [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.measured_us ?? (timed ? null : r.predicted_us)], // beside the name: it must stand on a narrow screen too
+      ["computes", "long mono", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: r.computes, title: r.computes })],
       ...(llvm.size ? [["", "", llvmCell]] : []),
-      ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls)]] : []),
-      ...(timed ? [["predicted", "r", (/** @type {Kernel} */ r) => `~${showMicroseconds(r.predicted_us)}`]] : []),
-      ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`],
-      ["flops", "r", (/** @type {Kernel} */ r) => `~${showNumber(r.flops)}`],
-      ...(any("line") ? [["line", "mono", (/** @type {Kernel} */ r) => r.line]] : []),
+      ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls), (/** @type {Kernel} */ r) => r.calls]] : []),
+      ...(timed ? [["predicted", "r", (/** @type {Kernel} */ r) => `~${showMicroseconds(r.predicted_us)}`, (/** @type {Kernel} */ r) => r.predicted_us]] : []),
+      ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`, (/** @type {Kernel} */ r) => r.bytes_read + r.bytes_written],
+      ["flops", "r", (/** @type {Kernel} */ r) => `~${showNumber(r.flops)}`, (/** @type {Kernel} */ r) => r.flops],
+      ...(any("line") ? [["line", "mono", (/** @type {Kernel} */ r) => r.line, (/** @type {Kernel} */ r) => r.line]] : []),
       ...(any("runs_on") ? [["runs on", "", (/** @type {Kernel} */ r) => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
     ];
-    const kept = rows.slice(0, MOST_KERNEL_ROWS);
-    table = tableOf(/** @type {any} */ (columns), kept, (/** @type {Kernel} */ r) => app.select(r.instruction, "kernels"));
+    table = tableOf(/** @type {any} */ (columns), rows, (/** @type {Kernel} */ r) => app.select(r.instruction, "kernels"), { most: MOST_KERNEL_ROWS, sorted: mark });
     body.replaceChildren(table);
     note.textContent = rows.length
-      ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels()` : ""} · ~ marks an estimate`
+      ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, the first ${showNumber(MOST_KERNEL_ROWS)} by the column that is sorted; all: session.kernels()` : ""} · ~ marks an estimate`
       : "this backend makes no kernels";
     if (rows.length && !by) {
       const keys = ["name", "opcode", "computes", "calls", "measured_us", "predicted_us", "bytes_read", "bytes_written", "flops", "line", "runs_on", "reason"];

@@ -35,30 +35,30 @@ function passCostsTab(app) {
         el.style.width = `${Math.round((70 * ms) / longest)}px`;
         return make("span", {}, el, ms ? showMicroseconds(ms * 1e3) : "");
       };
-    /** @typedef {[string, string, (row: any) => string | Node][]} Columns */
+    /** @typedef {import("./tables.js").Column<any>[]} Columns */
     const /** @type {Columns} */ counted = [
-        ["~bytes", "r", r => showBytes(r.row[5])],
-        ["Δ bytes", "r", r => signed(r.row[6], showBytes)],
-        ["~flops", "r", r => showNumber(r.row[7])],
-        ["Δ flops", "r", r => signed(r.row[8], showNumber)],
+        ["~bytes", "r", r => showBytes(r.row[5]), r => r.row[5]],
+        ["Δ bytes", "r", r => signed(r.row[6], showBytes), r => r.row[6]],
+        ["~flops", "r", r => showNumber(r.row[7]), r => r.row[7]],
+        ["Δ flops", "r", r => signed(r.row[8], showNumber), r => r.row[8]],
       ],
-      /** @type {Columns} */ tried = [["tried", "r", r => String(r.row[10] || "")]];
+      /** @type {Columns} */ tried = [["tried", "r", r => (r.row[10] ? showNumber(r.row[10]) : ""), r => r.row[10]]];
     /** @type {Columns} */
     const columns = [
-      ["step", "r", r => String(r.row[0])],
-      ["pass", "mono", r => r.row[1]],
-      ["time", "r", r => flame(r.row[2])],
-      ["instructions", "r", r => showNumber(r.row[3])],
-      ["Δ", "r", r => signed(r.row[4], showNumber)],
+      ["step", "r", r => String(r.row[0]), r => r.row[0]],
+      ["pass", "mono", r => r.row[1], r => r.row[1]],
+      ["time", "r", r => flame(r.row[2]), r => r.row[2]],
+      ["instructions", "r", r => showNumber(r.row[3]), r => r.row[3]],
+      ["Δ", "r", r => signed(r.row[4], showNumber), r => r.row[4]],
       ...(data.left_out ? [] : counted),
-      ["rules applied", "r", r => String(r.row[9] || "")],
+      ["rules applied", "r", r => (r.row[9] ? showNumber(r.row[9]) : ""), r => r.row[9]],
       ...(data.left_out ? [] : tried),
     ];
     const go = (/** @type {any} */ r) => app.go(r.row[0]);
-    const costs = tableOf(columns, data.rows.map(row => ({ row })), go);
+    const costs = tableOf(columns, data.rows.map(row => ({ row })), go, { sorted: mark });
     const heads = data.opcodes.columns,
       opcodes = tableOf(
-        heads.map((head, k) => /** @type {[string, string, (row: any) => string]} */ ([head, k ? "r" : "mono", r => (k === 0 ? r.row[0] : k === 1 ? String(r.row[1] || "") : signed(r.row[k], showNumber))])),
+        heads.map((head, k) => /** @type {import("./tables.js").Column<any>} */ ([head, k ? "r" : "mono", r => (k === 0 ? r.row[0] : k === 1 ? (r.row[1] ? showNumber(r.row[1]) : "") : signed(r.row[k], showNumber)), r => r.row[k]])),
         data.opcodes.rows.map(row => ({ row })),
         r => app.search?.(`op:${r.row[0]}`),
       );

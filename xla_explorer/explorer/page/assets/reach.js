@@ -2,7 +2,7 @@
 // a group; Enter does what a click does.
 
 const PAGE = 10,
-  GROUPS = ".xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group]",
+  GROUPS = ".xe-table thead tr, .xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group]",
   ALONE = "button[tabindex='-1'], select[tabindex='-1'], summary[tabindex='-1']";
 /** @type {Record<string, (at: number, last: number) => number>} */
 const STEPS = {

@@ -34,20 +34,65 @@ export const csvButton = (name, head, rows) =>
   });
 
 /**
+ * The head of a column that a click sorts by.
+ * @param {string} title
+ * @param {boolean} isNumber
+ * @param {"ascending" | "descending" | "none"} order by which it is sorted now
+ * @param {() => void} sort
+ * @param {string} [tip]
+ */
+export const sortHead = (title, isNumber, order, sort, tip = "a click sorts by it") =>
+  make(
+    "th",
+    { className: isNumber ? "r" : "", scope: "col", ariaSort: order },
+    make("button", { className: "link xe-sort", tabIndex: -1, textContent: title + (order === "none" ? "" : order === "descending" ? " ↓" : " ↑"), title: tip, onclick: sort }),
+  );
+
+/** What is not known comes last, whatever the order. @param {any} a @param {any} b @param {boolean} isDown */
+export function inOrder(a, b, isDown) {
+  const [noA, noB] = [a, b].map(v => v === null || v === undefined || v === "");
+  if (noA || noB) return Number(noA) - Number(noB);
+  return (a < b ? -1 : a > b ? 1 : 0) * (isDown ? -1 : 1);
+}
+
+/**
+ * @template Row
+ * @typedef {[string, string, (row: Row, k: number) => string | Node, ((row: Row) => any)?]} Column title, "r" for numbers or a class, cell of
+ *     a row, what the column is sorted by
+ */
+/**
+ * A table that is sorted by its heads. most: so many rows are shown, the first in the order; sorted: other rows are shown now.
  * @template {{ instruction?: number | null }} Row
- * @param {[string, string, (row: Row, k: number) => string | Node][]} columns title, "r" for numbers or a class, cell of a row
+ * @param {Column<Row>[]} columns
  * @param {Row[]} rows
  * @param {(row: Row, k: number) => void} choose
+ * @param {{ most?: number, by?: number, sorted?: () => void }} [options]
  */
-export function tableOf(columns, rows, choose) {
-  return make(
-    "table",
-    { className: "xe-table" },
-    make("thead", {}, make("tr", {}, ...columns.map(([title, cls]) => make("th", { className: cls === "r" ? "r" : "", textContent: title, scope: "col" })))),
-    make(
-      "tbody",
-      {},
-      ...rows.map((row, k) => {
+export function tableOf(columns, rows, choose, { most = Infinity, by = -1, sorted = () => {} } = {}) {
+  let isDown = true;
+  const head = make("tr"),
+    body = make("tbody");
+  /** @param {number} k */
+  function sortBy(k) {
+    isDown = by === k ? !isDown : columns[k][1] === "r";
+    by = k;
+    build();
+    head.children[k].firstElementChild.focus({ preventScroll: true });
+    sorted();
+  }
+  function build() {
+    const key = columns[by]?.[3],
+      shown = key ? rows.map((row, k) => ({ row, k, value: key(row) })).sort((a, b) => inOrder(a.value, b.value, isDown) || a.k - b.k).map(({ row }) => row) : rows;
+    head.replaceChildren(
+      ...columns.map(([title, cls, , value], k) =>
+        value && title ? sortHead(title, cls === "r", by !== k ? "none" : isDown ? "descending" : "ascending", () => sortBy(k)) : make("th", { className: cls === "r" ? "r" : "", textContent: title, scope: "col" }),
+      ),
+    );
+    body.replaceChildren(...lines(shown.slice(0, most)));
+  }
+  /** @param {Row[]} shown */
+  const lines = shown =>
+      shown.map((row, k) => {
         const line = make(
           "tr",
           { tabIndex: -1, onclick: () => choose(row, k) },
@@ -58,7 +103,7 @@ export function tableOf(columns, rows, choose) {
         );
         if (row.instruction !== null && row.instruction !== undefined) line.dataset.id = row.instruction;
         return line;
-      }),
-    ),
-  );
+      });
+  build();
+  return make("table", { className: "xe-table" }, make("thead", {}, head), body);
 }

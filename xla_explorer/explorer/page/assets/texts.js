@@ -1,7 +1,7 @@
 // The text tab: what a pass changed in the printed module, unified or side by side.
 import { inBackground } from "./background.js";
 import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
-import { breath, make, numberOf, scrolled } from "./elements.js";
+import { breath, make, numberOf, scrolled, showNumber } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
 import { noiseButton } from "./noise.js";
@@ -64,7 +64,7 @@ function textTab(app) {
     make("button", {
       className: "xe-gap",
       tabIndex: -1,
-      textContent: `… ${row.skipped} unchanged lines`,
+      textContent: `… ${showNumber(row.skipped)} unchanged lines`,
       title: "show them",
       onclick: () => {
         context = null;
@@ -118,7 +118,7 @@ function textTab(app) {
     if (!found || mine !== ticket) return; // another step was chosen meanwhile
     const changes = found.filter(r => r.kind !== "same" && r.kind !== "gap");
     title.textContent = changes.length
-      ? `−${changes.filter(r => r.before).length} +${changes.filter(r => r.after).length} lines${context === null ? ", all lines shown" : ""}`
+      ? `−${showNumber(changes.filter(r => r.before).length)} +${showNumber(changes.filter(r => r.after).length)} lines${context === null ? ", all lines shown" : ""}`
       : "this pass changed nothing in the text";
     show(mode.value === "side by side" ? found : found.flatMap(oneSided));
   }

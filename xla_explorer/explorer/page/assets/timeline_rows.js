@@ -1,5 +1,5 @@
 // The rows of the timeline: a pass with what it did to the count of instructions and how long it took; the rules that fired in it.
-import { make, showMicroseconds } from "./elements.js";
+import { make, showMicroseconds, showNumber } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").StepRow} StepRow */
@@ -11,9 +11,9 @@ export const isQuiet = s => s.index > 0 && !s.changed && !s.error;
 export function deltaText({ index, changed, error, instructions_before, instructions_after }) {
   const delta = instructions_after - instructions_before;
   if (error) return "failed";
-  if (index === 0) return String(instructions_after);
+  if (index === 0) return showNumber(instructions_after);
   if (!changed) return "=";
-  return delta > 0 ? `+${delta}` : delta < 0 ? `−${-delta}` : "±0";
+  return delta > 0 ? `+${showNumber(delta)}` : delta < 0 ? `−${showNumber(-delta)}` : "±0";
 }
 
 /**
@@ -37,7 +37,7 @@ export function stepRow(app, s, longest) {
       className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " quiet"}`,
       role: "listitem",
       onclick: () => app.go(s.index),
-      title: `${s.name}: ${s.instructions_before} → ${s.instructions_after} ${isLlvm ? "lines" : "instructions"}${rewrites}${time}`,
+      title: `${s.name}: ${showNumber(s.instructions_before)} → ${showNumber(s.instructions_after)} ${isLlvm ? "lines" : "instructions"}${rewrites}${time}`,
     },
     s.values_differ ? make("b", { className: "xe-differ", textContent: "≠", title: "the values left the tolerance here" }) : null,
     make("span", { className: "xe-name", textContent: s.name }),

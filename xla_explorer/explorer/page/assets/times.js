@@ -2,7 +2,7 @@
 import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { rooflinePlot } from "./roofline.js";
 import { named } from "./store.js";
-import { csvButton } from "./tables.js";
+import { csvButton, inOrder, sortHead } from "./tables.js";
 import { timeChart } from "./time_chart.js";
 
 /** @typedef {"kernel" | "opcode" | "n" | "median_us" | "iqr_us" | "share" | "bytes" | "flops" | "gigabytes_per_second" | "roof_share" | "source_line" | "runs_on"} Key */
@@ -81,12 +81,7 @@ export function timesView(app) {
 
   function build() {
     const used = COLUMNS.filter(([key]) => (TEXT.has(key) ? rows.some(r => r[key]) : rows.some(r => r[key] !== null))),
-      sorted = rows.slice().sort((a, b) => {
-        const x = a[by],
-          y = b[by];
-        if (x === null || y === null) return Number(x === null) - Number(y === null);
-        return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
-      });
+      sorted = rows.slice().sort((a, b) => inOrder(a[by], b[by], down));
     table.replaceChildren(
       make(
         "thead",
@@ -95,14 +90,10 @@ export function timesView(app) {
           "tr",
           {},
           ...used.map(([key, title]) =>
-            make("th", {
-              className: TEXT.has(key) ? "" : "r",
-              textContent: title + (by === key ? (down ? " ▾" : " ▴") : ""),
-              onclick: () => {
-                down = by === key ? !down : !TEXT.has(key);
-                by = key;
-                build();
-              },
+            sortHead(title, !TEXT.has(key), by !== key ? "none" : down ? "descending" : "ascending", () => {
+              down = by === key ? !down : !TEXT.has(key);
+              by = key;
+              build();
             }),
           ),
         ),

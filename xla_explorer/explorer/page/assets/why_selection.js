@@ -27,13 +27,14 @@ export function selectionPart(app, id, isCurrent) {
     ...headPart(app, id, name, drawn, line !== undefined),
     ...(line === undefined ? [] : linePart(app, id, line)),
     ...readsPart(app, id),
-    callersPart(app, id, isCurrent),
-    tensorPart(app, id),
     timingPart(app, id),
-    remarksPart(app, id, isCurrent),
     ...rulesPart(app, id),
     ...decisionsPart(app, id),
     ...historyPart(app, id, name, isCurrent),
+    callersPart(app, id, isCurrent),
+    tensorPart(app, id),
+    remarksPart(app, id, isCurrent),
+    line === undefined ? null : layoutPart(line),
   ];
 }
 
@@ -55,7 +56,7 @@ function headPart(app, id, name, drawn, isPrinted) {
 function linePart(app, id, line) {
   const opcode = app.now.picture.opcodes.get(id),
     help = app.opcodeHelp(opcode);
-  return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null, layoutPart(line)];
+  return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null];
 }
 
 /** What the instruction reads and who reads it in this step, by the module's text. @param {App} app @param {number} id */

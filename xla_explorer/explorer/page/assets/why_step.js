@@ -1,6 +1,8 @@
 // The why column where nothing is selected: the step in numbers, its decisions, the rules that fired.
-import { make, showMicroseconds } from "./elements.js";
+import { make, numberOf, showMicroseconds, showNumber } from "./elements.js";
 import { dimLine, rewritePart, whyHeading } from "./why_parts.js";
+
+const MOST_RULES = 12;
 
 /** @param {import("./state.js").App} app */
 export function stepPart(app) {
@@ -31,8 +33,8 @@ export function stepPart(app) {
       "table",
       { className: "xe-facts" },
       ...[
-        [s.level === "llvm" ? "lines" : "instructions", s.index ? `${s.instructions_before} → ${s.instructions_after}` : s.instructions_after],
-        ["rules applied", s.level === "llvm" ? null : s.rewrites],
+        [s.level === "llvm" ? "lines" : "instructions", s.index ? `${showNumber(s.instructions_before)} → ${showNumber(s.instructions_after)}` : showNumber(s.instructions_after)],
+        ["rules applied", s.level === "llvm" ? null : showNumber(s.rewrites)],
         ["time", s.seconds ? showMicroseconds(s.seconds * 1e6) : null],
       ].filter(([, v]) => v !== null).map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v }))),
     ),
@@ -43,9 +45,9 @@ export function stepPart(app) {
   if (mine.length) {
     const accepted = mine.filter(d => d.verdict === "accepted").length;
     out.push(
-      whyHeading(mine.length === 1 ? "1 decision" : `${mine.length} decisions`),
+      whyHeading(mine.length === 1 ? "1 decision" : `${showNumber(mine.length)} decisions`),
       make("p", {
-        textContent: `✓ ${accepted} accepted, ✗ ${mine.length - accepted} refused. f walks through them.`,
+        textContent: `✓ ${showNumber(accepted)} accepted, ✗ ${showNumber(mine.length - accepted)} refused. f walks through them.`,
       }),
     );
   }
@@ -54,11 +56,12 @@ export function stepPart(app) {
       whyHeading("rules"),
       make("p", {}, make("button", { className: "xe-act", tabIndex: 0, textContent: "step through them (.)", onclick: () => app.setTab("rewrite") })),
     );
-    const seen = new Set();
-    for (const r of now.rewrites) {
-      if (seen.has(r.rule) || seen.size >= 12) continue;
-      seen.add(r.rule);
-      out.push(rewritePart(app, r));
+    /** @type {Map<string, import("./schema.js").RewriteRow[]>} */
+    const byRule = new Map();
+    for (const r of now.rewrites) byRule.set(r.rule, [...(byRule.get(r.rule) ?? []), r]);
+    for (const [first, ...others] of [...byRule.values()].slice(0, MOST_RULES)) {
+      out.push(rewritePart(app, first));
+      if (others.length) out.push(dimLine(`and at ${numberOf(others.length, "more place")}`));
     }
   }
   out.push(dimLine("Select an instruction, a line, or a decision to see why. ? shows the keys."));
