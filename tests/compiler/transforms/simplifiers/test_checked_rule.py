@@ -202,6 +202,43 @@ def test_a_true_claim_of_any_class_is_accepted(name: str, becomes: str, claim: E
     assert claimed(name, becomes, claim).exactness is claim
 
 
+WITH_A_CONSTANT = """x = s32[4] parameter(0)
+c = s32[] constant(NUMBER)
+b = s32[4] broadcast(c), dimensions={}
+ROOT r = s32[4] OPCODE(x, b)"""
+THERE_AND_BACK = "x = s32[4] parameter(0)\nf = TYPE[4] convert(x)\nROOT r = s32[4] convert(f)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "before"),
+    [
+        (operator("remainder")(any_("x"), any_()), ("remainder", "1000")),
+        (operator("minimum")(any_("x"), any_()), ("minimum", "100")),
+        (operator("maximum")(any_("x"), any_()), ("maximum", "-70000")),
+        (operator("and")(any_("x"), any_()), ("and", "65535")),
+        (operator("convert")(operator("convert")(any_("x"))), "s8"),
+        (operator("convert")(operator("convert")(any_("x"))), "u16"),
+        (operator("convert")(operator("convert")(any_("x"))), "f32"),
+    ],
+    ids=str,
+)
+def test_a_claim_about_integers_must_hold_for_large_ones(pattern: Any, before: Any) -> None:
+    text = (
+        THERE_AND_BACK.replace("TYPE", before)
+        if isinstance(before, str)
+        else WITH_A_CONSTANT.replace("OPCODE", before[0]).replace("NUMBER", before[1])
+    )
+    with pytest.raises(xe.XlaExplorerError, match="claims to be bitwise, and the values differ"):
+        xe.rule(
+            pattern, exactness=Exactness.BITWISE, before=text, after=AFTER.replace("f32", "s32")
+        )(same)
+
+
+def same(x: Any) -> Any:
+    """Rewrite it as x."""
+    return x
+
+
 def test_the_rules_of_the_package_hold() -> None:
     for one in list(ALGEBRAIC_RULES)[::12]:
         check_rule(one)

@@ -35,6 +35,7 @@ from xla_explorer.hlo.evaluator import (
 )
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes.spec import Family
+from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import HloVerifyError, verify
@@ -256,6 +257,8 @@ def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator)
         parts = zip(values, shape.tuple_shapes, strict=True)
         return tuple([_of_any_magnitude(value, part, generator) for value, part in parts])
     kind = shape.element_type
+    if kind.is_integer:
+        return _integers_of_any_magnitude(values, kind, generator)
     if not (kind.is_float or kind.is_complex):
         return values
     limits = float_limits(kind.dtype)
@@ -269,6 +272,32 @@ def _of_any_magnitude(values: Any, shape: Shape, generator: np.random.Generator)
         return (
             values.astype(np.complex128 if kind.is_complex else np.float64) * 2.0**powers
         ).astype(kind.dtype)
+
+
+def _integers_of_any_magnitude(
+    values: Any, kind: PrimitiveType, generator: np.random.Generator
+) -> Any:
+    """Return small numbers, numbers of any count of digits, and the ends of the type's range."""
+    digits = kind.bits - (1 if kind.has_sign else 0)
+    size = values.shape
+    powers = generator.integers(0, digits, size).astype(np.float64)
+    large = np.floor(2.0**powers * generator.uniform(1, 2, size))
+    if kind.has_sign:
+        large = np.where(generator.uniform(size=size) < 0.5, -large, large)
+    low = -(2**digits) if kind.has_sign else 0
+    which = generator.choice(4, size, p=[0.4, 0.4, 0.1, 0.1])
+    chosen = [
+        int(one) if w == 0 else int(other) if w == 1 else low if w == 2 else 2**digits - 1
+        for w, one, other in zip(
+            which.reshape(-1), values.reshape(-1), large.reshape(-1), strict=True
+        )
+    ]
+    clipped = [min(max(number, low), 2**digits - 1) for number in chosen]
+    return (
+        np.asarray(clipped, np.uint64 if digits == 64 else np.int64)
+        .astype(kind.dtype)
+        .reshape(size)
+    )
 
 
 def _random(shape: Shape, generator: np.random.Generator) -> Any:
