@@ -1,11 +1,13 @@
 // The roofline: work per byte against work per second, under the measured limits.
-import { make, numberOf, shape, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, numberOf, shape, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { num } from "./drawing.js";
 
-const PLOT_WIDTH = 1000,
+const LEAST_WIDTH = 480,
   PLOT_HEIGHT = 270,
   PLOT_LEFT = 74,
-  PLOT_BOTTOM = 34;
+  PLOT_BOTTOM = 34,
+  MOST_NAMES = 16,
+  LETTER = 6; // pixels
 /** @typedef {import("./schema.js").TimingRow} TimingRow */
 /** A kernel that ran. @typedef {TimingRow & { flops: number, bytes: number, median_us: number, instruction: number }} Timed */
 
@@ -32,13 +34,43 @@ const rateText = v => {
   return `${showNumber(+(v / unit).toPrecision(3))} ${name}`;
 };
 
+/** @typedef {{ left: number, right: number, top: number, bottom: number }} Box */
+/** What a text covers. @param {number} x @param {number} y of its base line @param {string} text @returns {Box} */
+const textBox = (x, y, text) => ({ left: x, right: x + LETTER * text.length, top: y - 9, bottom: y + 3 });
+
+/** @param {Box} box @param {Box[]} taken */
+const isFree = (box, taken) => taken.every(t => t.right < box.left || t.left > box.right || t.bottom < box.top || t.top > box.bottom);
+
+/**
+ * Where the name of a point covers nothing: beside it, above it, below it; null where it would.
+ * @param {string} name @param {{ x: number, y: number, radius: number }} point @param {number} width @param {Box[]} taken
+ */
+function freePlace(name, { x, y, radius }, width, taken) {
+  const long = LETTER * name.length,
+    /** @type {[number, number][]} */
+    places = [
+      [x + radius + 3, y + 3.5],
+      [x - radius - 3 - long, y + 3.5],
+      [x - long / 2, y - radius - 5],
+      [x - long / 2, y + radius + 11],
+    ];
+  for (const [left, base] of places) {
+    const box = textBox(left, base, name);
+    if (box.left < PLOT_LEFT || box.right > width - 20 || box.top < 2 || box.bottom > PLOT_HEIGHT - PLOT_BOTTOM) continue;
+    if (isFree(box, taken)) return box;
+  }
+  return null;
+}
+
 /**
  * Work per byte against work per second.
  * @param {import("./schema.js").MachineRoof | null} roof
  * @param {TimingRow[]} rows
  * @param {(row: TimingRow) => void} choose
+ * @param {number} room the width that there is, in pixels
  */
-export function rooflinePlot(roof, rows, choose) {
+export function rooflinePlot(roof, rows, choose, room) {
+  const width = Math.max(LEAST_WIDTH, room);
   const points = /** @type {Timed[]} */ (rows).filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median_us > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median_us) * 1e6 }));
   if (!roof || !points.length)
     return make("p", {
@@ -53,13 +85,13 @@ export function rooflinePlot(roof, rows, choose) {
     low = (/** @type {number} */ v) => 10 ** Math.floor(Math.log10(v)),
     high = (/** @type {number} */ v) => 10 ** Math.ceil(Math.log10(v)),
     [x0, x1, y0, y1] = [low(Math.min(...xs) / 2), high(Math.max(...xs) * 2), low(Math.min(...ys) / 2), high(Math.max(...ys) * 1.2)],
-    X = (/** @type {number} */ v) => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
+    X = (/** @type {number} */ v) => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (width - PLOT_LEFT - 20),
     Y = (/** @type {number} */ v) => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
-  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
+  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${width} ${PLOT_HEIGHT}` });
   // The first and the last number under the plot stay within it: the lowest one of the left axis ends where the plot begins.
   for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), v === x0 ? "start" : v * 10 > x1 * 1.01 ? "end" : "middle", "dim"));
-  for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${PLOT_WIDTH - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
-  svg.append(plotText(PLOT_WIDTH - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
+  for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${width - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
+  svg.append(plotText(width - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
   /** @param {number} speed @param {string} cls */
   const line = (speed, cls) => {
     const from = Math.max(x0, y0 / speed),
@@ -76,35 +108,37 @@ export function rooflinePlot(roof, rows, choose) {
     }
   const peak = `${rateText(flops)} peak of ${cores > 1 ? `${cores} cores` : "one core"}`,
     slope = `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`,
-    slopeLeft = Math.min(X(ridge) + 5, PLOT_WIDTH - 20 - 6 * slope.length);
+    slopeLeft = Math.min(X(ridge) + 5, width - 20 - 6 * slope.length);
   svg.append(
     line(memory, "roof"),
-    shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${PLOT_WIDTH - 20}` }),
-    plotText(PLOT_WIDTH - 22, Y(flops) - 5, peak, "end", "roof-text"),
+    shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${width - 20}` }),
     shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
     plotText(slopeLeft, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope, "start", "roof-text"),
   );
   const largest = Math.max(...points.map(p => p.r.median_us)),
-    // Where text stands: no name of a kernel is written over another, or over the two texts of the roof.
-    taken = [
-      { x: PLOT_WIDTH - 22 - 6 * peak.length, y: Y(flops) - 5, w: 6 * peak.length },
-      { x: slopeLeft, y: PLOT_HEIGHT - PLOT_BOTTOM - 6, w: 6 * slope.length },
-    ];
-  for (const { r, x, y } of points.sort((a, b) => b.r.median_us - a.r.median_us)) {
-    const radius = 3.5 + 7 * Math.sqrt(r.median_us / largest),
-      g = shape("g", { class: "xe-point", "data-id": r.instruction }),
+    placed = points
+      .sort((a, b) => b.r.median_us - a.r.median_us)
+      .map(({ r, x, y }) => ({ r, x: X(x), y: Y(y), radius: 3.5 + 7 * Math.sqrt(r.median_us / largest), said: `${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte` })),
+    // What no name is written over: the texts of the roof, names, points.
+    circles = placed.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius })),
+    // The peak is named over its line, where no point is in the way.
+    peaks = [width - 22 - LETTER * peak.length, X(flops / fastest) + 6, (X(flops / fastest) + width - 22 - LETTER * peak.length) / 2].map(left => textBox(left, Y(flops) - 5, peak)),
+    peakBox = peaks.find(box => isFree(box, circles)) ?? peaks[0],
+    texts = [peakBox, textBox(slopeLeft, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope)];
+  svg.append(plotText(peakBox.left, Y(flops) - 5, peak, "start", "roof-text"));
+  const names = shape("g", { class: "xe-point-names" });
+  placed.forEach(({ r, x, y, radius, said }, k) => {
+    const g = shape("g", { class: "xe-point", "data-id": r.instruction }),
       title = shape("title");
-    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte${r.roof_share ? `\n${(r.roof_share * 100).toFixed(0)} % of the roof` : ""}`;
-    g.append(title, shape("circle", { cx: num(X(x)), cy: num(Y(y)), r: num(radius) }));
-    const w = 6 * r.kernel.length,
-      left = X(x) + radius + 3 + w > PLOT_WIDTH - 20,
-      at = { x: left ? X(x) - radius - 3 - w : X(x) + radius + 3, y: Y(y) + 3.5, w };
-    if (taken.length < 16 && !taken.some(t => Math.abs(t.y - at.y) < 12 && at.x < t.x + t.w && t.x < at.x + at.w)) {
-      g.append(plotText(left ? at.x + w : at.x, at.y, r.kernel, left ? "end" : "start"));
-      taken.push(at);
-    }
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${said}${r.roof_share ? `\n${showPercent(r.roof_share)} of the roof` : ""}`;
+    g.append(title, shape("circle", { cx: num(x), cy: num(y), r: num(radius) }));
     g.addEventListener("click", () => choose(r));
     svg.append(g);
-  }
+    const at = texts.length < MOST_NAMES + 2 ? freePlace(r.kernel, placed[k], width, [...texts, ...circles]) : null;
+    if (!at) return;
+    names.append(plotText(at.left, at.bottom - 3, r.kernel));
+    texts.push(at);
+  });
+  svg.append(names);
   return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${machine}. Area by time; dashed: bandwidth of the caches. A point above the memory roof is fed by a cache.` }));
 }

@@ -70,7 +70,7 @@ export function timesView(app) {
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
     const choose = (/** @type {import("./schema.js").TimingRow} */ r) => app.select(r.instruction, "times");
     box.replaceChildren(
-      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose) : timeChart(app, rows, choose, mark),
+      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose, box.clientWidth - 16) : timeChart(app, rows, choose, mark),
     );
     mark();
   }

@@ -1,4 +1,4 @@
-"""Tables of the explorer: sorted by their heads, opened on what matters first, with a sign where they go on to a side."""
+"""Tables of the explorer: sorted by their heads, opened on what matters first, with a sign where they go on; texts of the roofline."""
 
 from __future__ import annotations
 
@@ -128,3 +128,30 @@ def test_why_has_decisions_and_history_before_the_layout(page: Any) -> None:
           return ['.xe-history', '.xe-layout'].map(one => place(body.querySelector(one))); }"""
     )
     assert 0 < order[0] < order[1], order
+
+
+_ROOF_TEXTS = """() => [...document.querySelectorAll('.xe-plot text')].map(el => { const r = el.getBoundingClientRect();
+  return [el.textContent, r.left, r.right, r.top + 2, r.bottom - 2, el.parentNode.matches('.xe-point-names')]; })"""
+_ROOF_POINTS = "() => [...document.querySelectorAll('.xe-plot circle')].map(el => { const r = el.getBoundingClientRect(); return [r.left, r.right, r.top, r.bottom]; })"
+
+
+@pytest.mark.parametrize("width", [900, 1440])
+def test_no_text_of_the_roofline_is_over_another_or_over_a_point(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator(".xe-times .xe-pane-chips button", has_text="roofline").click()
+    page.wait_for_selector(".xe-plot svg")
+    plot, room = page.evaluate(
+        "() => ['.xe-plot svg', '.xe-times .xe-scroll'].map(one => document.querySelector(one).clientWidth || document.querySelector(one).getBoundingClientRect().width)"
+    )
+    assert plot > room - 40, "it takes the width that there is"
+    texts, points = page.evaluate(_ROOF_TEXTS), page.evaluate(_ROOF_POINTS)
+    assert sum(text[-1] for text in texts) >= 3, "kernels are named"
+
+    def overlap(a: Any, b: Any) -> bool:
+        return bool(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3])
+
+    for k, (text, *box, is_name) in enumerate(texts):
+        for other, *place, _ in texts[:k]:
+            assert not overlap(box, place), (text, other)
+        if is_name:
+            assert not any(overlap(box, point) for point in points), text
