@@ -186,7 +186,9 @@ def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path
     widget = xe.explore(session)
     journey = Journey(browser, widget, tmp_path, "dump", "load the dump, compile it, open it")
     journey.page.keyboard.press("d")
-    journey.done("open the decisions: those that cost most come first", ".xe-decisions tbody tr.refused")
+    journey.done(
+        "open the decisions: those that cost most come first", ".xe-decisions tbody tr.refused"
+    )
     costs = journey.page.locator(".xe-decisions tbody tr").first.inner_text()
     assert "µs" in costs or "ns" in costs
     journey.page.locator(".xe-decisions tbody tr.refused").first.click()

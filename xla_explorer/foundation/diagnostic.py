@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from typing import Any
+
 from xla_explorer.foundation.visible_text import cleaned_text
 
 
@@ -34,6 +37,28 @@ class XlaExplorerError(Exception):
 
     def __str__(self) -> str:
         return cleaned_text(f"{self.message}\n  hint: {self.hint}" if self.hint else self.message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to another process without calling a subclass, and without what cannot travel."""
+        kept = {name: value for name, value in self.__dict__.items() if _can_travel(value)}
+        return _error_again, (type(self), self.args, kept)
+
+
+def _can_travel(value: object) -> bool:
+    try:
+        pickle.dumps(value)
+    except Exception:  # sessions, traces and modules of a process: whatever their parts raise
+        return False
+    return True
+
+
+def _error_again(
+    kind: type[XlaExplorerError], given: tuple[Any, ...], fields: dict[str, Any]
+) -> XlaExplorerError:
+    made = kind.__new__(kind, *given)
+    made.args = given
+    made.__dict__.update(fields)
+    return made
 
 
 class SourceSpan:
