@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.display import wide_frame
+from xla_explorer.explorer.display.blocks import frame_table
 from xla_explorer.explorer.display.display import cell_text
 from xla_explorer.explorer.measures.profiling import COLUMNS
 from xla_explorer.explorer.session import Session
@@ -219,3 +221,13 @@ ENTRY e {
 )
 def test_numbers_of_tables_have_no_exponent_where_they_are_large(value: float, text: str) -> None:
     assert cell_text(value) == text
+
+
+def test_numbers_have_one_dress_in_every_form_and_stay_numbers() -> None:
+    frame = wide_frame([["%a", 0.1589, 18_923_520, 2_717_953.0], ["%b", None, 0, 0.5]], ["kernel", "share", "bytes", "us"])  # fmt: skip
+    table = frame_table(frame)
+    for text in (table.to_text(), table.to_html(), table.to_markdown(), frame._repr_html_()):
+        assert "16 %" in text and "18,923,520" in text and "2,717,953" in text
+        assert "0.1589" not in text and "18923520" not in text
+    assert "16 %" in repr(frame) and "0.1589" not in repr(frame)
+    assert frame["share"][0] == 0.1589, "what is shown does not change what is there"

@@ -9,6 +9,7 @@ from xla_explorer.explorer.display.display import (
     MOST_ROWS,
     cell_text,
     code_html,
+    column_text,
     is_numeric,
     pre_html,
     table_html,
@@ -94,7 +95,14 @@ class Table(NamedTuple):
     def to_markdown(self) -> str:
         marks = ["--:" if is_numeric(self.rows, k) else "---" for k in range(len(self.columns))]
         cells = [
-            [markdown_text(cell_text(value)) for value in row] for row in [self.columns, *self.rows]
+            [markdown_text(cell_text(name)) for name in self.columns],
+            *[
+                [
+                    markdown_text(column_text(name, value))
+                    for name, value in zip(self.columns, row, strict=True)
+                ]
+                for row in self.rows
+            ],
         ]
         lines = [f"| {' | '.join(row)} |" for row in cells]
         title = [f"**{markdown_text(self.title)}**", ""] if self.title else []

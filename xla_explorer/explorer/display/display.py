@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display.escaping import escape, fenced
 from xla_explorer.explorer.display.highlighting import highlighted
+from xla_explorer.explorer.display.quantities import percent
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned, cleaned_text
 
@@ -141,7 +142,12 @@ def table_html(
     """A table of plain values, or cells that are `Marked`; numbers to the right; what was cut is said."""
     head = "".join([f"<th {_CELL}>{escape(name)}</th>" for name in columns])
     body = "".join(
-        ["<tr>" + "".join([_cell(value) for value in row]) + "</tr>" for row in rows[:limit]]
+        [
+            "<tr>"
+            + "".join([_cell(name, value) for name, value in zip(columns, row, strict=True)])
+            + "</tr>"
+            for row in rows[:limit]
+        ]
     )
     notes = [note] if note else []
     if len(rows) > limit:
@@ -152,11 +158,23 @@ def table_html(
     return f'{caption}<div style="overflow-x:auto">{table}</div>{tail}'
 
 
-def _cell(value: Any) -> str:
+def _cell(column: str, value: Any) -> str:
     if isinstance(value, Marked):
         return f"<td {value.style}>{value.html}</td>"
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"<td {_NUMBER if number else _CELL}>{escape(cell_text(value))}</td>"
+    return f"<td {_NUMBER if number else _CELL}>{escape(column_text(column, value))}</td>"
+
+
+def is_share(column: str) -> bool:
+    """Whether a column has shares of a whole, from 0 to 1: they are shown as percent."""
+    return column == "share" or column.endswith("_share")
+
+
+def column_text(column: str, value: Any) -> str:
+    """One value of a column, shares as percent."""
+    if is_share(column) and isinstance(value, Real) and not isinstance(value, bool):
+        return percent(float(value))
+    return cell_text(value)
 
 
 def cell_text(value: Any) -> str:
@@ -180,7 +198,10 @@ def table_text(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90
 ) -> str:
     """The same table as aligned text."""
-    cells = [[_short(cell_text(value), width) for value in row] for row in rows[:limit]]
+    cells = [
+        [_short(column_text(name, value), width) for name, value in zip(columns, row, strict=True)]
+        for row in rows[:limit]
+    ]
     numeric = [is_numeric(rows[:limit], k) for k in range(len(columns))]
     widths = [max([len(name), *[len(row[k]) for row in cells]]) for k, name in enumerate(columns)]
 

@@ -7,13 +7,14 @@ from typing import Any
 import pandas
 
 from xla_explorer.explorer.display.blocks import frame_table
-from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.display import is_share, table_html
+from xla_explorer.explorer.display.quantities import percent
 from xla_explorer.foundation.visible_text import cleaned
 
 
 class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
     """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right, and leaves cells without a value empty.
-    At most 200 rows are shown."""
+    At most 200 rows are shown. Shares are shown as percent; the values stay numbers from 0 to 1."""
 
     @property
     def _constructor(self) -> type[WideFrame]:
@@ -22,7 +23,11 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
     @cleaned
     def __repr__(self) -> str:
         note = self._note()
-        return str(super().__repr__()) + (f"\n{note}" if note else "")
+        shares = [name for name in map(str, self.columns) if is_share(name)]
+        told = pandas.DataFrame(self)
+        if shares and self.columns.is_unique:
+            told = told.assign(**{name: told[name].map(percent) for name in shares})
+        return repr(told) + (f"\n{note}" if note else "")
 
     def _note(self) -> str:
         """Why the table is empty, where whoever made it has said so."""
