@@ -205,3 +205,16 @@ def test_an_instruction_that_is_given_by_something_else(
 ) -> None:
     with pytest.raises(xe.XlaExplorerError, match="named by its name, its id or itself"):
         getattr(session, ask)(given)
+
+
+def test_passes_of_another_compiler_cannot_change_places(session: xe.Session) -> None:
+    for ask in (session.passes.commute, session.passes.search_order):
+        with pytest.raises(xe.XlaExplorerError, match="the pass nothing cannot run here"):
+            ask("algsimp", "nothing")
+
+
+def test_an_instruction_that_was_not_there_yet() -> None:
+    session = xe.compile(TEXT)
+    made = session.module.entry.root
+    with pytest.raises(xe.XlaExplorerError, match="is not in the module after pass 0"):
+        session.passes.applicable(made, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import xla_explorer as xe
@@ -46,6 +48,24 @@ def test_a_manual_region_is_refused_by_name(target: str) -> None:
     ) as caught:
         xe.compile(text, backend="xla")
     assert "backend=" in str(caught.value)
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda text: xe.xla.time(text),
+        lambda text: xe.xla.sweep_flags(text, flags=["--xla_cpu_enable_fast_math=true"]),
+    ],
+    ids=["time", "sweep_flags"],
+)
+def test_what_is_timed_is_refused_by_name_too(question: Callable[[str], object]) -> None:
+    pytest.importorskip("jax")
+    region = REGION.replace("TARGET", "xla.sdy.GlobalToLocalShape")
+    with pytest.raises(xe.XlaExplorerError, match="borders a manual region"):
+        question(f"HloModule m, num_partitions=4\n{region}")
+    with pytest.warns(SeveralDevicesWarning, match="m is for 4 devices"):
+        question(f"HloModule m, num_partitions=4\n{PLAIN}")
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
 from xla_explorer.hlo.analysis.manual_regions import INTO, OUT_OF, meshes_of
 from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
@@ -47,6 +48,15 @@ def measured_on_one(module: HloModule) -> str | None:
         f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
         f"no partition and no collective that its shardings ask for is in the answer. {_INSTEAD}"
     )
+
+
+def refuse_to_measure_on_one(module: HloModule) -> None:
+    """Raise for what one device cannot run as written; warn of a program for several that it can."""
+    refusal = of_each_device(module) or between_devices(module)
+    if refusal is not None:
+        raise refusal
+    if (note := measured_on_one(module)) is not None:
+        warn(note, SeveralDevicesWarning)
 
 
 def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:

@@ -48,6 +48,18 @@ def changing_names(passes: RecordedPasses[RecordedPass]) -> list[str]:
     return list(dict.fromkeys([one.name for one in passes[1:] if one.changed]))
 
 
+def _require_own(names: Sequence[str]) -> None:
+    """XlaExplorerError for a name that no pass of this compiler has: a dump of real XLA holds no passes to run."""
+    for name in names:
+        try:
+            make_pass(name)
+        except LookupError as problem:
+            raise XlaExplorerError(
+                f"the pass {name} cannot run here: {problem}",
+                "name passes of this compiler, such as commute('algsimp', 'cse')",
+            ) from problem
+
+
 def _run(module: HloModule, names: Sequence[str], target: Target | None) -> _Result:
     pipeline = PassPipeline("order", tuple([make_pass(name) for name in names]))
     trace = optimize(module, pipeline, "passes", target=target, verify=True, keep_errors=True)
@@ -64,6 +76,7 @@ def commuting_passes(
     module: HloModule, names: Sequence[str], target: Target | None = None
 ) -> pandas.DataFrame:
     """See `Passes.commute`."""
+    _require_own(names)
     rows: list[list[Any]] = []
     for first, second in counted(
         list(combinations(dict.fromkeys(names), 2)), "exchanging passes", noun="pairs"
@@ -92,6 +105,7 @@ def searched_orders(
     by: str = "bytes",
 ) -> pandas.DataFrame:
     """See `Passes.search_order`."""
+    _require_own(names)
     if by not in _COSTS:
         raise XlaExplorerError(
             f"orders cannot be compared by {by!r}", f"choose from: {', '.join(_COSTS)}"

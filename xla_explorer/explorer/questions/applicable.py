@@ -12,6 +12,7 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, printe
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
@@ -119,7 +120,11 @@ def _snapshot_with(
         snapshot = passes[number].snapshot
         if any(r.id == instruction for c in snapshot.computations for r in c.instructions):
             return number, snapshot
-    raise KeyError(f"%{passes.lineage.records[instruction].name} was not there after {step} passes")
+    name = passes.lineage.records[instruction].name
+    raise XlaExplorerError(
+        f"%{name} is not in the module after pass {step}",
+        "leave out the pass: the last module with the instruction is asked",
+    )
 
 
 def tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:
