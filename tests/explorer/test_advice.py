@@ -25,13 +25,23 @@ def kernels(
     ]
 
 
+REFUSED = Decision(
+    "fusion",
+    "refused",
+    (1, 2),
+    ("p", "c"),
+    "reads-multiply",
+    "",
+    {"refusal_costs_microseconds": 30.0},
+    forceable=True,
+)
 CASES: list[tuple[str, dict[str, Any], str, float]] = [
     ("leave_the_evaluator", {"kernels": kernels(2, 10, reason="no-kernel: fft of f64")}, "2 steps on the evaluator, %a for one: no-kernel", 20),
     ("share_among_threads", {"kernels": kernels(2, 400), "cores": 4}, 'force=[("parallel", "%a")]', 600),
     ("tune_what_waits", {"kernels": kernels(1, 200, "latency", 20), "measured": True}, 'xe.tune(session, "%a")', 180),
     ("move_fewer_bytes", {"kernels": kernels(3, 100)}, "3 kernels bound by memory", 150),
     ("start_fewer_kernels", {"kernels": kernels(60, 2, "launch")}, "60 kernels shorter than their start", 120),
-    ("turn_a_refusal", {"refusals": [Decision("fusion", "refused", (1, 2), ("p", "c"), "reads-multiply", "", {"refusal_costs_microseconds": 30.0})] * 2},
+    ("turn_a_refusal", {"refusals": [REFUSED] * 2},
      'session.override(force=[("fusion", "%p", "%c")])', 60),
 ]  # fmt: skip
 
@@ -45,6 +55,12 @@ def test_a_rule_says_what_it_saw_and_what_to_try(
     assert advice is not None and says in advice.sentence and advice.gain_us == pytest.approx(gain)
     quiet = facts._replace(run_us=1e9, kernels=[k for k in facts.kernels if not k.reason])
     assert RULES[rule](quiet) is None, "what is small is not worth a sentence"
+
+
+def test_what_no_override_can_force_is_not_proposed() -> None:
+    facts = OwnFacts(1000.0, (), (), 1, False)
+    lawful = [REFUSED._replace(forceable=False, code="producer-is-library-call")]
+    assert RULES["turn_a_refusal"](facts._replace(refusals=lawful)) is None
 
 
 def test_the_page_of_advice_has_its_times_from_the_model_then_from_the_profile() -> None:

@@ -94,6 +94,7 @@ def turn_a_refusal(facts: OwnFacts) -> Advice | None:
     for d in facts.refusals:
         if (
             d.kind in FUSION_KINDS
+            and d.forceable
             and len(d.names) == 2
             and isinstance(cost := d.facts.get("refusal_costs_microseconds"), int | float)
         ):
