@@ -21,6 +21,7 @@ async function setOpen(view, group, open) {
       await bringBlocks(view, blocks);
       view.change({ blocks });
       view.fit(READABLE);
+      view.app.change({ picture: view.app.now.picture });
     } catch (error) {
       view.count.textContent = messageOf(error);
     }
@@ -31,6 +32,7 @@ async function setOpen(view, group, open) {
   (open ? opened : closed).add(group);
   (open ? closed : opened).delete(group);
   view.change({ opened, closed });
+  view.app.change({ picture: view.app.now.picture }); // what is said of a block says whether it is open
 }
 
 /** Selects what an element stands for: blocks, else its instruction. @param {GraphView} view @param {SceneNode} node */
@@ -139,10 +141,9 @@ function graphTab(app) {
   sized.observe(stage);
   app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
   app.undo = () => view.undo();
-  app.openBox = async (/** @type {string} */ group) => {
+  app.openBox = (/** @type {string} */ group) => {
     app.root.focus({ preventScroll: true }); // the button goes, and the focus must not go with it
-    await setOpen(view, group, true);
-    app.change({ picture: app.now.picture });
+    return setOpen(view, group, true);
   };
   app.isBoxOpen = (/** @type {string} */ group) => Boolean(view.state.scene?.opened?.has(group));
   let looked = false;
