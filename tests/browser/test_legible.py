@@ -169,7 +169,7 @@ def test_no_text_of_the_roofline_lies_on_another_whatever_the_machine_gives(
             arg=f"{flops:g} flops and {memory:g}",
         )
         texts = [t for t in placed_texts(page, ".xe-plot") if t.drawn]
-        assert len(texts) > 8
+        assert len(texts) >= 6, "ticks, the peak, the ridge; names where there is room"
         assert [f"{a} / {b}" for a, b in on_each_other(texts)] == [], (flops, memory)
         assert [str(t) for t in texts if t.cut] == [], (flops, memory)
     page.close()

@@ -1,5 +1,5 @@
 // The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
-import { barRow, make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, slowButton } from "./elements.js";
+import { barRow, breakable, make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, slowButton } from "./elements.js";
 import { followLlvm } from "./llvm.js";
 import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -59,7 +59,7 @@ function kernelsTab(app) {
           )
         : "";
     const columns = [
-      ["kernel", "mono", (/** @type {Kernel} */ r) => `%${r.name}`, (/** @type {Kernel} */ r) => r.name],
+      ["kernel", "mono name", (/** @type {Kernel} */ r) => make("span", {}, ...breakable(`%${r.name}`)), (/** @type {Kernel} */ r) => r.name],
       [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.measured_us ?? (timed ? null : r.predicted_us)], // beside the name: it must stand on a narrow screen too
       ["computes", "long mono", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: r.computes, title: r.computes })],
       ...(llvm.size ? [["", "", llvmCell]] : []),
@@ -68,7 +68,7 @@ function kernelsTab(app) {
       ["reads + writes", "r", (/** @type {Kernel} */ r) => `~${showBytes(r.bytes_read + r.bytes_written)}`, (/** @type {Kernel} */ r) => r.bytes_read + r.bytes_written],
       ["flops", "r", (/** @type {Kernel} */ r) => `~${showNumber(r.flops)}`, (/** @type {Kernel} */ r) => r.flops],
       ...(any("line") ? [["line", "mono", (/** @type {Kernel} */ r) => r.line, (/** @type {Kernel} */ r) => r.line]] : []),
-      ...(any("runs_on") ? [["runs on", "", (/** @type {Kernel} */ r) => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
+      ...(any("runs_on") ? [["runs on", "runs-on", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : ""), title: r.reason }), (/** @type {Kernel} */ r) => r.runs_on]] : []),
     ];
     table = tableOf(/** @type {any} */ (columns), rows, (/** @type {Kernel} */ r) => app.select(r.instruction, "kernels"), { most: MOST_KERNEL_ROWS, sorted: mark });
     body.replaceChildren(table);

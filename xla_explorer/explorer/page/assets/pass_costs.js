@@ -64,7 +64,7 @@ function passCostsTab(app) {
       );
     body.replaceChildren(costs, ...(data.flame[1] ? [compileFlame(app, data.flame)] : []), make("h4", { textContent: "opcodes as written, and what each pass changed" }), opcodes);
     note.textContent = `passes that changed something; ${data.left_out || "bytes and flops are estimates of the module after each"}`;
-    bar.append(csvButton("passes", data.columns, () => data.rows), csvButton("opcodes", heads, () => data.opcodes.rows));
+    bar.append(csvButton("passes", data.columns, () => data.rows, "CSV of passes"), csvButton("opcodes", heads, () => data.opcodes.rows, "CSV of opcodes"));
     mark();
   }
   function mark() {

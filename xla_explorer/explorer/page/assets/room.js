@@ -163,5 +163,11 @@ export function makeRoom(root, panels, first) {
     hidden: !document.fullscreenEnabled,
     onclick: () => (document.fullscreenElement === root ? document.exitFullscreen() : root.requestFullscreen()),
   });
+  root.onfullscreenchange = () => {
+    const isFull = document.fullscreenElement === root;
+    full.textContent = isFull ? "window" : "full";
+    full.title = isFull ? "back to the window" : "full screen";
+    full.setAttribute("aria-label", isFull ? "window: back to it" : "full screen");
+  };
   return { full, furnishTimes };
 }

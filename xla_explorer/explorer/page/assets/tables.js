@@ -20,12 +20,13 @@ export function saveText(name, text, type) {
  * @param {string} name
  * @param {readonly string[]} head
  * @param {() => any[][]} rows a function, so that the file has all rows as they are when the button is pressed
+ * @param {string} [label] of one of several beside each other
  */
-export const csvButton = (name, head, rows) =>
+export const csvButton = (name, head, rows, label = "CSV") =>
   make("button", {
     className: "xe-save",
     tabIndex: -1,
-    textContent: "CSV",
+    textContent: label,
     title: `save this table as ${name}.csv`,
     onclick: (/** @type {Event} */ event) => {
       event.stopPropagation();
