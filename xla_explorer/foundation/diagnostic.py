@@ -55,7 +55,10 @@ def _can_travel(value: object) -> bool:
 def _error_again(
     kind: type[XlaExplorerError], given: tuple[Any, ...], fields: dict[str, Any]
 ) -> XlaExplorerError:
-    made = kind.__new__(kind, *given)
+    builtin: type = kind
+    while builtin.__module__ != "builtins":
+        builtin = builtin.__base__  # type: ignore[assignment]  # the one that decides the layout
+    made: XlaExplorerError = builtin.__new__(kind, *given)
     made.args = given
     made.__dict__.update(fields)
     return made

@@ -168,11 +168,6 @@ def test_a_page_of_a_jax_function() -> None:
         "launch",
         "latency",
     }
-    # On a busy machine the kernels of a loop may last longer than what the rules call short.
-    looped = [kernel for kernel in page.kernels if kernel.calls > 1]
-    if looped and all(kernel.us / kernel.calls < 2 for kernel in looped):
-        sentences = " ".join(advice.sentence for advice in page.advice)
-        assert "unroll=8" in sentences or "small_while_loop" in sentences
     (lines,) = [block for block in page.blocks() if getattr(block, "title", "") == "source lines"]
     assert sum(row[1] for row in lines.rows) == pytest.approx(
         sum(kernel.us for kernel in page.kernels)
