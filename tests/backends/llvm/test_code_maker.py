@@ -275,6 +275,7 @@ def test_an_interrupt_ends_what_nobody_waits_for() -> None:
         MAKE
         + """
 import threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 os.kill(pid, signal.SIGSTOP)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
