@@ -185,8 +185,11 @@ def _training_step(layers: int) -> str:
     for k in reversed(range(layers)):
         for n in range(4):
             last = add(f"b{k}.{n}", f"transpose(jvp(GPT))/block_{k}/mlp/", last, f"f{k}.{n}")
+    add("half", "", "x")  # of the update, which the program has early
+    add("wide", "", "half")
+    lines[-1] = "wide = f32[8] reshape(half)"
     for n in range(20):
-        last = add(f"late{n}", "", last)
+        last = add(f"late{n}", "", last, "wide")
     return f"HloModule step\nENTRY e {{\n{chr(10).join(lines)}\n ROOT r = f32[8] tanh({last})\n}}"
 
 
@@ -194,6 +197,7 @@ def test_a_training_step_is_forward_then_backward_then_what_has_no_scope() -> No
     top = _top(xe.parse_hlo(_training_step(9)).snapshot())
     paths = scope_paths(top)
     by_name = {r.name: paths.get(r.id) for r in top}
+    assert by_name["half"] == by_name["wide"] == by_name["late3"]
     assert list(dict.fromkeys(paths[r.id][0] for r in top if r.id in paths)) == [
         "embed",
         "block_* × 9",

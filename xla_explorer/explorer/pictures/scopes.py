@@ -120,22 +120,24 @@ def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) ->
         if r.id in feeds:
             feeds.update(r.operands)
     found = dict(paths)
-    outside: dict[str, list[int]] = {BEFORE: [], AFTER: []}
+    outside: dict[int, Path] = {}
     for r in ordered:
         if r.id in found or r.opcode.name == "tuple":
             continue
         boxed = [o for o in r.operands if o in found]
         if boxed and (r.id in feeds or r.opcode.name in QUIET):
             found[r.id] = found[max(boxed, key=place.__getitem__)]
-        elif r.opcode.name not in QUIET:
-            outside[AFTER if r.id in reads else BEFORE].append(r.id)
-    for name, ids in outside.items():
-        if len(ids) > 2 * SHORTEST_LAYER:
-            found |= dict.fromkeys(ids, (name,))
-    for r in reversed(ordered):  # what only moves constants is where it is first read
-        for o in r.operands if r.id in found else ():
-            if o not in reads and quiet.get(o):
-                found[o] = found[r.id]
+        elif r.opcode.name not in QUIET or not outside.keys().isdisjoint(r.operands):
+            outside[r.id] = (BEFORE if r.id in feeds else AFTER,)
+    sizes = Counter(outside.values())
+    found |= {key: path for key, path in outside.items() if sizes[path] > 2 * SHORTEST_LAYER}
+    for r in reversed(
+        ordered
+    ):  # what only moves constants is where it is first read, if anywhere in a scope
+        if (path := found.get(r.id)) is not None:
+            late = path == (AFTER,)
+            moved = [o for o in r.operands if quiet.get(o) and o not in reads]
+            found |= dict.fromkeys([o for o in moved if not (late and o in feeds)], path)
     return found
 
 
