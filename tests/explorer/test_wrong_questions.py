@@ -150,7 +150,9 @@ def test_a_shape_of_no_sizes(size: Any) -> None:
 
 
 def test_backends_to_compare_as_one_text() -> None:
-    assert list(dict.fromkeys(xe.compare(TEXT, "cpu,interpreter", repeats=1)["backend"])) == [
+    assert list(
+        dict.fromkeys(xe.compare(TEXT, backends="cpu,interpreter", repeats=1)["backend"])
+    ) == [
         "cpu",
         "interpreter",
     ]
@@ -218,3 +220,9 @@ def test_an_instruction_that_was_not_there_yet() -> None:
     made = session.module.entry.root
     with pytest.raises(xe.XlaExplorerError, match="is not in the module after pass 0"):
         session.passes.applicable(made, 0)
+
+
+@pytest.mark.parametrize("names", ["cpu", ["cpu", "interpreter"], ("cpu",)])
+def test_names_of_backends_are_no_arguments(names: object) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="got names of backends"):
+        xe.compare(TEXT, names)

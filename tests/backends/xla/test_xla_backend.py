@@ -107,7 +107,7 @@ def test_the_death_of_the_child_is_an_error_here() -> None:
 
 @pytest.mark.long
 def test_one_table_with_ours() -> None:
-    frame = xe.compare(SOFTMAX, ["cpu", "xla"])
+    frame = xe.compare(SOFTMAX, backends=["cpu", "xla"])
     assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(
         frame["status"].dropna()
     ) == {"ok"}

@@ -19,6 +19,7 @@ from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.call_signatures import diff_signatures
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import ModuleLike
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
     import pandas
@@ -85,10 +86,21 @@ class Compare:
             return compare_sessions(
                 module, other, given or random_arguments(module.source), repeats
             )
+        if any(_names_backends(given) for given in arrays):
+            raise XlaExplorerError(
+                "the arguments of the program must be arrays, got names of backends",
+                'name them by backends=: xe.compare(module, *arrays, backends=["cpu", "gpu"])',
+            )
         return compare_backends(module, backends, arrays, repeats, passes)
 
     def __repr__(self) -> str:
         return "<xe.compare(module, *arrays); .fusions .programs .signatures .structure .text>"
+
+
+def _names_backends(given: Any) -> bool:
+    """Return whether an argument is a name, or a list of names."""
+    names = given if isinstance(given, list | tuple) and given else [given]
+    return all(isinstance(name, str) for name in names)
 
 
 compare = Compare()
