@@ -143,15 +143,14 @@ def module_of_bytes(
     bytecode = _bytecode_inside(raw)
     if bytecode is not None:
         # jaxlib is optional.
-        from xla_explorer.frontends.jax_program.foreign_mlir import (
-            module_of_foreign_mlir,
-            stablehlo_text,
-        )
+        from xla_explorer.frontends.jax_program import foreign_mlir
 
         name = filename or "<mlir>"
         if entry.is_made:
-            return parse_stablehlo(stablehlo_text(bytecode, name), name, **entry._asdict())
-        return module_of_foreign_mlir(bytecode, name)
+            return parse_stablehlo(
+                foreign_mlir.stablehlo_text(bytecode, name), name, **entry._asdict()
+            )
+        return foreign_mlir.module_of_foreign_mlir(bytecode, name)
     if looks_like_proto(raw):
         _refuse_choice(entry, "an HLO proto")
         return with_tpu_conversions(read_hlo_proto(raw, filename).module)
