@@ -40,8 +40,10 @@ def test_a_program_of_one_device_has_no_note() -> None:
     assert devices_of(module) == 1 and measured_on_one(module) is None
 
 
+@pytest.mark.jax
 @pytest.mark.parametrize("target", ["xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"])
 def test_a_manual_region_is_refused_by_name(target: str) -> None:
+    pytest.importorskip("jax")
     text = f"HloModule m, num_partitions=4\n{REGION.replace('TARGET', target)}"
     with pytest.raises(
         xe.XlaExplorerError, match=r"%l borders a manual region \(shard_map\) of 4 devices"
