@@ -6,7 +6,9 @@ The other end reads requests from its standard input with `messages.receive` and
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import queue
 import re
@@ -34,6 +36,15 @@ _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit statu
 _TIME_TO_REAP: Final = 1.0  # seconds that `close` waits for a killed process; its thread waits on
 TIME_TO_START: Final = 120.0
 """Seconds in which a child must have loaded what it needs; a busy machine takes some ten."""
+
+
+_leaving: Final = threading.Event()
+
+
+@functools.cache
+def _watch_for_the_end() -> None:
+    """Set `_leaving` before children are ended at exit: called after the first finalizer is made."""
+    atexit.register(_leaving.set)
 
 
 class ChildEndedError(Exception):
@@ -100,6 +111,7 @@ class MessagingChild:
             daemon=True,
         ).start()
         self._end = weakref.finalize(self, _end, self._process, self._requests)
+        _watch_for_the_end()
 
     @property
     def alive(self) -> bool:
@@ -186,6 +198,8 @@ def _converse(
             except PlainDataError as problem:
                 answers.put(problem)
             except (OSError, EOFError, ValueError):
+                if _leaving.is_set():
+                    return  # who still waits is a thread of a process that ends
                 answers.put(None)
     process.wait()
 
