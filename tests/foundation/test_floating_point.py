@@ -13,6 +13,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.foundation.floating_point import default_floating_point
+from xla_explorer.hlo.evaluator import evaluate
 
 _FLUSH = 0x8040  # flush to zero, and denormals are zero: bits of MXCSR
 _MXCSR = 7  # which 32-bit word of glibc's fenv_t it is
@@ -79,3 +80,11 @@ def test_passes_alone_do_not_depend_on_the_thread() -> None:
     with flushed():
         there = xe.optimize(FOLDED, "constant_folding").module.to_text()
     assert there == here and "multiply" not in here
+
+
+def test_an_evaluation_does_not_depend_on_the_thread() -> None:
+    module = xe.parse_hlo(FOLDED)
+    here = np.asarray(evaluate(module))
+    with flushed():
+        there = np.asarray(evaluate(module))
+    assert (there == here).all() and here[0] > 0

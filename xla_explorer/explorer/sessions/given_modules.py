@@ -8,7 +8,6 @@ from typing import Any
 from xla_explorer.explorer.sessions.arguments import Result, Signature
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import is_node
-from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.foundation.keywords import check_keywords
 from xla_explorer.hlo import evaluator, verifier
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
@@ -47,7 +46,6 @@ def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
         verifier.verify(as_module(module), options)
 
 
-@default_floating_point()
 def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     """The entry's result by the numpy reference: an array, or (nested) tuples of arrays as the module says.
 

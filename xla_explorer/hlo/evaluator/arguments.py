@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.floating_point import default_floating_point
 from xla_explorer.foundation.limits import bounds
 from xla_explorer.hlo.analysis.manual_regions import device_count
 from xla_explorer.hlo.evaluator.devices.host import Host
@@ -24,6 +25,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 
+@default_floating_point()
 def evaluate(
     module: HloModule,
     *arrays: Any,
