@@ -42,9 +42,6 @@ class CudaError(GpuExecutionError):
         super().__init__(f"{function}: {code}: {sentence}", step)
         self.fatal = fatal
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CudaError, (self.function, self.code, self.sentence)
-
 
 class CudaDriver:
     """The driver's functions by name. binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
