@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.backends.xla.host_callbacks import without_host_callbacks
+from xla_explorer.backends.xla.several_devices import refuse_to_measure_on_one
 from xla_explorer.explorer.sessions.arguments import ArgumentError, Signature, random_arguments
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, has_module
 from xla_explorer.explorer.xla.what_if import Flags, Variant, WhatIf, flag_variants, timed
@@ -54,7 +56,7 @@ def sweep_flags(
     'default'
     """
     module, leaves = given(program, arrays, keywords)
-    return timed(flag_variants(module, flags), leaves, repeats)
+    return timed(flag_variants(_runnable(module), flags), leaves, repeats)
 
 
 def time(
@@ -102,9 +104,12 @@ def time(
     """
     module, leaves = given(program, arrays, keywords)
     first = (
-        [Variant("given", module)]
+        [Variant("given", _runnable(module))]
         if against is None
-        else [Variant("against", as_module(against)), Variant("given", module)]
+        else [
+            Variant("against", _runnable(as_module(against))),
+            Variant("given", _runnable(module)),
+        ]
     )
     others = [
         Variant(f"{one.label} by {place}", one.module, python=place)
@@ -112,6 +117,12 @@ def time(
         for one in first
     ]
     return timed([*first, *others], leaves, repeats)
+
+
+def _runnable(module: HloModule) -> HloModule:
+    """Return what real XLA runs of a module on one device. UnsupportedOpcodeError for what needs several."""
+    refuse_to_measure_on_one(module)
+    return without_host_callbacks(module)[0]
 
 
 def given(

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.xla.child import XlaChild, XlaProcessError
-from xla_explorer.backends.xla.host_callbacks import without_host_callbacks
-from xla_explorer.backends.xla.several_devices import refuse_to_measure_on_one
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.quantities import microseconds
@@ -145,14 +143,7 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
 
 
 def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> WhatIf:
-    """Compile each in a child process, run them in turns, compare results.
-
-    XlaProcessError if the first fails, UnsupportedOpcodeError for a program that one device cannot run.
-    """
-    runnable: dict[int, HloModule] = {}  # by the id of a variant's module; most share one
-    for module in {id(variant.module): variant.module for variant in variants}.values():
-        refuse_to_measure_on_one(module)
-        runnable[id(module)], _ = without_host_callbacks(module)
+    """Compile each in a child process, run them in turns, compare results. XlaProcessError if the first fails."""
     with ExitStack() as stack:
         children: list[XlaChild | None] = []
         results: list[list[Array]] = []
@@ -161,9 +152,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
             child = XlaChild(flags=variant.flags, python=variant.python, dumped="")
             stack.callback(child.close)
             try:
-                seconds[number] = float(
-                    child.ask(*SourceNames(runnable[id(variant.module)]).request)["xla"]
-                )
+                seconds[number] = float(child.ask(*SourceNames(variant.module).request)["xla"])
                 results.append(list(child.ask("run", [np.asarray(leaf) for leaf in leaves])))
                 children.append(child)
                 kernels[number] = _kernels(child)
