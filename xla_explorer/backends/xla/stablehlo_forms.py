@@ -6,6 +6,8 @@ calls. A program whose aliases or donors name parts of tuples gets an entry with
 
 from __future__ import annotations
 
+from functools import partial, reduce
+
 import numpy as np
 
 from xla_explorer.compiler.pipeline.context import PassContext
@@ -13,6 +15,7 @@ from xla_explorer.compiler.transforms.collectives.convert_async_collectives_to_s
     ConvertAsyncCollectivesToSync,
 )
 from xla_explorer.compiler.transforms.inlining.async_inliner import AsyncInliner
+from xla_explorer.compiler.transforms.loops.loop_state import element
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
@@ -163,7 +166,7 @@ def _flatten_entry(module: HloModule) -> None:
         operands.append(_packed(entry, parameter.shape, leaves))
     call = entry.add("call", old.root.shape, operands, called=(old,))
     places = [index for index, _ in call.shape.leaves()]
-    found = [_element(entry, call, index) for index in places]
+    found = [reduce(partial(element, entry), index, call) for index in places]
     root = found[0] if len(found) == 1 else entry.add(
         "tuple", tuple_shape([leaf.shape for leaf in found]), found
     )  # fmt: skip
@@ -193,10 +196,3 @@ def _packed(entry: HloComputation, shape: Shape, leaves: list[HloInstruction]) -
     if not shape.is_tuple:
         return leaves.pop(0)
     return entry.add("tuple", shape, [_packed(entry, part, leaves) for part in shape.tuple_shapes])
-
-
-def _element(entry: HloComputation, i: HloInstruction, index: tuple[int, ...]) -> HloInstruction:
-    for number in index:
-        shape = i.shape.tuple_shapes[number]
-        i = entry.add("get-tuple-element", shape, (i,), attributes_of({"index": number}))
-    return i
