@@ -25,9 +25,10 @@ MOST_WORKERS = 8
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """The whole suite runs on as many workers as there are cores, where pytest-xdist is installed; `-n 0` says otherwise. A part of it is
-    not worth the start of workers."""
-    # The suite starts a few hundred Pythons. Where the environment forbids bytecode, each of them would compile the package anew, for more
-    # processor time than it then takes to run.
+    not worth the start of workers.
+    """
+    # The suite starts a few hundred Pythons. Where the environment forbids bytecode, each of them
+    # would compile the package anew, for more processor time than it then takes to run.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -107,7 +108,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _draw_alike_beside_any_module() -> None:
     """Hypothesis tries numbers that it reads from the sources of all local modules that are loaded by then: what a test draws would depend on
-    its neighbours, and the thousand files take each worker seconds."""
+    its neighbours, and the thousand files take each worker seconds.
+    """
     if "hypothesis" in sys.modules:
         from hypothesis.internal.conjecture import providers
 
@@ -118,7 +120,8 @@ def _draw_alike_beside_any_module() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays until the end: Python's collector need not walk it again and again, neither now nor later (a tenth of the
-    processor time)."""
+    processor time).
+    """
     gc.disable()
     try:
         return (yield)
@@ -132,7 +135,8 @@ def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
     """What is alive when a file's tests have ended (tables, caches) stays for long: the collector looks at it once. At the end of the suite
-    a test that collects would take a second otherwise, and the collections of its own as long."""
+    a test that collects would take a second otherwise, and the collections of its own as long.
+    """
     try:
         return (yield)
     finally:
@@ -143,7 +147,8 @@ def pytest_runtest_teardown(
 
 def _skipping_what_cannot_run() -> Generator[None, object, object]:
     """Under a description of a CPU that has more than this one (XLA_EXPLORER_TARGET), a test ends where it would execute code: what it
-    looked at until then holds, and all code was compiled and verified."""
+    looked at until then holds, and all code was compiled and verified.
+    """
     from xla_explorer.backends.llvm.target_machine import TargetAboveMachineError
 
     try:

@@ -1,6 +1,7 @@
 """An interactive explorer of an XLA-like compiler.
 
-`import xla_explorer as xe` loads nothing heavy: every public name is fetched from its room when it is first used.
+`import xla_explorer as xe` loads nothing heavy: every public name is fetched from its room when it
+is first used.
 
     session = xe.compile(text)        # HLO text in; parsed, verified, optimised, compiled, every step recorded
     session(x, y)                     # run it
@@ -53,7 +54,8 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
 }
 
-# The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
+# The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no
+# import; a test compares.
 _PRIMITIVE_TYPES = (
     "pred",
     "token",
@@ -110,7 +112,8 @@ if not TYPE_CHECKING:  # a type checker sees the names below, and none that are 
     def __getattr__(name: str) -> Any:
         if name in _PUBLIC:
             module, attribute = _PUBLIC[name]
-            # Hundreds of modules may follow, whose objects all stay: the collector would walk them for nothing.
+            # Hundreds of modules may follow, whose objects all stay: the collector would walk them
+            # for nothing.
             with importlib.import_module("xla_explorer.foundation.collector").collector_paused():
                 value = getattr(importlib.import_module(module), attribute)
         elif name in _MODULES:
@@ -125,7 +128,8 @@ if not TYPE_CHECKING:  # a type checker sees the names below, and none that are 
 
 
 def __dir__() -> list[str]:
-    # What the table names and what Python gives every module; neither what this file imports nor rooms that happen to be loaded.
+    # What the table names and what Python gives every module; neither what this file imports nor
+    # rooms that happen to be loaded.
     own = {name for name in globals() if name.startswith("__") and name != "__future__"}
     return sorted({*own, *__all__, *_PRIMITIVE_TYPES})
 

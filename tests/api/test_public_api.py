@@ -85,7 +85,8 @@ def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None
     (tmp_path / "use.py").write_text(
         "import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\n"
     )
-    # The facade and two modules behind it: following all imports would check the whole package, as the step `style and types` does.
+    # The facade and two modules behind it: following all imports would check the whole package, as
+    # the step `style and types` does.
     read = ["xla_explorer", "xla_explorer.explorer.compiling", "xla_explorer.explorer.session"]
     sections = "".join([f"[mypy-{name}]\nfollow_imports = silent\n" for name in read])
     (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = True\nfollow_imports = skip\n{sections}")

@@ -1,6 +1,7 @@
 """Writes `xla_explorer/README.md`, the map of the code, and its picture, from the docstrings of the packages.
 
-`python tests/architecture/code_map.py` renews both. A room is a folder of `xla_explorer`; its table has a row for each folder in it.
+`python tests/architecture/code_map.py` renews both. A room is a folder of `xla_explorer`; its table
+has a row for each folder in it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.architecture.test_layers import LEVEL, PACKAGE  # noqa: E402
 
 README = PACKAGE / "README.md"
 PICTURE = ROOT / "notebooks" / "images" / "rooms.svg"
-_START = re.compile(r"Start reading at `([^`]+)`\.")
+_START = re.compile(r"Start\s+reading\s+at\s+`([^`]+)`\.")
 _HEAD = """# The map
 
 Ten rooms, in the order in which a program walks through them. A room imports only rooms above it in the picture;

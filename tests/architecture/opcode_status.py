@@ -1,8 +1,9 @@
 """Writes `notebooks/opcode_status.md`: what there is for each opcode. `python tests/architecture/opcode_status.py` renews it.
 
-The facets are those of `test_opcode_facets.py`. `--proofs` runs the tests of the evaluator and notes which of them evaluated
-each opcode; `--cases` runs the executable corpus beside the checkout and counts the cases that hold each opcode and pass. Both
-are kept in `tests/architecture/opcode_proofs.json`.
+The facets are those of `test_opcode_facets.py`. `--proofs` runs the tests of the evaluator and
+notes which of them evaluated each opcode; `--cases` runs the executable corpus beside the checkout
+and counts the cases that hold each opcode and pass. Both are kept in
+`tests/architecture/opcode_proofs.json`.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def page() -> str:
 
 
 def count_cases() -> dict[str, list[int]]:
-    """opcode -> [passed, of] over the executable corpus."""
+    """Opcode -> [passed, of] over the executable corpus."""
     from tests.conformance.executable_corpus import cases, run_all
 
     counts: dict[str, list[int]] = {}
@@ -159,7 +160,7 @@ class _Recorder:
 
 
 def record_proofs() -> dict[str, list[str]]:
-    """opcode -> names of the test functions of the evaluator that evaluated it."""
+    """Opcode -> names of the test functions of the evaluator that evaluated it."""
     import pytest
 
     from xla_explorer.hlo.evaluator.registry import EVALUATION_FUNCTIONS

@@ -10,7 +10,8 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 # Loaded by a harness outside this tree, which knows only their paths.
 ADAPTERS = {"conformance/cpu_adapter.py", "performance/contender.py"}
-# Scripts of one folder that a harness or a lent machine runs as they lie; the tests load them as modules of their own.
+# Scripts of one folder that a harness or a lent machine runs as they lie; the tests load them as
+# modules of their own.
 SCRIPTS_OF_A_FOLDER = "performance/"
 
 

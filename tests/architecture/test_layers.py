@@ -210,7 +210,8 @@ def test_imports_inside_the_explorer_point_downwards() -> None:
 
 def test_the_explorer_imports_no_pass() -> None:
     """It asks passes through `compiler/pipeline`; what both know of decisions, rules and costs stands in rooms of its own. In functions, for
-    type checkers only and by name too."""
+    type checkers only and by name too.
+    """
     rooms = ("explorer", "notebook", "cli")
     found = []
     for path in [p for room in rooms for p in sorted((PACKAGE / room).rglob("*.py"))]:

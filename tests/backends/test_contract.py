@@ -87,7 +87,7 @@ def test_conformance_refuses_an_opcode_without_a_program() -> None:
         xe.backends.conformance("interpreter", opcodes=["infeed"])
 
 
-# -- planted violations: a device made by the kit, then broken ----------------------------------------------------------
+# -- planted violations: a device made by the kit, then broken -------------------------------------
 Plant = Callable[..., ModuleType]
 
 
@@ -244,7 +244,7 @@ def test_isolation_is_for_installed_backends(device: Plant) -> None:
         xe.backends.conformance(device().platform(), isolate=True)
 
 
-# -- the registry and the abilities --------------------------------------------------------------------------------------
+# -- the registry and the abilities ----------------------------------------------------------------
 def test_a_backend_of_this_process(device: Plant) -> None:
     made = device().platform()
     xe.backends.register(made)

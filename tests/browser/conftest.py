@@ -32,7 +32,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="package", autouse=True)
 def steady_times() -> Iterator[pytest.MonkeyPatch]:
     """A kernel takes as many microseconds as its place says, each run alike: how wide its bar is, which one is hottest and what lies on
-    what depends on no machine and no load. What the code itself measures is asked for by `measured_times`."""
+    what depends on no machine and no load. What the code itself measures is asked for by `measured_times`.
+    """
     measure = CpuExecutable.profile
 
     def profile(self: CpuExecutable, arrays: list[Any], repeats: int = 20) -> ProfileResult:

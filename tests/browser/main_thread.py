@@ -1,5 +1,6 @@
 """How long a page keeps its thread: the longest task while it opens and while it steps, as a multiple of a fixed loop of JavaScript in the
-same page. Both are the thread's own time, by Chromium's trace: what a loaded machine adds is in both or in neither."""
+same page. Both are the thread's own time, by Chromium's trace: what a loaded machine adds is in both or in neither.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# 4 million turns of arithmetic in short calls, which are compiled to the end once they are warm: 5 ms where a task of 50 ms is felt.
+# 4 million turns of arithmetic in short calls, which are compiled to the end once they are warm: 5
+# ms where a task of 50 ms is felt.
 _LOOP = """times => {
   globalThis.turns ??= from => { let x = from; for (let k = 0; k < 1e4; k++) x = (x * 31 + k) & 0xffff; return x; };
   let x = 0;

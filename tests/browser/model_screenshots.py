@@ -1,8 +1,9 @@
 """Twelve screenshots of real models in two themes and two widths: `python -m tests.browser.model_screenshots FOLDER [NUMBER ...]`.
 
-The programs are those of the folder `shared` beside a clone (XLA_EXPLORER_CORPORA): GPT-2, ResNet-50, a UNet, LLaMA and others as JAX and
-PyTorch wrote them, a folder that XLA dumped, the program of one device of eight. The test beside it takes them nightly and counts what no
-picture may have: an empty canvas, an error, a row that is wider than its panel.
+The programs are those of the folder `shared` beside a clone (XLA_EXPLORER_CORPORA): GPT-2,
+ResNet-50, a UNet, LLaMA and others as JAX and PyTorch wrote them, a folder that XLA dumped, the
+program of one device of eight. The test beside it takes them nightly and counts what no picture may
+have: an empty canvas, an error, a row that is wider than its panel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What stands written on a page, as a reader sees it: every visible text with its place, its contrast with what is painted
 behind it, and which texts lie on each other.
 
-The background is taken from the pixels: a picture of the page whose text is made transparent. So it holds whatever paints it:
-a parent, an SVG shape below, a half transparent layer.
+The background is taken from the pixels: a picture of the page whose text is made transparent. So it
+holds whatever paints it: a parent, an SVG shape below, a half transparent layer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Twenty screenshots of the explorer: `python -m tests.browser.screenshots FOLDER [NUMBER ...]`.
 
-Run it before and after a change of the front end; what the pictures have in common is the program, the window and what is pressed. Then
-`python -m tests.browser.screenshots --compare BEFORE AFTER` says of each how much of it differs, and where; what differs is looked at.
-Times differ from run to run.
+Run it before and after a change of the front end; what the pictures have in common is the program,
+the window and what is pressed. Then `python -m tests.browser.screenshots --compare BEFORE AFTER`
+says of each how much of it differs, and where; what differs is looked at. Times differ from run to
+run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Ten questions to an explorer of a compiler: the actions that answer each, and the seconds until the answer is seen.
 
-`python -m tests.browser.ten_questions` prints the rows of `notebooks/explorer_comparison.md` as measured here. An action is a click, a key, or
-a text that is typed; the seconds are those of the page and of the kernel behind it, not of a person who reads and aims.
+`python -m tests.browser.ten_questions` prints the rows of `notebooks/explorer_comparison.md` as
+measured here. An action is a click, a key, or a text that is typed; the seconds are those of the
+page and of the kernel behind it, not of a person who reads and aims.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """The exported page in a real browser: stepping by key, linked selection, both themes, hostile names, no script at
-all."""
+all.
+"""
 
 from __future__ import annotations
 

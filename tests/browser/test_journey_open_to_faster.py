@@ -1,8 +1,9 @@
 """A journey, recorded: ten actions from `xla-explorer open` of a job's dump to an improvement that is measured, in JupyterLab.
 
-The program takes the largest of each row by sorting it. The explorer shows the sort as the hottest kernel; the reader writes a reduction in
-the editor, and the same explorer measures what that gives. Each action is a command, a click, a key or a text that is typed.
-`XLA_EXPLORER_JOURNEY=file` keeps the seconds of each, XLA_EXPLORER_SCREENSHOTS a picture of the last.
+The program takes the largest of each row by sorting it. The explorer shows the sort as the hottest
+kernel; the reader writes a reduction in the editor, and the same explorer measures what that gives.
+Each action is a command, a click, a key or a text that is typed. `XLA_EXPLORER_JOURNEY=file` keeps
+the seconds of each, XLA_EXPLORER_SCREENSHOTS a picture of the last.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Everything written in the widget can be read: 4.5:1 or more against what is behind it, nothing on top of another, in both themes,
-for a small module and a large one, with a selection and with nodes coloured by time."""
+for a small module and a large one, with a selection and with nodes coloured by time.
+"""
 
 from __future__ import annotations
 

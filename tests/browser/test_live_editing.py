@@ -1,5 +1,6 @@
 """The program edited in the widget: marks where it does not read, a compile on a pause, and a view that stays where it is; and the explorer
-that a saved notebook keeps."""
+that a saved notebook keeps.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Big modules in the browser: how soon they are there, how long a step and a neighbourhood take, what stays in place.
 
-Times are those that the page measures itself, best of several: what a loaded machine adds is not what is tested.
+Times are those that the page measures itself, best of several: what a loaded machine adds is not
+what is tested.
 """
 
 from __future__ import annotations

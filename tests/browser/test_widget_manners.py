@@ -1,5 +1,6 @@
 """What the widget does at its edges: paths where a part of the module is not drawn, what an exported page leaves out, keys after a
-click, names of fusions that a page draws later, times that came later."""
+click, names of fusions that a page draws later, times that came later.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def test_the_same_module_passes_and_another_one_fails(
     assert json.loads(first)["kernels"] == 1 and str(tmp_path) not in first
     assert main(["check", _file(tmp_path), "--against", saved]) == 0
     assert "are as saved" in capsys.readouterr().out
-    # The same module without fusion: more kernels, more bytes, and a decision that is no longer made.
+    # The same module without fusion: more kernels, more bytes, and a decision that is no longer
+    # made.
     assert main(["check", _file(tmp_path), "--against", saved, "--passes", "none"]) == 1
     text = capsys.readouterr().out
     assert "kernels" in text and "bytes" in text and "fusion %a -> %r" in text

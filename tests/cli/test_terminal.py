@@ -13,7 +13,8 @@ import xla_explorer as xe
 from xla_explorer.cli.main import main
 from xla_explorer.cli.terminal import cleaned_output, print_exactly
 
-# Clear the screen, set its title, a C1 control sequence, bell, return, a right-to-left override and an isolate.
+# Clear the screen, set its title, a C1 control sequence, bell, return, a right-to-left override and
+# an isolate.
 HOSTILE = "\x1b[2J\x1b]0;pwn\x07\x9b31m\r\u202etxt\u2066\x7f"
 TEXT = f"""HloModule m
 ENTRY e {{

@@ -2,10 +2,12 @@
 
     python tests/conformance/bits_beside.py BEFORE AFTER [--corpus exec_cases|conformance|perf] [--every N] [--report rows.jsonl]
 
-BEFORE and AFTER are checkouts, or folders in which a wheel was unpacked. Each compiles in a process of its own, for one thread. The table has
-the programs, how many of them are equal, how many have sums whose order was decided otherwise, how many record `contracts-products` (HLO leaves
-open which product of `a*b + c*d` is rounded) and lie as near to each other as that makes them, how many another rounding explains that HLO leaves
-open (`tests/properties/value_classes.py`), and what is left; then arenas and objects.
+BEFORE and AFTER are checkouts, or folders in which a wheel was unpacked. Each compiles in a process
+of its own, for one thread. The table has the programs, how many of them are equal, how many have
+sums whose order was decided otherwise, how many record `contracts-products` (HLO leaves open which
+product of `a*b + c*d` is rounded) and lie as near to each other as that makes them, how many
+another rounding explains that HLO leaves open (`tests/properties/value_classes.py`), and what is
+left; then arenas and objects.
 """
 
 from __future__ import annotations

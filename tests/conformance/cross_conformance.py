@@ -1,7 +1,8 @@
 """A fixed sample of the conformance corpus, over all opcodes, for the backends that are not this machine.
 
-`python tests/conformance/cross_conformance.py aarch64 riscv64 wasm32 --cases 300` runs each case in a process of its own (a crash of
-LLVM costs that case), under the backend's emulator; for backends that only compile it makes assembly and object instead.
+`python tests/conformance/cross_conformance.py aarch64 riscv64 wasm32 --cases 300` runs each case in
+a process of its own (a crash of LLVM costs that case), under the backend's emulator; for backends
+that only compile it makes assembly and object instead.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def compile_case(backend: str, case: Any, options: dict[str, Any]) -> CompileRes
 
 def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
     """`pass` (with a remark, perhaps), `refused: ...` or what is wrong. A backend that cannot run here passes a case when it makes its
-    machine code."""
+    machine code.
+    """
     result = compile_case(backend, case, options)
     if result.executable is None:
         if "object" not in result.stages:

@@ -2,8 +2,9 @@
 
     python -m tests.conformance.emitted_for_every_cpu [--every N] [--first K] [--corpus conformance,perf,exec_cases] [DESCRIPTION ...]
 
-A DESCRIPTION is what XLA_EXPLORER_TARGET says (`x86-64-v3`, `znver4`), or a backend for another CPU (`backend=riscv64`). Each compiles in a
-process of its own; a program at which that process ends is listed, and the next process goes on behind it.
+A DESCRIPTION is what XLA_EXPLORER_TARGET says (`x86-64-v3`, `znver4`), or a backend for another CPU
+(`backend=riscv64`). Each compiles in a process of its own; a program at which that process ends is
+listed, and the next process goes on behind it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/conformance/executable_corpus.py exec_cases --jobs 2 [--filter REGEX] [--report failures.json]
 
-Real XLA:CPU's outputs are the reference. `executable_differences.json` names every case that differs, by class and with
-the reason; the tests hold the evaluator to exactly that list.
+Real XLA:CPU's outputs are the reference. `executable_differences.json` names every case that
+differs, by class and with the reason; the tests hold the evaluator to exactly that list.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python tests/conformance/executable_corpus_cpu.py [--jobs 2] [--filter REGEX] [--threads N] [--report failures.json]
 
-`executable_differences.json` and `cpu_differences.json` name every case that differs from XLA:CPU, by class and with the reason.
+`executable_differences.json` and `cpu_differences.json` name every case that differs from XLA:CPU,
+by class and with the reason.
 """
 
 from __future__ import annotations

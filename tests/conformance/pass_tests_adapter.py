@@ -3,7 +3,8 @@
     python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20] [--report out.json]
     python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover' [--show 20] [--report out.json] [--every 4]
 
-`run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs jaxlib; `goldens` does not.
+`run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs
+jaxlib; `goldens` does not.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 CORPUS = SHARED / "xla_corpus"
 
-# What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
-# The rules that XLA has whatever overflows are here by fast math.
+# What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one
+# rule's work. The rules that XLA has whatever overflows are here by fast math.
 UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
     "algsimp": {
         "run_to_fixed_point": False,
@@ -49,13 +50,15 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
 }
 # What the fixtures of XLA's unit tests run behind the pass, before they look at the module.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
-# What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
+# What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the
+# recorded passes ran with it.
 RECORDED_OPTIONS: dict[str, dict[str, Any]] = {
     "simplify-conditional": {"select_all": True},
     "algsimp": {"fast_math": True},
 }
-# XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.
-# Passes that decide by a policy of ours unless asked for XLA's: they are judged by each, and named with it.
+# XLA puts the old state together again for its tuple-simplifier to take apart, where ours has
+# readers read the new state at once. Passes that decide by a policy of ours unless asked for XLA's:
+# they are judged by each, and named with it.
 POLICIES = {
     "fusion": ("time", "xla"),
     "fusion-wrapper": ("time", "xla"),
@@ -66,11 +69,13 @@ LAYOUT_SENSITIVE_PIPELINES = (
     "simplification_after_layout_assignment",
     "HLO_passes_after_layout_assignment",
 )
-# Options that say nothing here: they belong to what we do not have (a vendor library), and leaving them out changes nothing.
+# Options that say nothing here: they belong to what we do not have (a vendor library), and leaving
+# them out changes nothing.
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 
-# The parameters of the passes' constructors in XLA, in order, by our names for them: tests give literal ones by position.
+# The parameters of the passes' constructors in XLA, in order, by our names for them: tests give
+# literal ones by position.
 CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         [

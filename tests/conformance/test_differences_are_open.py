@@ -1,6 +1,7 @@
 """What the lists of differences call open is open: XLA:CPU differs from itself by as much when a program is written in another way that HLO
 permits. Each test is a class of
-`executable_differences.json`."""
+`executable_differences.json`.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def _check(every: int, first: int, allowed: float) -> None:
         )
         assert result.stages["ptx"].text.count(".visible .entry") == len(result.program.kernels)
         evaluated.update([thunk.reason.code for thunk in result.program.evaluated[:1]])
-        # Races of threads, in shared and in global memory, bounds, alignment, uninitialised reads, barriers, masks: all are searched for.
+        # Races of threads, in shared and in global memory, bounds, alignment, uninitialised reads,
+        # barriers, masks: all are searched for.
         emulated = result.executable.emulate(case.inputs, LaunchOptions(global_races=True))
         if emulated.findings:
             failures[case.name] = str(emulated.findings[0])

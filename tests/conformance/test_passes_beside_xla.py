@@ -1,7 +1,8 @@
 """Our passes beside XLA's recorded passes and unit tests: every disagreement is classified in `pass_disagreements.json`, new ones fail.
 
-The table by pass is printed (`pytest -s -m slow tests/conformance/test_passes_beside_xla.py`); with a path in `XLA_EXPLORER_PASS_TABLE` it is
-written there too. Fusion and layouts follow a policy of ours, and are held to XLA's only where they are asked for it.
+The table by pass is printed (`pytest -s -m slow tests/conformance/test_passes_beside_xla.py`); with
+a path in `XLA_EXPLORER_PASS_TABLE` it is written there too. Fusion and layouts follow a policy of
+ours, and are held to XLA's only where they are asked for it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python tests/conformance/test_pipelines_keep_values.py [--pipeline TEXT] [--filter REGEX] [--every N]
 
-prints the cases that fail only after the passes. What the evaluator alone does not give is not asked of the passes.
+prints the cases that fail only after the passes. What the evaluator alone does not give is not
+asked of the passes.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ PIPELINES = {
     "simplifier after layouts": "layout-assignment,algsimp{is_layout_sensitive=true}",
 }
 SECONDS = 30
-# The rules that XLA applies although they hold over the real numbers only change what overflows or is NaN.
+# The rules that XLA applies although they hold over the real numbers only change what overflows or
+# is NaN.
 KNOWN: dict[str, str] = {}
 
 

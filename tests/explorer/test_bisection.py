@@ -51,7 +51,7 @@ def right_negate_twice(computation: HloComputation, x: HloInstruction) -> HloIns
 def wrong_algebra(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction | None:
-    """x * y becomes x + y."""
+    """X * y becomes x + y."""
     return computation.add("add", instruction.shape, (x, y)) if instruction.shape.rank else None
 
 
@@ -59,7 +59,7 @@ def wrong_algebra(
 def wrong_operand_order(
     computation: HloComputation, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction | None:
-    """x / y becomes y / x."""
+    """X / y becomes y / x."""
     if y.opcode.name != "parameter":
         return None
     return computation.add("divide", x.shape, (y, x))
@@ -69,7 +69,7 @@ def wrong_operand_order(
 def right_subtract(
     computation: HloComputation, x: HloInstruction, y: HloInstruction
 ) -> HloInstruction:
-    """x - y is x + -y."""
+    """X - y is x + -y."""
     return computation.add("add", x.shape, (x, computation.add("negate", y.shape, (y,))))
 
 

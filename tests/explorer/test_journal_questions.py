@@ -18,7 +18,7 @@ from xla_explorer.hlo.module import HloModule
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 
 
-# -- applicable --------------------------------------------------------------------------------------------------------
+# -- applicable ------------------------------------------------------------------------------------
 def test_rules_that_fit_say_what_they_would_make(softmax: Session) -> None:
     found = softmax.passes.applicable("%scaled", step=0)
     assert found.names[0] == "multiply-one" and found["multiply-one"].becomes.startswith(
@@ -55,7 +55,7 @@ def test_an_instruction_that_no_rule_fits(softmax: Session) -> None:
         softmax.passes.applicable("%scalde")
 
 
-# -- provenance --------------------------------------------------------------------------------------------------------
+# -- provenance ------------------------------------------------------------------------------------
 def test_every_instruction_of_the_result_leads_back(softmax: Session) -> None:
     found = softmax.passes.provenance()
     assert found.coverage == 100.0 and found.line_coverage == 100.0 and "100.0 %" in repr(found)
@@ -96,7 +96,7 @@ def test_an_operand_that_takes_its_users_place_does_not_come_from_it() -> None:
     assert trace.provenance().coverage == 100.0
 
 
-# -- journals ----------------------------------------------------------------------------------------------------------
+# -- journals --------------------------------------------------------------------------------------
 def test_a_journal_survives_a_file(softmax: Session, tmp_path: pathlib.Path) -> None:
     journal = softmax.passes.journal
     assert journal is not None
@@ -160,7 +160,7 @@ def test_hot_rules_as_a_table(softmax: Session) -> None:
     assert "multiply-one" in set(frame["rule"]) and frame["accepted"].is_monotonic_decreasing
 
 
-# -- control -----------------------------------------------------------------------------------------------------------
+# -- control ---------------------------------------------------------------------------------------
 def _acted(session: Session) -> list[tuple[str, tuple[str, ...]]]:
     journal = session.passes.journal
     assert journal is not None

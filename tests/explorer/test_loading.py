@@ -112,7 +112,8 @@ def test_a_serialized_export_is_read_like_the_module_inside(tmp_path: Path) -> N
         jax.ShapeDtypeStruct((3,), "float32")
     )
     raw = exported.mlir_module_serialized
-    # As a FlatBuffer holds a vector of bytes: behind its length. jax needs a package more to write the whole container.
+    # As a FlatBuffer holds a vector of bytes: behind its length. jax needs a package more to write
+    # the whole container.
     (tmp_path / "f.bin").write_bytes(
         b"\x1c\0\0\0" + bytes(60) + len(raw).to_bytes(4, "little") + raw + bytes(100)
     )

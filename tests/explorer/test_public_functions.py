@@ -1,6 +1,7 @@
 """Every public name used from a script, as people use it: exit code 0, and nothing on standard error, also while Python ends.
 
-The scripts run with Python's development mode and every warning an error, so an unclosed file or process shows as well.
+The scripts run with Python's development mode and every warning an error, so an unclosed file or
+process shows as well.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ ENTRY e {
   ROOT tanh = f32[64,64]{1,0} tanh(dot)
 }
 """
-# In the form of jax.profiler and XProf: threads named by metadata, an HLO operation in the arguments.
+# In the form of jax.profiler and XProf: threads named by metadata, an HLO operation in the
+# arguments.
 EVENTS = [
     {"ph": "M", "pid": 7, "name": "process_name", "args": {"name": "/device:TPU:0"}},
     {"ph": "M", "pid": 7, "tid": 3, "name": "thread_name", "args": {"name": "XLA Ops"}},

@@ -44,7 +44,8 @@ print("done")
 
 def _another_user() -> tuple[list[str], bool]:
     """What a command begins with that runs as a user without rights; whether that user can read this Python as it is. Where it lies in
-    root's own folders the user may read all files, which its children may not."""
+    root's own folders the user may read all files, which its children may not.
+    """
     if os.getuid() != 0:
         return [], True
     if (setpriv := shutil.which("setpriv")) is None:

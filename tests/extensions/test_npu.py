@@ -137,7 +137,7 @@ def test_conformance_is_right_or_refused() -> None:
     assert all(row.code for row in found.rows if row.status == "refused")
 
 
-# -- workloads -----------------------------------------------------------------------------------------------------------
+# -- workloads -------------------------------------------------------------------------------------
 def test_attention() -> None:
     _, timeline = compiled(ATTENTION)
     assert timeline.work["mat"] == 2 * 2 * 150 * 150 * 40
@@ -269,7 +269,7 @@ def test_threads_take_turns() -> None:
         np.testing.assert_array_equal(a, b)
 
 
-# -- what it shows -------------------------------------------------------------------------------------------------------
+# -- what it shows ---------------------------------------------------------------------------------
 def test_lines_of_assembly_belong_to_instructions() -> None:
     session, _ = compiled(ATTENTION)
     stage = session.stage("npu-assembly")
@@ -326,7 +326,7 @@ def test_fusions_are_decided_with_reasons() -> None:
     assert (decisions["verdict"] == "accepted").any()
 
 
-# -- refusals ------------------------------------------------------------------------------------------------------------
+# -- refusals --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -352,7 +352,7 @@ def test_what_it_cannot_do_it_refuses(text: str, code: str) -> None:
         session(*xe.random_arguments(session.source))
 
 
-# -- the assembler and the machine -----------------------------------------------------------------------------------------
+# -- the assembler and the machine -----------------------------------------------------------------
 @pytest.mark.parametrize("text", [ATTENTION, CONVOLUTION, LARGE_ADD, LOOP])
 def test_text_and_bytes_are_one_program(text: str) -> None:
     from xla_explorer_npu.assembler import assemble, disassemble
@@ -427,7 +427,7 @@ def test_faults_name_the_instruction(body: str) -> None:
         Machine().run(decode(assemble(body + "\n ctl.halt")), [], most_instructions=1000)
 
 
-# -- the corpus ----------------------------------------------------------------------------------------------------------
+# -- the corpus ------------------------------------------------------------------------------------
 @pytest.mark.shared
 @pytest.mark.skipif(not CORPUS.is_dir(), reason=f"the corpus is not at {CORPUS}")
 @pytest.mark.parametrize("step", [30, pytest.param(1, marks=pytest.mark.slow)])

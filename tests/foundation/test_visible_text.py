@@ -12,7 +12,8 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned, cleaned_text
 from xla_explorer.frontends.stablehlo import parse_stablehlo
 
-# An escape sequence that clears the screen, one byte of C1 that begins one, a bidirectional override, an isolate, a zero-width space.
+# An escape sequence that clears the screen, one byte of C1 that begins one, a bidirectional
+# override, an isolate, a zero-width space.
 HOSTILE = "\x1b[2J\x9b31m\u202etxt\u2066\u200b\x07\r"
 
 

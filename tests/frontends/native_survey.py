@@ -1,7 +1,8 @@
 """Which instructions of real programs still run on the evaluator, and why: the work list of native code.
 
-`python -m tests.frontends.native_survey [FILE ...]` prints a row for each kind of step: how many, of which file, its opcode or custom call
-target, the code and the sentence of the reason. Without files: everything in ../shared/worlds.
+`python -m tests.frontends.native_survey [FILE ...]` prints a row for each kind of step: how many,
+of which file, its opcode or custom call target, the code and the sentence of the reason. Without
+files: everything in ../shared/worlds.
 """
 
 from __future__ import annotations

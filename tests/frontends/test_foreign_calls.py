@@ -179,7 +179,8 @@ def test_a_result_in_the_memory_of_an_operand() -> None:
     np.testing.assert_array_equal(xe.jit(lambda x: call(x) + x)(x), 3 * x)
 
 
-# f32[n] -> f32[n]: twice the operand; without Python. The offsets are those of XLA_FFI_CallFrame and XLA_FFI_Buffer.
+# f32[n] -> f32[n]: twice the operand; without Python. The offsets are those of XLA_FFI_CallFrame
+# and XLA_FFI_Buffer.
 NATIVE_HANDLER = """
 define ptr @doubled(ptr %frame) {
 entry:

@@ -171,7 +171,7 @@ def test_a_function_that_was_called_directly_still_says_that_jax_cannot_trace_it
 
 @pytest.mark.parametrize("form", ["transpose", "tuple", "tree"])
 def test_a_result_that_is_a_transpose_is_written_by_native_code(form: str) -> None:
-    """jaxlib states another layout for it, in which a call by Python would have to hand it over."""
+    """Jaxlib states another layout for it, in which a call by Python would have to hand it over."""
     import jax
     import jax.numpy as jnp
 

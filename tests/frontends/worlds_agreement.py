@@ -2,10 +2,12 @@
 
     python -m tests.frontends.worlds_agreement ROWS [FILE ...]
 
-ROWS: a file of rows; a second call goes on where the first one stopped. Each file has a process of its own, for jaxlib may end it; files that
-hold the same program (as text and as bytecode, say) run once. jax must be installed. Of a row: `seconds`, processor time of each stage; `error`,
-ours beside XLA's, of the largest element, with standard normal arguments; where that is above the limit, `in a model`, the same with arguments as a
-model starts with them (no negative variances, no saturated softmax), and `moved`, XLA's beside XLA's with these arguments rounded differently.
+ROWS: a file of rows; a second call goes on where the first one stopped. Each file has a process of
+its own, for jaxlib may end it; files that hold the same program (as text and as bytecode, say) run
+once. jax must be installed. Of a row: `seconds`, processor time of each stage; `error`, ours beside
+XLA's, of the largest element, with standard normal arguments; where that is above the limit, `in a
+model`, the same with arguments as a model starts with them (no negative variances, no saturated
+softmax), and `moved`, XLA's beside XLA's with these arguments rounded differently.
 """
 
 from __future__ import annotations
@@ -120,7 +122,8 @@ def compare(path: Path) -> None:
     row["evaluator"] = sum([step.runs_on == "evaluator" for step in session.executable.steps])
     ours = leaves(stage("run", session, *given))
     try:
-        # jaxlib takes TensorFlow's optimised texts for its own after layout assignment, and refuses them: the program before stands for them.
+        # jaxlib takes TensorFlow's optimised texts for its own after layout assignment, and refuses
+        # them: the program before stands for them.
         asked = (
             xe.load(path.with_name(path.name.replace(".opt.", ".")))
             if ".opt." in path.name

@@ -1,14 +1,14 @@
 """Golden LLVM IR: what a `.hlo` file of this folder says, the IR it is about, and how its check lines are written anew.
 
-A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in LLVM's FileCheck
-notation:
+A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in
+LLVM's FileCheck notation:
 
     // RUN: kernels            one kernel per instruction of the entry; prefix CHECK for the CPU, GPU for NVPTX
     // RUN: host               the whole program as the CPU backend writes it; prefix CHECK
 
-`python tests/golden/golden_ir.py [names]` writes the check lines of the files (or of the named ones) anew: read the
-difference before you commit it. Branches, labels and phi nodes of kernels are left out, so that what is checked is
-what is computed.
+`python tests/golden/golden_ir.py [names]` writes the check lines of the files (or of the named
+ones) anew: read the difference before you commit it. Branches, labels and phi nodes of kernels are
+left out, so that what is checked is what is computed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _DEFINE = re.compile(r"^define [^@]*@(\w+)\(")
 
 def run_line(text: str) -> str:
     """`kernels` or `host`; after it `GPU` (checked there too), `cpu-only` (sequential kernels), `in-place` (the last result of
-    each instruction overwrites its first operand), `by-hand` (its check lines are not written anew)."""
+    each instruction overwrites its first operand), `by-hand` (its check lines are not written anew).
+    """
     found = re.search(r"^// RUN: (.*)$", text, re.MULTILINE)
     assert found is not None, "a RUN line is missing"
     return found[1].strip()
@@ -170,7 +171,8 @@ def _with_captures(line: str, known: set[str]) -> str:
 
 def check_lines(ir: str, prefix: str, only: tuple[str, ...] | None = None) -> list[str]:
     """Check lines for an IR module: its own functions, value names captured. only: just these functions, with their
-    branches."""
+    branches.
+    """
     lines: list[str] = []
     known: set[str] = set()
     count, inside = 0, False

@@ -31,7 +31,8 @@ def test_golden(name):
 
 def test_every_emitter_has_a_golden_file():
     emitted = {*ELEMENTWISE_EMITTERS, *INDEXED_EMITTERS, *filter(has_own_writer, KERNEL_ROWS)}
-    # Of these nothing but the first operand's value remains, in the emitter that opt-barrier has too.
+    # Of these nothing but the first operand's value remains, in the emitter that opt-barrier has
+    # too.
     emitted -= {"domain", "add-dependency"}
     text = "\n".join([(FOLDER / name).read_text() for name in FILES])
     assert sorted(name for name in emitted if not re.search(rf"\b{name}\(", text)) == []

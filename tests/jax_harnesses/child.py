@@ -2,8 +2,9 @@
 
     python child.py cpu,interpreter 42 < names        # 42: the seed of the arguments
 
-Every harness runs through jax.jit on JAX's own CPU and through xe.jit on backends of ours, with the same arguments; on `pjrt` it runs
-through jax.jit on our platform. The first line out says which harnesses there are.
+Every harness runs through jax.jit on JAX's own CPU and through xe.jit on backends of ours, with the
+same arguments; on `pjrt` it runs through jax.jit on our platform. The first line out says which
+harnesses there are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Results that HLO and JAX leave open in part, checked by what defines them instead of by JAX's choice.
 
-NOT_UNIQUE: primitive -> (reason, check). A check raises Wrong where our results are none of the correct ones. It is asked only where
-an element is further from JAX's than the tolerance; a harness that satisfies it agrees, by definition.
+NOT_UNIQUE: primitive -> (reason, check). A check raises Wrong where our results are none of the
+correct ones. It is asked only where an element is further from JAX's than the tolerance; a harness
+that satisfies it agrees, by definition.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
     python tests/jax_harnesses/run.py --out rows.jsonl --again          # those that did not agree
     python tests/jax_harnesses/run.py --out rows.jsonl --report         # nothing is run
 
-JAX lists 5,594 of them, and with 64-bit types 1,932 more; `--narrow` leaves these out. The exit status is 1 where one does not agree.
+JAX lists 5,594 of them, and with 64-bit types 1,932 more; `--narrow` leaves these out. The exit
+status is 1 where one does not agree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """JAX's own test cases for its primitives, compiled by us, against what JAX computes on a CPU.
 
-The ordinary suite takes a few; `pytest -m slow tests/jax_harnesses -k five_hundred` and `-k all_of_them` take more of them.
+The ordinary suite takes a few; `pytest -m slow tests/jax_harnesses -k five_hundred` and `-k
+all_of_them` take more of them.
 """
 
 from __future__ import annotations

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-# Roundings of the type that one element may be off, relative to 1 + |element|. XLA and we approximate functions by other polynomials,
-# contract multiplications and additions to other FMAs, and may keep what lies between two operations of a narrow type in a wider one.
+# Roundings of the type that one element may be off, relative to 1 + |element|. XLA and we
+# approximate functions by other polynomials, contract multiplications and additions to other FMAs,
+# and may keep what lies between two operations of a narrow type in a wider one.
 WIDE_ROUNDINGS = 16
 NARROW_ROUNDINGS = 4  # types below 32 bits, which both sides mostly compute in f32 and round once
 
-# Complex functions that are more than one step: exp(w log z) has the rounding of w log z as often as that is large.
+# Complex functions that are more than one step: exp(w log z) has the rounding of w log z as often
+# as that is large.
 COMPLEX_ROUNDINGS = {"pow": 128}
 
-# Primitives that add many terms in an order of their own choice: so many roundings of the largest element of the result besides.
-# Terms that cancel leave an error of the size of what cancelled, not of what is left.
+# Primitives that add many terms in an order of their own choice: so many roundings of the largest
+# element of the result besides. Terms that cancel leave an error of the size of what cancelled, not
+# of what is left.
 SUMS = {
     "dot_general": 8,
     "conv_general_dilated": 8,

@@ -29,7 +29,8 @@ ENTRY e {
   e = f32[64] exponential(x)
   ROOT b = f32[64] add(e, y)
 }"""
-# Public names that are functions, errors or plain data of Python's own; all others must be in `objects`.
+# Public names that are functions, errors or plain data of Python's own; all others must be in
+# `objects`.
 NOT_SHOWN = {"options"}
 LONGEST_REPR = 5_000
 RESULTS = [
@@ -37,7 +38,8 @@ RESULTS = [
     "overrides", "code beside code", "annotated", "options", "doctor", "structural difference", "fusions", "programs", "signatures", "search",
     "object file", "emulation", "counted PTX", "stepped kernel", "check", "JAX programs",
 ]  # fmt: skip
-# Shown by code of their own: texts and pictures are blocks, a session is a page, the widget a model; modules of the lower rooms are in FORMS.
+# Shown by code of their own: texts and pictures are blocks, a session is a page, the widget a
+# model; modules of the lower rooms are in FORMS.
 OWN_FORM = {"CodeText", "Svg", "Session", "Sliders", "Trace", "ExplorerWidget"}
 
 

@@ -1,6 +1,7 @@
 """Runs course notebooks: with the stubs as they are, or with the reference solutions in the exercise cells.
 
-`python course_notebooks.py [STEM ...]` runs them with the stubs and stores the outputs in the files, as they are published.
+`python course_notebooks.py [STEM ...]` runs them with the stubs and stores the outputs in the
+files, as they are published.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.skipif(
     find_spec("nbclient") is None, reason="nbclient is not installed: the course is NOT run"
 )
 
-# By default one notebook is solved in a kernel; all of them, and all as they are handed out, with `-m slow`.
+# By default one notebook is solved in a kernel; all of them, and all as they are handed out, with
+# `-m slow`.
 FAST = ("03",)
 
 

@@ -1,7 +1,7 @@
 """HLO text as tokens, written again with other blanks between them, or with one token changed. Works on any text, ours or XLA's.
 
-Source: xla/hlo/parser/hlo_lexer.cc. Where JSON may stand (backend configurations, values of frontend attributes), a dictionary is one token,
-for what looks like a comment inside it is none.
+Source: xla/hlo/parser/hlo_lexer.cc. Where JSON may stand (backend configurations, values of
+frontend attributes), a dictionary is one token, for what looks like a comment inside it is none.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def joined(pairs: list[tuple[str, str]]) -> str:
     return "".join([before + token for before, token in pairs])
 
 
-# What a token is replaced by, or what is put between two: each kind of token, keywords, numbers at and beyond limits.
+# What a token is replaced by, or what is put between two: each kind of token, keywords, numbers at
+# and beyond limits.
 _POOL = (
     "{", "}", "(", ")", "[", "]", ",", ":", "=", "->", "<=", "?", "*", "#", "+", "~", "...", "-", "/", "@", "é", "$", "0", "1", "2", "3", "7", "-1",
     "-0", "00", "01", "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-9223372036854775808",

@@ -1,8 +1,9 @@
 """Each text of the corpus that XLA accepts: read by us, printed by us, read by real XLA, and printed by it as the module that it was.
 
-A sample by default, the whole corpus under the marker `slow`. XLA's own print of the text (`canonical`) is the measure. What differs
-must stand in `EXCEPTIONS` with its reason, or differ in the same way when XLA reads its own print, which is no fixed point: it
-prints instructions in post order, and orders computations by where their callers stand in the text.
+A sample by default, the whole corpus under the marker `slow`. XLA's own print of the text
+(`canonical`) is the measure. What differs must stand in `EXCEPTIONS` with its reason, or differ in
+the same way when XLA reads its own print, which is no fixed point: it prints instructions in post
+order, and orders computations by where their callers stand in the text.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ EXCEPTIONS = {
     "HloInstructionTest.CanonicalPrintingSupportsCustomCall::s116": _SINGLE,
 }
 
-# Reads pairs (corpus text, our text); says for each whether XLA prints the same, or what it prints. XLA aborts the process on some
-# texts, so each answer is written as it comes.
+# Reads pairs (corpus text, our text); says for each whether XLA prints the same, or what it prints.
+# XLA aborts the process on some texts, so each answer is written as it comes.
 READER = """
 import json, sys
 from jaxlib import _hlo

@@ -1,8 +1,8 @@
 """Texts from the grammar and texts one edit away from valid ones: we accept what real XLA's parser accepts, print what it reads as the same
 module, and read of its print the module that we read of the text.
 
-What differs stands in `DIFFERENCES` with its reason. A few hundred texts in the suite; under the marker `slow` 100,000 of each kind, in
-runs of 10,000 seeds that can be repeated one by one.
+What differs stands in `DIFFERENCES` with its reason. A few hundred texts in the suite; under the
+marker `slow` 100,000 of each kind, in runs of 10,000 seeds that can be repeated one by one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ pytestmark = [
     ),
 ]
 
-# (what XLA does, words of our message or of XLA's, why we differ). What XLA aborts on counts as refused.
+# (what XLA does, words of our message or of XLA's, why we differ). What XLA aborts on counts as
+# refused.
 DIFFERENCES = (
     (
         "accepted",
@@ -131,9 +132,10 @@ def _comparable(text: str) -> str:
     return re.sub(r"entry_computation_layout=\{\(.*?\}(?=, [a-z_]+=|\n)", "", text, count=1)
 
 
-# XLA writes what the steps of an asynchronous operation say onto the operation itself, and prints it there: the last that spoke is heard,
-# even where it says nothing. So metadata={} of a step takes the operation's stack frame, and XLA then prints no tables of frames; we print no
-# metadata without a word, and XLA keeps the frame and prints its tables.
+# XLA writes what the steps of an asynchronous operation say onto the operation itself, and prints
+# it there: the last that spoke is heard, even where it says nothing. So metadata={} of a step takes
+# the operation's stack frame, and XLA then prints no tables of frames; we print no metadata without
+# a word, and XLA keeps the frame and prints its tables.
 _SAID_BY_A_STEP = re.compile(
     r"async-(?:start|update|done).*?(?:frontend_attributes\s*=|statistics\s*=|metadata=\{\})",
     re.DOTALL,
@@ -207,7 +209,8 @@ def _compare(texts: list[str], xla: XlaParser) -> list[str]:
         elif kind == "accepted":
             accepted.append((text, verdict, ours))
     again: list[Verdict] = xla.verdicts([ours for _, _, ours in accepted])
-    # What XLA prints so that it reads something else, or nothing, is no measure: an asynchronous copy as the opcode copy-start.
+    # What XLA prints so that it reads something else, or nothing, is no measure: an asynchronous
+    # copy as the opcode copy-start.
     settled = [
         first.text == own.text
         for (_, first, _), own in zip(

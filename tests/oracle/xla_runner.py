@@ -1,7 +1,8 @@
 """Runs HLO modules on real XLA:CPU, for the tests beside: a child process of its own, since XLA may abort.
 
-Usage: `python xla_runner.py CASES RESULTS`; CASES is a pickled list of (HLO text, arrays), RESULTS becomes a sequence of pickled
-("values", arrays) or ("refused", message), one for each case as it is done.
+Usage: `python xla_runner.py CASES RESULTS`; CASES is a pickled list of (HLO text, arrays), RESULTS
+becomes a sequence of pickled ("values", arrays) or ("refused", message), one for each case as it is
+done.
 """
 
 import os
@@ -9,7 +10,8 @@ import pickle
 import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Without these XLA may divide by multiplying with reciprocals and drop infinities, which the meaning of HLO does not allow.
+# Without these XLA may divide by multiplying with reciprocals and drop infinities, which the
+# meaning of HLO does not allow.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_enable_fast_math=false --xla_allow_excess_precision=false"
 )

@@ -22,7 +22,8 @@ class Contender:
         self, cache: int = 0, journal: str = "off", backend: str = "cpu", placed: int = 1
     ) -> None:
         self.placed = bool(placed)
-        # XLA's contender makes its client here: neither side's imports and initialisation count as compilation.
+        # XLA's contender makes its client here: neither side's imports and initialisation count as
+        # compilation.
         xe.warm_up(backend)
         self.options = {"backend": backend, "journal": journal, "cache": bool(cache)}
 

@@ -2,8 +2,8 @@
 
     python tests/performance/fusion_versus_xla.py --xla PYTHON_WITH_JAX [--out notebooks/fusion_versus_xla.md]
 
-Programs: the six real ones among the reference dumps (XLA's result as dumped, and without its library fusions), and the `b_*`
-workloads (XLA compiles them now, in a process of its own).
+Programs: the six real ones among the reference dumps (XLA's result as dumped, and without its
+library fusions), and the `b_*` workloads (XLA compiles them now, in a process of its own).
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Everything that is claimed of the GPU backend, measured on one device in calls of at most nine minutes; each writes one JSON.
 
-Before: on any machine, prove the script and collect the corpora (about 3 MB; `.device/` is ignored by git, so it has to be carried along):
+Before: on any machine, prove the script and collect the corpora (about 3 MB; `.device/` is ignored
+by git, so it has to be carried along):
 
     python tests/performance/gpu_device.py --emulate --call 1 --out /tmp/proof.json
     python tests/performance/gpu_device.py --pack .device/corpora.tar.gz --conformance ../shared/conformance --perf ../shared/perf
 
-On the machine with the device, in the repository (with .device/ where it gets nothing else), one after the other:
+On the machine with the device, in the repository (with .device/ where it gets nothing else), one
+after the other:
 
     python3 tests/performance/gpu_device.py --call 1 --corpora .device/corpora.tar.gz --out $OUT/call1.json
     python3 tests/performance/gpu_device.py --call 2 --corpora .device/corpora.tar.gz --out $OUT/call2.json
@@ -15,12 +17,13 @@ After: one file of the three, to be kept with date and device in its name:
 
     python tests/performance/gpu_device.py --merge call1.json call2.json call3.json --out tests/data/device/DATE_DEVICE.json
 
-and its tables, in Markdown (`gpu_device_report.py` has them, and says what every field of the JSON is):
+and its tables, in Markdown (`gpu_device_report.py` has them, and says what every field of the JSON
+is):
 
     python tests/performance/gpu_device.py --report tests/data/device/DATE_DEVICE.json --out tables.md
 
-What runs in which order (what is worth most comes first), and the minutes that an H200 took beside 16 cores (--jobs 15). Every call
-begins with `environment`.
+What runs in which order (what is worth most comes first), and the minutes that an H200 took beside
+16 cores (--jobs 15). Every call begins with `environment`.
 
 | call | section       | minutes | at most | what                                                                                              |
 |------|---------------|---------|---------|---------------------------------------------------------------------------------------------------|
@@ -34,31 +37,42 @@ begins with `environment`.
 | 2    | `perf`        | 3       | 8       | m_* and b_* workloads, in rounds interleaved with jax; what each kernel takes                       |
 | 3    | `conformance` | 0.5     | 8.5     | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)               |
 
-No item begins after its section's time or after --seconds (540), and the JSON is written after every change, so a call that is cut off loses
-nothing but its last item. What was not begun is in `left_out`.
+No item begins after its section's time or after --seconds (540), and the JSON is written after
+every change, so a call that is cut off loses nothing but its last item. What was not begun is in
+`left_out`.
 
 When a section fails:
-- `environment`: nothing else can work. `first_kernel_error` or `error` there says why: no driver (cuda-bindings is missing, or no libcuda),
-  no way to load the code (its text lists what ptxas, nvJitLink and the driver each answered), or llvmlite is older than 0.45: carry a wheel.
-- `copy`: out of memory means that somebody else is on the device, or --gigabytes is too much. Without it `memory` has no shares.
-- `memory`, `matmul`: rows are independent. A wrong result is in `relative_error` (above 1e-5, for matmul 1e-2), a slow one is explained by
-  `emitters`, `steps` and `ptxas` in its row. `matmul torch` without torch is a row with an error; the others stand.
-- `sample`, `conformance`: `failures` names the cases. One again, with everything said: --sections conformance --filter NAME --jobs 1. Sticky
-  errors of a kernel end the process and cost the one case; a hundred failures of one kind are one bug, so look at the first.
-- `perf`: `wrong` is a difference in values (TF32 forbidden on both sides), `jax` in a row is why there is no rival (then only our times are
-  there). Some again: --filter.
-- `counters`: a row with `absent` is no failure: there is no ncu, or it may not read the counters here.
-- A child that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes on with the next item; what it died of
-  is the row. `problems` in the JSON are children that died before their first item: an import that fails, most likely.
-- Time ran out: the last line says how many items are left; run that section alone (--sections), with --every for a sample of the cases.
+- `environment`: nothing else can work. `first_kernel_error` or `error` there says why: no driver
+  (cuda-bindings is missing, or no libcuda), no way to load the code (its text lists what ptxas,
+  nvJitLink and the driver each answered), or llvmlite is older than 0.45: carry a wheel.
+- `copy`: out of memory means that somebody else is on the device, or --gigabytes is too much.
+  Without it `memory` has no shares.
+- `memory`, `matmul`: rows are independent. A wrong result is in `relative_error` (above 1e-5, for
+  matmul 1e-2), a slow one is explained by `emitters`, `steps` and `ptxas` in its row. `matmul
+  torch` without torch is a row with an error; the others stand.
+- `sample`, `conformance`: `failures` names the cases. One again, with everything said: --sections
+  conformance --filter NAME --jobs 1. Sticky errors of a kernel end the process and cost the one
+  case; a hundred failures of one kind are one bug, so look at the first.
+- `perf`: `wrong` is a difference in values (TF32 forbidden on both sides), `jax` in a row is why
+  there is no rival (then only our times are there). Some again: --filter.
+- `counters`: a row with `absent` is no failure: there is no ncu, or it may not read the counters
+  here.
+- A child that dies, hangs (--item-seconds) or loses the device's context is replaced by one that
+  goes on with the next item; what it died of is the row. `problems` in the JSON are children that
+  died before their first item: an import that fails, most likely.
+- Time ran out: the last line says how many items are left; run that section alone (--sections),
+  with --every for a sample of the cases.
 
-It installs nothing. It needs numpy, ml_dtypes, llvmlite, and cuda-bindings for a device; what is on the machine is better than a wheel of
-60 MB that has to be carried there. torch and jax are used where they can be imported.
+It installs nothing. It needs numpy, ml_dtypes, llvmlite, and cuda-bindings for a device; what is on
+the machine is better than a wheel of 60 MB that has to be carried there. torch and jax are used
+where they can be imported.
 
-Times are device times by events around a run (a CUDA graph where the host computes nothing), warm, median of the repeats. jax gives no
-events for its own streams: its device time is the busy time of the device in its profiler's trace. Ours includes what launching a graph
-and its events take, some 8 us; `busy_us` is that of a run among several in one graph, with the gaps between kernels alone, and
-`ratio_busy` compares it. Both sides' wall times of pipelined runs are kept beside them. Inputs are random, on the device before.
+Times are device times by events around a run (a CUDA graph where the host computes nothing), warm,
+median of the repeats. jax gives no events for its own streams: its device time is the busy time of
+the device in its profiler's trace. Ours includes what launching a graph and its events take, some 8
+us; `busy_us` is that of a run among several in one graph, with the gaps between kernels alone, and
+`ratio_busy` compares it. Both sides' wall times of pipelined runs are kept beside them. Inputs are
+random, on the device before.
 """
 
 from __future__ import annotations

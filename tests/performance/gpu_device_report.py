@@ -1,6 +1,7 @@
 """The JSON of `gpu_device.py`: what its fields are, how rows become its tables, and the tables for readers.
 
-`SCHEMA` is the description; a name with a slash is a field of a row (or of the object) of that section.
+`SCHEMA` is the description; a name with a slash is a field of a row (or of the object) of that
+section.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The measurements of `gpu_device.py`, as items: each is one row of one section, made in a child process.
 
-A child takes a list of items from its standard input, and writes two lines of JSON for each to a file: one when it begins, one with the
-row. So whoever started it knows what it was at when it died. After an error that cost the device's context it stops with status 3.
+A child takes a list of items from its standard input, and writes two lines of JSON for each to a
+file: one when it begins, one with the row. So whoever started it knows what it was at when it died.
+After an error that cost the device's context it stops with status 3.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _SMALL = 1 << 18  # elements at which memory-bound programs are compared with th
 
 class Bench:
     """settings: of the whole run, see `gpu_device.main`. say: gets what is known of a row before it is done: it stays the row when the
-    rival does not answer."""
+    rival does not answer.
+    """
 
     def __init__(
         self, settings: dict[str, Any], say: Callable[[dict[str, Any]], None] = lambda row: None
@@ -74,7 +76,7 @@ class Bench:
             times.append(self.executor.elapsed_us(first, self.executor.record_event()))
         return times
 
-    # -- sections ------------------------------------------------------------------------------------------------------
+    # -- sections ----------------------------------------------------------------------------------
     def environment(self, _: str) -> dict[str, Any]:
         """What is installed, and the device: what to look at first when something else fails."""
         import llvmlite
@@ -343,7 +345,7 @@ class Bench:
             return None
 
     def _rival(self, row: dict[str, Any]) -> Jax | None:
-        """jax on the same device; what keeps it away is said in the row, and the workload is measured without it."""
+        """Jax on the same device; what keeps it away is said in the row, and the workload is measured without it."""
         if self.emulate:
             return None
         if self._jax is None:

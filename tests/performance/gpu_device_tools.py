@@ -98,7 +98,7 @@ def counters_of(settings: dict[str, Any], item: str, seconds: float) -> dict[str
 
 
 def counter_rows(text: str) -> list[dict[str, str]]:
-    """ncu's CSV, which lies between other lines, as a row per launch: kernel, and each metric with its unit."""
+    """Ncu's CSV, which lies between other lines, as a row per launch: kernel, and each metric with its unit."""
     lines = text.splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:

@@ -1,8 +1,9 @@
 """Each kernel class against its limit, in one run: `python kernel_limits.py [--threads N] [--filter RE] [--xla PYTHON_WITH_JAX] [--json FILE]`.
 
-First the machine's own limits are measured (`machine_limits`: bandwidth by working set, multiply-adds), then each kernel; its share is
-the least time by these limits over the least time measured, Python's call included; `alone` is the share without what a call of a kernel
-for one element takes. Kernels and XLA run in turns, XLA in a process of its own.
+First the machine's own limits are measured (`machine_limits`: bandwidth by working set,
+multiply-adds), then each kernel; its share is the least time by these limits over the least time
+measured, Python's call included; `alone` is the share without what a call of a kernel for one
+element takes. Kernels and XLA run in turns, XLA in a process of its own.
 """
 
 from __future__ import annotations

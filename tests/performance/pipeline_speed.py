@@ -2,8 +2,9 @@
 
     python tests/performance/pipeline_speed.py [--xla PYTHON_WITH_JAX] [--rounds 3] [--linear] [WORKLOAD ...]
 
-Processor time, the best of a few interleaved rounds: on a machine that others use, wall time says little. XLA's figure is one whole
-cold compile of the same text (parse, passes, code) in a fresh process, since that is what a user of XLA waits for.
+Processor time, the best of a few interleaved rounds: on a machine that others use, wall time says
+little. XLA's figure is one whole cold compile of the same text (parse, passes, code) in a fresh
+process, since that is what a user of XLA waits for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The perf workloads beside the checkout, run on the CPU backend and compared with the evaluator by the harness's own tolerances.
 
-The comparison with real XLA, interleaved and timed, is `contender.py` under the harness; here only values count.
+The comparison with real XLA, interleaved and timed, is `contender.py` under the harness; here only
+values count.
 """
 
 from __future__ import annotations

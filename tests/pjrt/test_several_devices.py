@@ -39,7 +39,8 @@ np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2], NamedSharding(mesh
 np.testing.assert_allclose(jax.jit(lambda x: uneven(x[0, :2] + 1, NamedSharding(mesh, P(("a", "b")))))(x), x[0, :2] + 1)
 """
 
-# How results lie that their user left open, as real XLA answers with Shardy; what one device needs of it.
+# How results lie that their user left open, as real XLA answers with Shardy; what one device needs
+# of it.
 PROPAGATED = """
 def block(w, x):
     return ((jax.nn.relu(x @ w["up"]) @ w["down"]) ** 2).sum()
@@ -150,7 +151,8 @@ jax.jit(told)(x)
 jax.effects_barrier()
 """
 
-# What `jax.pmap` of an older JAX makes: one program on each device, with arguments of its own, which meet in collectives.
+# What `jax.pmap` of an older JAX makes: one program on each device, with arguments of its own,
+# which meet in collectives.
 REPLICAS = """
 from jax._src import compiler
 from jax._src.interpreters import mlir

@@ -1,6 +1,7 @@
 """A small CNN in the manner of torch_xla's documentation: `python torch_xla_cnn.py [steps]` prints the losses on the device and on PyTorch's CPU.
 
-Environment: PJRT_DEVICE=XLA_EXPLORER, and in XLA_EXPLORER_PLUGIN the file that `xla-explorer pjrt-plugin` writes.
+Environment: PJRT_DEVICE=XLA_EXPLORER, and in XLA_EXPLORER_PLUGIN the file that `xla-explorer
+pjrt-plugin` writes.
 """
 
 from __future__ import annotations

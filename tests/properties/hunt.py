@@ -1,6 +1,7 @@
 """Runs many random modules in child processes: `python hunt.py FIRST COUNT [--no-gpu]`; prints each failing seed once by its message.
 
-A crash or a hang of native code ends only the child, which is started again behind the seed it died of.
+A crash or a hang of native code ends only the child, which is started again behind the seed it died
+of.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Random programs of the kinds in which compilers are wrong: fusions by hand, empty arrays, hostile indices, windows with holes, mixed
 precision, pairs of starts and dones, aliased results.
 
-`program(kind, seed)` is one program; `module_text(programs, seed)` puts several, independent of one another, into one module, since compiling a
-module costs far more than a program in it. The same seed makes the same text everywhere.
+`program(kind, seed)` is one program; `module_text(programs, seed)` puts several, independent of one
+another, into one module, since compiling a module costs far more than a program in it. The same
+seed makes the same text everywhere.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Body:
         self.results: list[Value] = []
         self.pool = choice.choice(_SIZES)
 
-    # -- parts ---------------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
     def name(self) -> str:
         return f"{self.prefix}v{len(self.lines)}"
 
@@ -96,7 +97,7 @@ class Body:
         low, high = _range(element_type)
         return self.let(element_type, (), f"constant({low if operation == 'maximum' else high})")
 
-    # -- picks ---------------------------------------------------------------------------------------------------------
+    # -- picks -------------------------------------------------------------------------------------
     def type(self, floats: float = 0.25) -> str:
         return self.choice.choice(FLOATS[:4] if self.choice.random() < floats else INTEGERS)
 
@@ -128,7 +129,7 @@ def _range(element_type: str) -> tuple[str, str]:
     return ("-inf", "inf") if element_type != "f8e4m3fn" else ("-448", "448")
 
 
-# -- fusions written by hand -------------------------------------------------------------------------------------------------
+# -- fusions written by hand -----------------------------------------------------------------------
 _BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 _LOGICAL = ("and", "or", "xor")
 
@@ -349,7 +350,7 @@ def fusion(p: Body) -> None:
         )
 
 
-# -- indices ---------------------------------------------------------------------------------------------------------------
+# -- indices ---------------------------------------------------------------------------------------
 def _indices(p: Body, batch: tuple[int, ...], components: int) -> tuple[Value, int]:
     """An array of index vectors and where they stand in it."""
     at = p.choice.randint(0, len(batch))
@@ -433,7 +434,7 @@ def dynamic_slices(p: Body) -> None:
     p.results += [part, p.let(t, x.sizes, f"dynamic-update-slice({x.name}, {u.name}, {names})")]
 
 
-# -- windows -----------------------------------------------------------------------------------------------------------------
+# -- windows ---------------------------------------------------------------------------------------
 class _Window(NamedTuple):
     sizes: list[int]
     strides: list[int]
@@ -568,7 +569,7 @@ def select_and_scatter(p: Body) -> None:
     )
 
 
-# -- types and time ------------------------------------------------------------------------------------------------------------
+# -- types and time --------------------------------------------------------------------------------
 def mixed_precision(p: Body) -> None:
     """Operands, sums and results of different types."""
     c = p.choice

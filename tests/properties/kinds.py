@@ -4,8 +4,9 @@
     python -m tests.properties.kinds --programs 5000 --seed 0 --beside-xla            real XLA beside the evaluator (extra `jax`)
     python -m tests.properties.kinds --show SEED                                     one program and what is found of it
 
-Several programs share a module. One in which something is found, or whose process dies, is taken apart: each of its programs runs alone.
-At the end: how many programs gave what, with which classes of differences, and each finding once by its cause.
+Several programs share a module. One in which something is found, or whose process dies, is taken
+apart: each of its programs runs alone. At the end: how many programs gave what, with which classes
+of differences, and each finding once by its cause.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ STUCK_SECONDS = 180.0
 BACKENDS = ("cpu", "gpu")
 
 
-# -- one module ----------------------------------------------------------------------------------------------------------------
+# -- one module ------------------------------------------------------------------------------------
 def settings_of(seed: int, backends: tuple[str, ...]) -> list[Any]:
     """How the module of a seed is compiled and run on each backend."""
     from tests.properties.text_checks import Setting
@@ -58,7 +59,8 @@ def settings_of(seed: int, backends: tuple[str, ...]) -> list[Any]:
 @contextlib.contextmanager
 def contraction_of(backend: str) -> Iterator[None]:
     """A GPU rounds a product and the sum that it goes into once (`fma.rn`), of 16 bits too: what is summed then has noise of its own, so
-    that the difference of two equal products need not be 0."""
+    that the difference of two equal products need not be 0.
+    """
     from tests.properties.noisy_evaluator import NOISE
 
     before = {name: NOISE[name] for name in ("add", "subtract", "multiply")}
@@ -142,7 +144,7 @@ def check_module(
         ]
 
 
-# -- a child -------------------------------------------------------------------------------------------------------------------
+# -- a child ---------------------------------------------------------------------------------------
 def serve(first: int, last: int, together: int, backends: tuple[str, ...]) -> None:
     """Check the programs of seeds first ... last - 1; each step and result is a line."""
     import faulthandler
@@ -294,7 +296,7 @@ def check_range(
         done = at[1]
 
 
-# -- beside real XLA --------------------------------------------------------------------------------------------------------------
+# -- beside real XLA -------------------------------------------------------------------------------
 _FUSION = re.compile(r"fusion\(([^)]*)\), kind=\w+, calls=(\w+)")
 
 

@@ -4,9 +4,11 @@
     python tests/properties/ledger.py --hours 1 --mode text --resume          texts parsed, verified, printed and read again only
     python tests/properties/ledger.py --report
 
-Each line of `ledger.jsonl` is a range of seeds that has been done, with what became of its texts; `--resume` goes on behind the last one,
-whatever ended the run before (a range that was not finished is done again). `text_checks.py show SEED` shows the text of a seed. A text that
-crashes or hangs ends only the child process that was at it. Hangs are counted in processor time, so that a busy machine is none.
+Each line of `ledger.jsonl` is a range of seeds that has been done, with what became of its texts;
+`--resume` goes on behind the last one, whatever ended the run before (a range that was not finished
+is done again). `text_checks.py show SEED` shows the text of a seed. A text that crashes or hangs
+ends only the child process that was at it. Hangs are counted in processor time, so that a busy
+machine is none.
 """
 
 from __future__ import annotations
@@ -190,7 +192,7 @@ def _commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-# -- the file ---------------------------------------------------------------------------------------------------------------------
+# -- the file --------------------------------------------------------------------------------------
 def read(path: Path) -> list[dict[str, Any]]:
     """The rows; a line that was cut off is left out."""
     rows = []

@@ -16,7 +16,8 @@ from xla_explorer.hlo.evaluator import flatten_value
 from xla_explorer.hlo.verifier import verify
 
 Array = np.ndarray[Any, Any]
-# Absolute error beside the bound of the magnitude; values were kept small and smooth by the generator.
+# Absolute error beside the bound of the magnitude; values were kept small and smooth by the
+# generator.
 _TOLERANCE = {
     "float64": 1e-9,
     "float32": 2e-4,

@@ -1,6 +1,7 @@
 """Makes a failing module small: `python module_reduction.py SEED [SIZE]` prints the least HLO found that fails in the same way.
 
-The moves are those of `xe.reduce`; a parameter in place of an instruction gets the value that the evaluator gives this. Each trial runs in a forked child, so crashes and hangs count as failures too.
+The moves are those of `xe.reduce`; a parameter in place of an instruction gets the value that the
+evaluator gives this. Each trial runs in a forked child, so crashes and hangs count as failures too.
 """
 
 from __future__ import annotations

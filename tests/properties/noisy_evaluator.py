@@ -23,7 +23,8 @@ Array = np.ndarray[Any, Any]
 
 class Noise(NamedTuple):
     """ulps: by which a result of 32 bits and more may differ; narrow: one of 16 or 8 bits. operands: whether what is summed differs before
-    (and by more, the more there is of it). signs: whether a zero may come with either sign."""
+    (and by more, the more there is of it). signs: whether a zero may come with either sign.
+    """
 
     ulps: float
     narrow: float

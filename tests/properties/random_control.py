@@ -103,7 +103,8 @@ def while_loop(s: Families, depth: int) -> list[Known] | None:
         following.insert(at, i + i.builder.constant(step, counter))
         return (*following, stop)
 
-    # A swap of state elements changes their bounds and their exactness too: all of one kind share them.
+    # A swap of state elements changes their bounds and their exactness too: all of one kind share
+    # them.
     bound, denominator = max([k.bound for k in sources]), max([k.denominator for k in sources])
     sources = [Known(k.value, max(bound, 8.0), denominator, k.exact) for k in sources]
     init = [k.value for k in sources]

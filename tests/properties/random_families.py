@@ -85,7 +85,7 @@ class Families:
         self.largest = 20000
         self.rare: tuple[Callable[[Families], Any], ...] = ()
 
-    # -- what is known -------------------------------------------------------------------------------------------------
+    # -- what is known -----------------------------------------------------------------------------
     def add(self, known: Known | None) -> None:
         if known is not None and known.value.size <= self.largest:
             self.known.append(known)
@@ -135,7 +135,7 @@ class Families:
             all(s.exact for s in sources),
         )
 
-    # -- picks ---------------------------------------------------------------------------------------------------------
+    # -- picks -------------------------------------------------------------------------------------
     def pick(self, test: Callable[[Known], bool] = lambda k: True) -> Known | None:
         fitting = [k for k in self.known if test(k)]
         if not fitting:
@@ -211,7 +211,7 @@ class Families:
             return found
         return Known(self.b.constant(self.choice.randint(-2, 6)))
 
-    # -- growing -------------------------------------------------------------------------------------------------------
+    # -- growing -----------------------------------------------------------------------------------
     def grow(self, count: int, depth: int) -> None:
         from tests.properties.random_control import CONTROL
         from tests.properties.random_movement import MOVEMENT
@@ -231,7 +231,7 @@ class Families:
                 self.add(known)
 
 
-# -- elementwise -------------------------------------------------------------------------------------------------------
+# -- elementwise -----------------------------------------------------------------------------------
 def unary(s: Families) -> Known | None:
     k = s.pick()
     if k is None:

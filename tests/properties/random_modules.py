@@ -1,8 +1,9 @@
 """Random well-formed modules through `HloBuilder`, with arguments; the same seed gives the same module.
 
-Every float carries what is known of it: a bound of its magnitude, how many fraction bits it needs, and whether every way of computing
-it gives the same bits. Discontinuous operations (compare, floor, float to integer, sort) take only values of the last kind, so a
-difference in rounding never grows into a difference in value, and integers and predicates can be compared exactly.
+Every float carries what is known of it: a bound of its magnitude, how many fraction bits it needs,
+and whether every way of computing it gives the same bits. Discontinuous operations (compare, floor,
+float to integer, sort) take only values of the last kind, so a difference in rounding never grows
+into a difference in value, and integers and predicates can be compared exactly.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ FLOAT_EXTREMES = (
 
 class RandomModule(NamedTuple):
     """module; arguments of its parameters; for each leaf of the result its bound (None: values are not to be compared) and whether
-    every computation of it gives the same value. extremes: whether arguments hold NaN, infinities and extreme integers."""
+    every computation of it gives the same value. extremes: whether arguments hold NaN, infinities and extreme integers.
+    """
 
     module: HloModule
     arguments: tuple[Any, ...]

@@ -1,7 +1,8 @@
 """Random instructions of the opcodes that few programs hold: for text, verifier, builder and evaluator.
 
-The other families are what native code is tried on; these are added by `ModuleWriter(..., rare=RARE)`. ON_XLA holds those that real
-XLA:CPU runs when it is given HLO text; of the rest XLA refuses some and means other things by others (several devices, a host).
+The other families are what native code is tried on; these are added by `ModuleWriter(...,
+rare=RARE)`. ON_XLA holds those that real XLA:CPU runs when it is given HLO text; of the rest XLA
+refuses some and means other things by others (several devices, a host).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _any(s: Families) -> Known | None:
     return s.pick(lambda k: 0 < k.value.size <= 3000)
 
 
-# -- arithmetic --------------------------------------------------------------------------------------------------------
+# -- arithmetic ------------------------------------------------------------------------------------
 def is_finite(s: Families) -> Known | None:
     k = s.pick(lambda k: k.kind in _FLOATS and k.exact)
     return Known(s.b.is_finite(k.value)) if k is not None else None
@@ -75,7 +76,7 @@ def rounded_at_random(s: Families) -> Known | None:
     return Known(s.b.stochastic_convert(k.value, bits.value, shape=array_shape("s8", k.dimensions)))
 
 
-# -- shapes ------------------------------------------------------------------------------------------------------------
+# -- shapes ----------------------------------------------------------------------------------------
 def bitcast(s: Families) -> Known | None:
     k = _any(s)
     return (
@@ -112,7 +113,7 @@ def dynamic_size(s: Families) -> Known | None:
     return Known(cut.sum())
 
 
-# -- linear algebra ----------------------------------------------------------------------------------------------------
+# -- linear algebra --------------------------------------------------------------------------------
 def _matrix(s: Families, n: int, m: int, kind: str = "f32") -> Known:
     return s.constant_of(kind, (n, m))
 
@@ -220,7 +221,7 @@ def scan(s: Families) -> list[Known] | None:
     return [Known(made[0]), Known(made[1])]
 
 
-# -- random numbers, tokens, calls -------------------------------------------------------------------------------------
+# -- random numbers, tokens, calls -----------------------------------------------------------------
 def random_bits(s: Families) -> Known:
     algorithm = s.choice.choice(("rng_philox", "rng_three_fry"))
     words = 3 if algorithm == "rng_philox" and s.choice.random() < 0.5 else 2
@@ -290,7 +291,7 @@ def wrapped(s: Families) -> Known | None:
     return s.same(s.b.async_done(begun), k)
 
 
-# -- collectives of one device -----------------------------------------------------------------------------------------
+# -- collectives of one device ---------------------------------------------------------------------
 def collective(s: Families) -> Known | None:
     k = s.pick(lambda k: k.rank > 0 and 0 < k.value.size <= 3000 and k.kind != "pred")
     if k is None:

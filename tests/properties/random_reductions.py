@@ -205,7 +205,8 @@ def sort(s: Families) -> Known | None:
         is_stable=True,
         to_apply=lambda x, y, u, v: x.builder.compare(x, y, direction, order),
     )
-    # Equal keys keep their order, but which zero comes first depends on signs that rules may change.
+    # Equal keys keep their order, but which zero comes first depends on signs that rules may
+    # change.
     return s.same(made[1], o) if not k.value.dtype.is_float else s.same(made[0], k)
 
 

@@ -1,6 +1,7 @@
 """Random programs of the kinds in which compilers are wrong, on evaluator, native code between guard pages, and the PTX emulator.
 
-`python -m tests.properties.kinds --programs N --seed S` runs as many as one likes, `--show SEED` one of them.
+`python -m tests.properties.kinds --programs N --seed S` runs as many as one likes, `--show SEED`
+one of them.
 """
 
 from __future__ import annotations

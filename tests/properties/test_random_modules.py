@@ -1,7 +1,8 @@
 """The whole compiler on random modules: text, verifier, passes, buffers, native code and PTX, against the evaluator.
 
-Native code runs in a child process, so that a crash or a hang fails one test and says the seed. A failing seed is made small by
-`python tests/properties/module_reduction.py SEED`; `python tests/properties/hunt.py FIRST COUNT` looks for more.
+Native code runs in a child process, so that a crash or a hang fails one test and says the seed. A
+failing seed is made small by `python tests/properties/module_reduction.py SEED`; `python
+tests/properties/hunt.py FIRST COUNT` looks for more.
 """
 
 from __future__ import annotations

@@ -34,9 +34,10 @@ def soak(seconds: int, first: int) -> None:
     report = json.loads(done.stdout.splitlines()[-1])
     assert not report["failures"], "\n".join(report["failures"])
     assert report["modules"] > seconds / 4, report
-    # Every module here is a new one. Bounded tables (shapes, attributes, verdicts) fill for some thousands of them, at up to 100 KiB each; over
-    # an hour 8 KiB a module were measured (35,015 modules, 642 MiB after 20 minutes, 840 at the end).
-    # An executable or a module that is kept by mistake costs more.
+    # Every module here is a new one. Bounded tables (shapes, attributes, verdicts) fill for some
+    # thousands of them, at up to 100 KiB each; over an hour 8 KiB a module were measured (35,015
+    # modules, 642 MiB after 20 minutes, 840 at the end). An executable or a module that is kept by
+    # mistake costs more.
     assert report["end_mib"] <= report["middle_mib"] + 24 + 0.25 * report["after_middle"], report
 
 

@@ -1,7 +1,8 @@
 """Mutated texts, above all with other types: refused with a clear error, or printed to a fixed point and computed as the evaluator does.
 
-A few hundred fixed ones here, a minute of others in continuous integration, hours by `python tests/properties/ledger.py`. Each runs in a child
-process, with guard pages beside arguments, results and the arena. `python tests/properties/text_checks.py show SEED --own` shows one.
+A few hundred fixed ones here, a minute of others in continuous integration, hours by `python
+tests/properties/ledger.py`. Each runs in a child process, with guard pages beside arguments,
+results and the arena. `python tests/properties/text_checks.py show SEED --own` shows one.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def test_a_minute_of_other_texts() -> None:
     assert row["texts"] > 50, row
 
 
-# -- the instruments ----------------------------------------------------------------------------------------------------------
+# -- the instruments -------------------------------------------------------------------------------
 def test_the_same_seed_is_the_same_text_and_most_are_modules() -> None:
     texts = corpus(shared=False).texts
     assert [mutated(seed, texts) for seed in range(50)] == [
@@ -107,7 +108,8 @@ def test_a_rounding_explains_a_rounding_and_nothing_else() -> None:
             )
             == answer
         )
-    # A product inside a map may be contracted, and a function's last digit may be another one where it is subnormal.
+    # A product inside a map may be contracted, and a function's last digit may be another one where
+    # it is subnormal.
     fused = xe.parse_hlo(
         "f {\n a = f64[] parameter(0)\n b = f64[] parameter(1)\n m = f64[] multiply(a, b)\n ROOT r = f64[] add(m, a)\n}\n"
         "ENTRY e {\n x = f64[4] parameter(0)\n y = f64[4] parameter(1)\n ROOT r = f64[4] map(x, y), dimensions={0}, to_apply=f\n}"
@@ -174,7 +176,7 @@ def test_every_stated_class_has_a_reason() -> None:
     assert all(len(reason) > 40 for reason in value_classes.REASONS.values())
 
 
-# -- the ledger ------------------------------------------------------------------------------------------------------------------
+# -- the ledger ------------------------------------------------------------------------------------
 ROW = {"mode": "run", "first": 0, "last": 500, "corpus": "c", "commit": "a", "hours": 0.5, "texts": 500, "verified": 300, "compared": 200,
        "outcomes": {"equal": 200}, "classes": {"rounding": 3}, "findings": []}  # fmt: skip
 

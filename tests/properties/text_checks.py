@@ -3,7 +3,8 @@
     python tests/properties/text_checks.py show SEED [--own]     the text of a seed and what is found of it
     python tests/properties/text_checks.py check FILE [SEED]     the same of a file, with the arguments of a seed
 
-`serve` is the child of `ledger.py`: it says on its output what it is about to do, so that a crash or a hang has a seed and a step.
+`serve` is the child of `ledger.py`: it says on its output what it is about to do, so that a crash
+or a hang has a seed and a step.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ _NOTHING_TO_COMPARE = frozenset(
 
 class Outcome(NamedTuple):
     """kind: `refused`, `unverified`, `printed`, `large-constants`, `compiled`, `no-reference`, `equal`, `explained`; or what was found: `crash`, `exception`, ...
-    classes: of differences that are explained. detail: of what was found."""
+    classes: of differences that are explained. detail: of what was found.
+    """
 
     kind: str
     classes: tuple[str, ...] = ()
@@ -371,7 +373,8 @@ def _compare(
         )
     if not any(differing(a, b).any() for a, b in zip(expected, actual, strict=True)):
         return Outcome("equal")
-    # First the code beside its own module, to the bit but for what operations leave open; then the module beside what was asked.
+    # First the code beside its own module, to the bit but for what operations leave open; then the
+    # module beside what was asked.
     where, classes = "code", set[str]()
     try:
         with _within(10 * REFERENCE_SECONDS):

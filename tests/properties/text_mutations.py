@@ -1,8 +1,8 @@
 """HLO texts changed so that many of them still are HLO: a type in the place of another everywhere, other sizes, attributes, operands,
 opcodes, instructions taken out, repeated, or brought from another text.
 
-`mutated(seed, texts)` is the same text for the same seed and texts. After most changes the result shapes that HLO text may leave out are
-left out, so that the parser infers them anew.
+`mutated(seed, texts)` is the same text for the same seed and texts. After most changes the result
+shapes that HLO text may leave out are left out, so that the parser infers them anew.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _INSTRUCTION = re.compile(
 _OPERAND = re.compile(r"%[\w.\-]+")
 _NUMBER = re.compile(r"(?<![\w.%\-])\d+(?![\w.])")
 _LITERAL = re.compile(r"-?(?:inf|nan)|true|false|-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
-# What a type is swapped for: each family several times, the widths below a byte most of all, for they are rarest elsewhere.
+# What a type is swapped for: each family several times, the widths below a byte most of all, for
+# they are rarest elsewhere.
 SWAPS = (
     "s2", "u2", "s4", "u4", "f4e2m1fn", "s8", "u8", "pred", "bf16", "f16", "f64", "f32", "c64", "c128", "s16", "u32", "s64", "u64",
     "f8e5m2", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu", "s1", "u1", "f6e2m3fn", "f6e3m2fn",
@@ -106,7 +107,7 @@ def _changed(
     return "\n".join(lines)
 
 
-# -- types ------------------------------------------------------------------------------------------------------------------
+# -- types -----------------------------------------------------------------------------------------
 def _number(text: str, t: PrimitiveType) -> str:
     """A number of a literal as one of the type: near it where the type has it."""
     value = {"true": 1.0, "false": 0.0}.get(text)
@@ -115,7 +116,8 @@ def _number(text: str, t: PrimitiveType) -> str:
         return "true" if value == value and value else "false"
     if t.is_float or t.is_complex:
         if value != value or value in (float("inf"), float("-inf")):
-            # Not every type has an infinity; its largest number does as well where a maximum starts from it.
+            # Not every type has an infinity; its largest number does as well where a maximum starts
+            # from it.
             plain = t.bits >= 16 or t.is_complex
             return (
                 text
@@ -207,7 +209,7 @@ def _opcode_for(opcode: str, t: PrimitiveType, choice: random.Random) -> str:
     return opcode if opcode in allowed else choice.choice(allowed)
 
 
-# -- sizes ------------------------------------------------------------------------------------------------------------------
+# -- sizes -----------------------------------------------------------------------------------------
 def change_size(text: str, choice: random.Random, pool: Sequence[str]) -> str:
     """Each occurrence of one size becomes another, in shapes and attributes; literals of more than one element are written anew."""
     sizes = [int(n) for m in _SHAPE.finditer(text) for n in re.findall(r"\d+", m.group(2))]
@@ -271,7 +273,7 @@ def _fresh_literal(shape: str, choice: random.Random) -> str:
     return write(sizes)
 
 
-# -- instructions ---------------------------------------------------------------------------------------------------------------
+# -- instructions ----------------------------------------------------------------------------------
 def edit_attribute(text: str, choice: random.Random, pool: Sequence[str]) -> str:
     """A number, a flag or a word of the attributes."""
 

@@ -1,8 +1,9 @@
 """Why a value may differ from the evaluator's, as data: each class has its reason, and says of which elements it is the explanation.
 
-There is no tolerance. How far a float may lie away is measured: the evaluator runs again with every rounding disturbed as far as HLO
-leaves open (`NOISE` says which operation by how much), and what moves the reference as far as the answer lies away explains it. A chain of
-operations that are exact moves nothing, so there not a bit may differ.
+There is no tolerance. How far a float may lie away is measured: the evaluator runs again with every
+rounding disturbed as far as HLO leaves open (`NOISE` says which operation by how much), and what
+moves the reference as far as the answer lies away explains it. A chain of operations that are exact
+moves nothing, so there not a bit may differ.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _FLOAT_OF_BITS = {
 _WITHOUT_NAN = frozenset(("f4e2m1fn", "f6e2m3fn", "f6e3m2fn"))
 
 
-# -- the classes --------------------------------------------------------------------------------------------------------------
+# -- the classes -----------------------------------------------------------------------------------
 class Question(NamedTuple):
     """A leaf that differs. wrong: where. hostile: whether arguments hold extremes."""
 
@@ -450,7 +451,8 @@ def explain(
                         | (~np.isfinite(a) & (differing(a, c)))
                     )
                     changes[number] |= (a == 0) & (c == 0) & differing(a, c)
-                    # Where no digit is left (near a pole, after a cancellation) what moves it is not what it moves by.
+                    # Where no digit is left (near a pole, after a cancellation) what moves it is
+                    # not what it moves by.
                     reach = np.where(moved[number] > 0.1 * np.abs(a), 100, 3) * moved[number]
                     # Sixteen draws may leave one of many thousand elements nearly where it was.
                     last_digit = (

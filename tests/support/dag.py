@@ -7,7 +7,8 @@ import random
 
 def dag_text(count: int, seed: int = 7) -> str:
     """A module of about `count` instructions: a random graph of elementwise operations, products and broadcasts over 64 values at a
-    time, with repeated parts and additions of zero for the passes to find."""
+    time, with repeated parts and additions of zero for the passes to find.
+    """
     rng, lines, alive = random.Random(seed), [], []
     for k in range(16):
         lines.append(f"  p{k} = f32[16,16] parameter({k})")

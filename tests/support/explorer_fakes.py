@@ -1,5 +1,6 @@
 """Two sources for the views, with nothing behind them: a small softmax whose every row is written out, and a
-generated module."""
+generated module.
+"""
 
 from __future__ import annotations
 
@@ -468,7 +469,8 @@ class SoftmaxSource:
 
 class GeneratedSource(SoftmaxSource):
     """`count` elementwise instructions in layers of twenty, through six passes that each remove some; for size and
-    speed."""
+    speed.
+    """
 
     def __init__(self, count: int = 2000) -> None:
         super().__init__()

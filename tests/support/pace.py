@@ -1,5 +1,6 @@
 """How fast this machine is just now, for tests with a limit of time: limits are in seconds of a machine that does the work below in
-NOMINAL seconds, so that a slower processor or a loaded machine does not break them."""
+NOMINAL seconds, so that a slower processor or a loaded machine does not break them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ def _work() -> int:
 
 def processor_seconds(seconds: float) -> float:
     """So many seconds of the nominal processor's time, in this one's: never fewer. Its speed changes with what its siblings do, so the
-    slowest of a few samples counts."""
+    slowest of a few samples counts.
+    """
     longest = 0.0
     for _ in range(3):
         started = time.process_time()

@@ -10,8 +10,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 
 GROUP = "xla_explorer.backends"
-# The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
-# installed packages takes longer than a small compilation. Nobody else may take these names.
+# The same names as in pyproject.toml: for a source tree that is not installed, and because reading
+# the metadata of all installed packages takes longer than a small compilation. Nobody else may take
+# these names.
 _BUILT_IN = {
     "cpu": "xla_explorer.backends.cpu:platform",
     "gpu": "xla_explorer.backends.gpu:platform",
@@ -54,7 +55,8 @@ def backend_names() -> list[str]:
 def register(made: Platform) -> None:
     """Make a platform known in this process under its name, without installing a package. A later one of the same name takes its place.
 
-    ValueError for the name of a built-in backend."""
+    ValueError for the name of a built-in backend.
+    """
     if made.name in _BUILT_IN:
         raise ValueError(f"{made.name!r} is a built-in backend; choose another name")
     _REGISTERED[made.name] = made

@@ -1,8 +1,9 @@
 """`xla-explorer open`: a list of modules and a page for each, served to this machine's browser alone.
 
-The server listens on the loopback interface; every address begins with a random token, and requests that name another host are refused,
-so that a page from elsewhere can neither guess nor rebind its way in. Pages are those of `session.save`: they fetch nothing, and of paths
-only the names of files stay.
+The server listens on the loopback interface; every address begins with a random token, and requests
+that name another host are refused, so that a page from elsewhere can neither guess nor rebind its
+way in. Pages are those of `session.save`: they fetch nothing, and of paths only the names of files
+stay.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The exercises of the notebooks, and what checks and grades them.
 
-Reference solutions are not in the package: they stand with the tests. Start reading at `checking/registry.py`.
+Reference solutions are not in the package: they stand with the tests. Start reading at
+`checking/registry.py`.
 """
 
 from xla_explorer.course import (

@@ -1,7 +1,7 @@
 """A fusion plan as a set: the instructions whose results are stored. Everything else is computed inside the kernels that need it.
 
-A small model of what XLA's fusion passes decide, with nothing but integers in it: bytes that the kernels read and write, and operations
-that they execute, recomputation included.
+A small model of what XLA's fusion passes decide, with nothing but integers in it: bytes that the
+kernels read and write, and operations that they execute, recomputation included.
 """
 
 from __future__ import annotations

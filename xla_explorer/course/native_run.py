@@ -1,6 +1,7 @@
 """Runs LLVM IR that a student wrote, in a child process: a crash or an endless loop there is an answer, not the end of the notebook.
 
-A kernel is `define void @name(ptr %x0, ..., ptr %out, i64 %n)`. The child reads requests and writes replies, a JSON line each.
+A kernel is `define void @name(ptr %x0, ..., ptr %out, i64 %n)`. The child reads requests and writes
+replies, a JSON line each.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class NativeChild:
         self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1
     ) -> Array:
         """What the kernel of an IR text writes. KernelCrashedError when it does not come back, OutsideError when it writes beyond its
-        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none."""
+        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none.
+        """
         sent = [_sent(np.asarray(x, np.float32)) for x in inputs]
         reply = self._ask(
             {"ir": ir, "inputs": sent, "outputs": outputs, "count": count, "repeats": repeats}

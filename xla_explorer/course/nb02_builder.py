@@ -164,7 +164,8 @@ def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
 )
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
     """Rows with and without spread, with next to none (there epsilon counts), and one far from zero, where the mean of squares less the
-    squared mean fails."""
+    squared mean fails.
+    """
     generator = np.random.default_rng(1)
     inputs: list[tuple[Array, ...]] = []
     rows: list[Any] = [

@@ -167,7 +167,8 @@ _TRANSPOSES = (
     "HloModule m\nENTRY main { p = f32[2,3,4] parameter(0)  a = f32[4,2,3] transpose(p), dimensions={2,0,1}  "
     "ROOT r = f32[4,3,2] transpose(a), dimensions={0,2,1} }",
 )
-# rule -> programs on which it must fire, with the opcode that must be gone (or, for transposes, at most how many stay)
+# rule -> programs on which it must fire, with the opcode that must be gone (or, for transposes, at
+# most how many stay)
 MUST_FIRE: dict[str, tuple[tuple[str, str, int], ...]] = {
     "1 (one)": (
         (_scalar("f32", "1", "multiply"), "multiply", 0),

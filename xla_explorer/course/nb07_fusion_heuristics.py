@@ -62,7 +62,8 @@ TOLERANCE = 1.02
 
 class Producer(NamedTuple):
     """A result that `readers` kernels need. elements, element_bytes: its size. inputs: bytes that it is computed from. work: operations for
-    each element."""
+    each element.
+    """
 
     elements: int
     element_bytes: int

@@ -77,7 +77,8 @@ def _programs() -> list[HloModule]:
 )
 def emit(function: Callable[[HloComputation], Any]) -> Cases:
     """Bits as the evaluator's (NaN and the sign of zero included), nothing written beside the output, for n = 0 too, and vector
-    operations after LLVM's optimisation."""
+    operations after LLVM's optimisation.
+    """
 
     def test(module: HloModule) -> Failure | None:
         if any(i.shape.rank != 1 for i in module.entry.instructions.values()):

@@ -22,7 +22,8 @@ PEAK, BANDWIDTH = 100e9, 20e9
 
 class Machine(NamedTuple):
     """What a kernel has to do with: `peak` operations a second, `launch` seconds before it begins, and memories from the fastest to
-    the largest, each with the bytes that it holds and the bytes a second that come from it."""
+    the largest, each with the bytes that it holds and the bytes a second that come from it.
+    """
 
     peak: float
     launch: float

@@ -174,7 +174,8 @@ def compile_for(function: Callable[..., Any]) -> Cases:
 )
 def executable(function: Callable[..., Any]) -> Cases:
     """Three runs: right results, weights copied once, inputs once a run, one copy back, no slot lost; then another one beside it on the
-    same machine."""
+    same machine.
+    """
     module = parse_hlo(
         "HloModule layer\nENTRY main { x = f32[4] parameter(0)  w = f32[4] parameter(1)  b = f32[4] parameter(2)  "
         "p = f32[4] multiply(x, w)  ROOT r = f32[4] add(p, b) }"

@@ -22,7 +22,8 @@ from xla_explorer.explorer.questions.reduction import smaller_modules
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
-# A mistake in a compiler: instructions of the first opcode become the second; `swap` exchanges the operands, `lose` forgets the operation.
+# A mistake in a compiler: instructions of the first opcode become the second; `swap` exchanges the
+# operands, `lose` forgets the operation.
 MISTAKES = (
     ("subtract", "swap"), ("divide", "swap"), ("maximum", "minimum"), ("minimum", "maximum"), ("add", "subtract"),
     ("multiply", "add"), ("negate", "lose"), ("abs", "lose"), ("tanh", "lose"), ("exponential", "negate"),

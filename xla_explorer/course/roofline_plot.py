@@ -16,7 +16,8 @@ def roofline_plot(
     points: Mapping[str, tuple[float, float]], peak: float = 100e9, bandwidth: float = 20e9
 ) -> Svg:
     """points: name -> (operations, bytes). peak: operations a second. bandwidth: bytes a second. Points lie on the roof, each with a
-    line to its name."""
+    line to its name.
+    """
     highest = 10.0 ** math.ceil(math.log10(peak))
     lowest = 10.0 ** math.floor(math.log10(min(peak, _LEAST * bandwidth)))
 

@@ -102,7 +102,8 @@ class AotPackage(Report):
     @cached_property
     def footprint(self) -> pandas.DataFrame:
         """Bytes of memory that the program takes: a row a section of the object (kind: `text`, `data`, `bss`), the weights that are passed,
-        the workspace, and the sections' sum."""
+        the workspace, and the sections' sum.
+        """
         return self.to_frame()
 
     def save(self, folder: str | Path) -> Path:

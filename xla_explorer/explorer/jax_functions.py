@@ -80,7 +80,8 @@ class JittedFunction:
         self._dispatch: Any = (
             None  # jax.jit of `_traced`, once there is jax; False where Python has to call
         )
-        # (whether JAX is tracing nothing, `_dispatch`), as long as there is one session, which is then that of every call.
+        # (whether JAX is tracing nothing, `_dispatch`), as long as there is one session, which is
+        # then that of every call.
         self._direct: tuple[Callable[[], bool], Any] | None = None
         functools.update_wrapper(self, function)
 
@@ -215,8 +216,9 @@ class JittedFunction:
             args = tuple(
                 [a if k in self._static_numbers else next(given) for k, a in enumerate(args)]
             )
-            # JAX may be tracing the call of what is compiled here. What `ensure_compile_time_eval` does besides must not happen: it runs
-            # whatever depends on no argument, callbacks and random numbers among it, while the function is traced.
+            # JAX may be tracing the call of what is compiled here. What `ensure_compile_time_eval`
+            # does besides must not happen: it runs whatever depends on no argument, callbacks and
+            # random numbers among it, while the function is traced.
             with jax.core.eval_context():
                 program = lower(
                     self.function,
@@ -413,7 +415,8 @@ def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:
 
 def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:
     """How JAX's CPU enters the program; None where the evaluator has a part in it, JAX packs elements, or it writes into an argument
-    whose memory no result takes over."""
+    whose memory no result takes over.
+    """
     executable = session.executable
     if not isinstance(executable, CpuExecutable) or executable.program.evaluator_steps:
         return None

@@ -84,7 +84,7 @@ class Session(Compilation):
     def _passes_of(self, record: PassTrace) -> Passes:
         return Passes(record, self.source_lines, self._explorer_source_)
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
@@ -286,7 +286,7 @@ class Session(Compilation):
         """
         return timing(self, arrays or random_arguments(self.source), repeats)
 
-    # -- code ----------------------------------------------------------------------------------------------------------
+    # -- code --------------------------------------------------------------------------------------
     def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
         """LLVM IR, after LLVM's passes or before.
 
@@ -386,7 +386,7 @@ class Session(Compilation):
         """The buffer assignment. NotThereError when the backend assigns none."""
         return buffer_report(self)
 
-    # -- pictures ------------------------------------------------------------------------------------------------------
+    # -- pictures ----------------------------------------------------------------------------------
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
         """Kernel by kernel: the HLO lines and the code that each stage made of them.
 

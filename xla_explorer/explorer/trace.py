@@ -258,7 +258,8 @@ class Passes(RecordedPasses[Pass]):
 
     def costs(self) -> pandas.DataFrame:
         """A row a pass that changed something: ms, instructions, bytes and flops of the module after it, their changes (estimates), and
-        how many rules it applied and tried."""
+        how many rules it applied and tried.
+        """
         return cost_table(self)
 
     def hot_rules(self) -> pandas.DataFrame:

@@ -57,7 +57,8 @@ class XlaDump(Report):
         """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
 
         Only passes that changed something are there, as XLA dumps no others. XLA writes no decisions down: `decisions` are
-        replayed."""
+        replayed.
+        """
         if name is None and len(self.folder) > 1:
             warn(self.choice, MainProgramWarning)
         return self._session(self.folder.module(name).number)
@@ -116,7 +117,8 @@ class XlaDump(Report):
 
     def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
         """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
-        offset, shape. Bytes."""
+        offset, shape. Bytes.
+        """
         path = self.folder.module(name).reports.get("buffer-assignment")
         rows = parse_buffer_assignment(path.read_text()) if path is not None else []
         return wide_frame(rows, list(DumpedSlice._fields))

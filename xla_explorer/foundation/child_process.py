@@ -1,7 +1,8 @@
 """A process of our own that answers messages: started, asked, waited for with a deadline, ended; how it died and what it said last.
 
-The other end reads requests from its standard input with `messages.receive` and writes one answer to each on its standard output with
-`messages.send`; whatever else it prints goes to its error output, of which the last line is kept for people.
+The other end reads requests from its standard input with `messages.receive` and writes one answer
+to each on its standard output with `messages.send`; whatever else it prints goes to its error
+output, of which the last line is kept for people.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class ChildEndedError(Exception):
     def told(self) -> str:
         """The line of its error output that says why; empty when there is none.
 
-        A check that failed says more than what is printed behind it: the stack, and Python's own report."""
+        A check that failed says more than what is printed behind it: the stack, and Python's own report.
+        """
         check = next((line for line in self.said if _CHECK.search(line)), None)
         told = check or next(
             (line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), ""
@@ -91,8 +93,9 @@ class MessagingChild:
         self._closing = (
             threading.RLock()
         )  # whoever leaves may close it while another thread waits for its answer
-        # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who waits for the child ends it.
-        # No buffers: a buffered stream has a lock, and Python aborts when it ends while a thread that reads or writes holds that.
+        # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who
+        # waits for the child ends it. No buffers: a buffered stream has a lock, and Python aborts
+        # when it ends while a thread that reads or writes holds that.
         self._process = subprocess.Popen(
             command,
             bufsize=0,

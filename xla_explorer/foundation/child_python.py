@@ -1,7 +1,8 @@
 """How every Python process of ours is started: nothing is imported from the folder in which the user works, and the environment is clean.
 
-A `.hlo` file often arrives in a folder with other files, and `python -m` puts the working folder in front of the path: a `numpy.py` there
-would run. So every command is made here, with `-P`, and tells the child by PYTHONPATH what this process imports from.
+A `.hlo` file often arrives in a folder with other files, and `python -m` puts the working folder in
+front of the path: a `numpy.py` there would run. So every command is made here, with `-P`, and tells
+the child by PYTHONPATH what this process imports from.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Final
 _HOME: Final = str(Path(__file__).resolve().parents[2])
 _START: Final = "xla_explorer.foundation.child_start"
 
-# What programs need to find their files, libraries and settings. Everything else (tokens, passwords, addresses) stays here.
+# What programs need to find their files, libraries and settings. Everything else (tokens,
+# passwords, addresses) stays here.
 _NAMES: Final = frozenset(
     {
         "PATH",
@@ -90,8 +92,10 @@ def child_command(
 ) -> list[str]:
     """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`).
 
-    tied: it may end with the thread that starts it. bare: it starts without Python's `site`, which takes a third of the time."""
-    # The kernel ends a child with the thread that started it; only the main thread is sure to live as long as the process.
+    tied: it may end with the thread that starts it. bare: it starts without Python's `site`, which takes a third of the time.
+    """
+    # The kernel ends a child with the thread that started it; only the main thread is sure to live
+    # as long as the process.
     starter = (
         "process" if tied or threading.current_thread() is threading.main_thread() else "thread"
     )
@@ -101,7 +105,8 @@ def child_command(
 
 def foreign_command(python: str, module: str) -> list[str]:
     """The same of another Python environment, whose packages go before this one's; to be run with `foreign_environment`."""
-    # This package from here, whatever is installed there; everything else from there, also what lies beside this package here.
+    # This package from here, whatever is installed there; everything else from there, also what
+    # lies beside this package here.
     place = os.path.join(_HOME, "xla_explorer")
     ours = (
         "import sys, importlib.util as u; sys.path[:] = list(filter(None, sys.path)); "
@@ -137,7 +142,8 @@ def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, st
         if name in wanted
         or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
     }
-    # In the order of this process: where the package is installed beside others, one of them may be named like a standard module.
+    # In the order of this process: where the package is installed beside others, one of them may be
+    # named like a standard module.
     paths = [path for path in sys.path if path]
     found["PYTHONPATH"] = os.pathsep.join(paths if _HOME in paths else [*paths, _HOME])
     return {**found, **settings}

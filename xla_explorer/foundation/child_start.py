@@ -1,9 +1,11 @@
 """The first code of a child process: gives up what the child does not need, then runs `main()` of the module that it was started for.
 
-Run as `python -P -m xla_explorer.foundation.child_start MODULE PARENT process|thread ARGUMENTS...` (`child_python.child_command`).
+Run as `python -P -m xla_explorer.foundation.child_start MODULE PARENT process|thread ARGUMENTS...`
+(`child_python.child_command`).
 
-On Linux the child cannot gain privileges (no_new_privs) and has no network (a namespace of its own) wherever the kernel allows that; on
-other systems, and where it does not, the child runs all the same. It is still a process of this user, which reads and writes their files.
+On Linux the child cannot gain privileges (no_new_privs) and has no network (a namespace of its own)
+wherever the kernel allows that; on other systems, and where it does not, the child runs all the
+same. It is still a process of this user, which reads and writes their files.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ _LOOK_EVERY: Final = 0.5  # seconds
 def end_with_parent(parent: int, starter: str) -> None:
     """End this process when the parent ends: by the kernel where the starting thread lives as long as the process, and by looking.
 
-    A program in an endless loop never sees the pipe close, and whoever is killed closes nothing."""
+    A program in an endless loop never sees the pipe close, and whoever is killed closes nothing.
+    """
     if starter == "process":
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

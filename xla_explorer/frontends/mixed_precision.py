@@ -1,7 +1,8 @@
 """Modules that mix float precisions, as a TPU's optimised HLO does: each implicit conversion is written out.
 
-`bf16[4] copy(f32[4])` becomes a copy and a convert, `add(bf16[4], f32[4])` an add of what both are in f32. Evaluator, passes and
-backends then need no case for it. Source: hlo_verifier.cc, ShapeVerifier::CheckShape with allow_mixed_precision.
+`bf16[4] copy(f32[4])` becomes a copy and a convert, `add(bf16[4], f32[4])` an add of what both are
+in f32. Evaluator, passes and backends then need no case for it. Source: hlo_verifier.cc,
+ShapeVerifier::CheckShape with allow_mixed_precision.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Instructions without a place of their own take one from what surrounds them.
 
-JAX writes stack frames on most operations, but not on parameters, constants and the bodies of nested functions that it traced once for
-many callers. A place is never invented: an instruction takes that of the operation that first uses it, a whole computation that of its
-call, and parameters of the entry that of the function's definition.
+JAX writes stack frames on most operations, but not on parameters, constants and the bodies of
+nested functions that it traced once for many callers. A place is never invented: an instruction
+takes that of the operation that first uses it, a whole computation that of its call, and parameters
+of the entry that of the function's definition.
 """
 
 from __future__ import annotations

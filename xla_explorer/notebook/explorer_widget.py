@@ -1,9 +1,9 @@
 """The notebook widget: one AnyWidget around an `ExplorerSource`, with a static form for every place where no script
 runs.
 
-A small compile travels whole in the widget's state and never asks the kernel again, so it keeps working while the
-kernel is busy or gone. A big one sends the step list, decisions and times, and answers for each step when it is
-looked at.
+A small compile travels whole in the widget's state and never asks the kernel again, so it keeps
+working while the kernel is busy or gone. A big one sends the step list, decisions and times, and
+answers for each step when it is looked at.
 """
 
 from __future__ import annotations

@@ -104,7 +104,8 @@ def _forms() -> Any:
 @magics_class
 class HloMagics(Magics):
     """`%%hlo`, `%%jax`, `%%hlo_rule`; `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_pipeline`,
-    `%hlo_explore`."""
+    `%hlo_explore`.
+    """
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -332,7 +333,7 @@ class HloMagics(Magics):
                 )()
             )
 
-    # -- line magics ---------------------------------------------------------------------------------------------------
+    # -- line magics -------------------------------------------------------------------------------
     def _value(self, name: str) -> Any:
         if name not in self._names:
             raise UsageError(f"no variable is named {name!r}")

@@ -1,5 +1,6 @@
 """A pipeline as a list that is edited: passes are added (those that would change something), removed, moved and exchanged, with their
-options as a form. After every edit the whole runs on the module, each pass verified; a button compiles with it and compares."""
+options as a form. After every edit the whole runs on the module, each pass verified; a button compiles with it and compares.
+"""
 
 from __future__ import annotations
 
@@ -207,7 +208,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         self._run()
         self.observe(lambda change: self._set(parse_pipeline(change["new"])), "text")
 
-    # -- edits ---------------------------------------------------------------------------------------------------------
+    # -- edits -------------------------------------------------------------------------------------
     def _set(self, pipeline: PassPipeline, at: Path | None = None) -> None:
         if str(pipeline) != str(self.pipeline):
             self.pipeline = pipeline
@@ -277,7 +278,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
             if not row["error"]
         ]
 
-    # -- what it comes to ----------------------------------------------------------------------------------------------
+    # -- what it comes to --------------------------------------------------------------------------
     def compile(self) -> None:
         """Compile the session with this pipeline and show what that changes."""
         with problems_shown(self.shown):

@@ -68,7 +68,8 @@ class Sliders:
         return self.drawn["text/plain"]
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        # What is drawn stands beside the widget, for pages and saved notebooks in which there is no kernel to move a slider.
+        # What is drawn stands beside the widget, for pages and saved notebooks in which there is no
+        # kernel to move a slider.
         live = self._box._repr_mimebundle_() or {}
         return {**live, **{form: self.drawn[form] for form in _FALLBACK if form in self.drawn}}
 

@@ -2,8 +2,9 @@
 
 Start reading at `plugin.py`.
 
-JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile of the process is a session:
-`xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says how programs are compiled.
+JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile
+of the process is a session: `xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says
+how programs are compiled.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from xla_explorer.pjrt.errors import PjrtError
 
 CALLBACK = "xla_explorer_python_callback"
 _functions: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
-# The first is drawn: a program of JAX's persistent cache must not find a function of another process.
+# The first is drawn: a program of JAX's persistent cache must not find a function of another
+# process.
 _numbers = itertools.count(secrets.randbits(40) << 20)
 
 

@@ -73,7 +73,7 @@ _ATTRIBUTES: list[Any] = []
 
 @implements("Plugin_Attributes")
 def _attributes(a: Any) -> None:
-    """jaxlib serialises programs for the StableHLO that we say; today's, for jaxlib's own library reads them back."""
+    """Jaxlib serialises programs for the StableHLO that we say; today's, for jaxlib's own library reads them back."""
     if "jaxlib" not in sys.modules:  # a host that hands over HLO protos
         a.attributes, a.num_attributes = None, 0
         return

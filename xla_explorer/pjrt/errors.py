@@ -18,7 +18,8 @@ class PjrtError(XlaExplorerError):
         self.code = code
 
 
-# By the name of the class or of the nearest base that is listed: a process that does not compile loads none of them.
+# By the name of the class or of the nearest base that is listed: a process that does not compile
+# loads none of them.
 _CODES = {
     "MemoryError": "exhausted", "PluginOptionError": "invalid", "ArgumentError": "invalid", "NotImplementedError": "unimplemented",
     "StablehloUnsupportedError": "unimplemented", "StablehloError": "invalid", "KeyboardInterrupt": "cancelled",

@@ -150,7 +150,8 @@ class Executable(Owner):
         self.array("kinds", ctypes.c_void_p, [kind.address for kind in kinds])
         self.array("kind_sizes", ctypes.c_size_t, [kind.size for kind in kinds])
         self.array("devices", ctypes.c_void_p, [device.handle for device in devices])
-        # DeviceAssignmentProto: replica_count = 1, computation_count = 2, computation_devices = 3 {replica_device_ids = 1}.
+        # DeviceAssignmentProto: replica_count = 1, computation_count = 2, computation_devices = 3
+        # {replica_device_ids = 1}.
         columns = [[device.number for device in devices[k::partitions]] for k in range(partitions)]
         rows = b"".join([bytes_field(3, numbers_field(1, column)) for column in columns])
         self.text("assignment", number_field(1, replicas) + number_field(2, partitions) + rows)
@@ -226,7 +227,7 @@ class Executable(Owner):
         )
 
 
-# -- compiling ---------------------------------------------------------------------------------------------------------
+# -- compiling -------------------------------------------------------------------------------------
 @default_floating_point()  # JAX's threads flush subnormal numbers
 def _loaded(code: bytes, serialized_options: bytes, client: Client) -> int:
     request = read_compile_options(serialized_options)
@@ -286,7 +287,7 @@ def _unloaded(a: Any) -> None:
     a.executable = Executable(loaded.program, loaded.devices).handle
 
 
-# -- questions -----------------------------------------------------------------------------------------------------------
+# -- questions -------------------------------------------------------------------------------------
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _forget = _DELETER(lambda handle: forget(handle))
 
@@ -372,7 +373,7 @@ def _optimized(a: Any) -> None:
     program.code_size = made.size
 
 
-# -- running ---------------------------------------------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------------------
 def execute(a: Any, address: int, why: int, activation: int | None) -> int | None:
     """What native code does not do. Returns the handle of an error, made by native code, or None."""
     executable: Executable = owner_of(a.executable)

@@ -66,9 +66,10 @@ def _callback(name: str) -> Any:
     return CALLBACK(call)
 
 
-# -- the end of the process ------------------------------------------------------------------------------------------------
-# jaxlib compiles on threads of its own and joins them when it lets go of the client. A thread that is in Python when Python ends never
-# returns to jaxlib; so a compile that nobody waits for any more (its caller was interrupted) is stopped before that.
+# -- the end of the process ------------------------------------------------------------------------
+# jaxlib compiles on threads of its own and joins them when it lets go of the client. A thread that
+# is in Python when Python ends never returns to jaxlib; so a compile that nobody waits for any more
+# (its caller was interrupted) is stopped before that.
 _COMPILING = ("Client_Compile", "Executable_DeserializeAndLoad")
 _threads: list[int] = []
 _change = threading.Condition()

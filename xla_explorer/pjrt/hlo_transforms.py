@@ -1,8 +1,8 @@
 """Transformations of HLO that a user registers with `jax.extend.xla`, by PJRT's extension for them.
 
-Each gets the program as a serialized HloModuleProto before our own passes, and may return another one. At the stage
-`POST_SCHEDULER` the proto has a schedule; its order then means nothing to our passes.
-Source of the layouts: xla/pjrt/c/pjrt_c_api_xla_transform_extension.h.
+Each gets the program as a serialized HloModuleProto before our own passes, and may return another
+one. At the stage `POST_SCHEDULER` the proto has a schedule; its order then means nothing to our
+passes. Source of the layouts: xla/pjrt/c/pjrt_c_api_xla_transform_extension.h.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What JAX must be told of a platform that it does not know: lowering rules, donation, callbacks into Python.
 
-This is the only file that reaches into jax._src. Each hook is tried for itself: where a version of JAX differs, a warning says which
-ability is missing, and the rest works.
+This is the only file that reaches into jax._src. Each hook is tried for itself: where a version of
+JAX differs, a warning says which ability is missing, and the rest works.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from xla_explorer.foundation.warning import warn
 
-# With CPU's rules these become calls of LAPACK, which our compiler knows; without them JAX has no rule, or a very large program.
+# With CPU's rules these become calls of LAPACK, which our compiler knows; without them JAX has no
+# rule, or a very large program.
 BORROWED = (
     "eig", "eigh", "hessenberg", "geqp3", "schur", "tridiagonal", "svd", "lu", "geqrf", "householder_product", "ormqr", "threefry2x32",
     "random_gamma", "tridiagonal_solve", "debug_callback", "debug_print", "pure_callback", "io_callback",
@@ -339,7 +340,7 @@ def _compilation_cache(platform: str) -> None:
 
 
 def _dlpack(platform: str) -> None:
-    """jaxlib exports arrays of platforms that it knows by name; ours lie in the memory of the host, as numpy sees them."""
+    """Jaxlib exports arrays of platforms that it knows by name; ours lie in the memory of the host, as numpy sees them."""
     from jax._src.array import ArrayImpl
 
     original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__

@@ -1,8 +1,9 @@
 """The layouts of PJRT's C interface up to version 0.81, as a table; every later 0.x only appends.
 
-A structure is one line of `field:code`. Each begins with `struct_size` and `extension_start`. Codes: p pointer, z size_t, i int32, q int64,
-b bool, f float. Source: xla/pjrt/c/pjrt_c_api.h; the order of the fields is what this file says. `tests/pjrt` compares each line with
-the `struct_size` that jaxlib passes.
+A structure is one line of `field:code`. Each begins with `struct_size` and `extension_start`.
+Codes: p pointer, z size_t, i int32, q int64, b bool, f float. Source: xla/pjrt/c/pjrt_c_api.h; the
+order of the fields is what this file says. `tests/pjrt` compares each line with the `struct_size`
+that jaxlib passes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`jax.profiler.trace` with rows of our programs and kernels, by PJRT's profiler extension.
 
-While a trace goes on every run is one of the program's second build, whose probes count cycles. A run's kernels are drawn one behind the
-other from its start, in the order of the program: the times are measured, the places within the run are not. Source of the layouts:
+While a trace goes on every run is one of the program's second build, whose probes count cycles. A
+run's kernels are drawn one behind the other from its start, in the order of the program: the times
+are measured, the places within the run are not. Source of the layouts:
 xla/backends/profiler/plugin/profiler_c_api.h, tsl/profiler/protobuf/xplane.proto.
 """
 
@@ -102,7 +103,7 @@ class Trace:
 trace = Trace()
 
 
-# -- XSpace ----------------------------------------------------------------------------------------------------------------
+# -- XSpace ----------------------------------------------------------------------------------------
 _STATS = {"hlo_module": 1, "hlo_op": 2, "run_id": 3}
 
 
@@ -167,7 +168,7 @@ def _kind(number: int, program: str, kernel: str) -> bytes:
     return number_field(1, number) + bytes_field(2, (kernel or program).encode()) + b"".join(rows)
 
 
-# -- the extension ----------------------------------------------------------------------------------------------------------
+# -- the extension ---------------------------------------------------------------------------------
 _kept: list[Any] = outlives_python([])
 
 

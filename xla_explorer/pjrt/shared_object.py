@@ -1,8 +1,9 @@
 """A shared object with GetPjrtApi for hosts that want a file (PJRT_NAMES_AND_LIBRARY_PATHS, torch_xla), written without a linker.
 
-The host must be a Python process that can import xla_explorer: the one function asks `xla_explorer.pjrt.table_address` for the table.
-That is position-independent machine code which knows only its argument, a table of addresses and strings; the dynamic loader fills in
-those of Python's functions, and a stub of a few bytes hands the table over.
+The host must be a Python process that can import xla_explorer: the one function asks
+`xla_explorer.pjrt.table_address` for the table. That is position-independent machine code which
+knows only its argument, a table of addresses and strings; the dynamic loader fills in those of
+Python's functions, and a stub of a few bytes hands the table over.
 """
 
 from __future__ import annotations

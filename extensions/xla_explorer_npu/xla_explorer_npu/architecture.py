@@ -38,7 +38,8 @@ class Architecture:
         item: int,
     ) -> int:
         """Cycles of one DMA descriptor: the latency, then its contiguous runs one after the other. A run whose source repeats one element
-        (steps of zero) is written at full speed. from_step: None for a fill. item: bytes an element."""
+        (steps of zero) is written at full speed. from_step: None for a fill. item: bytes an element.
+        """
         run, repeats, dense = 1, True, True
         total = math.prod(sizes)
         for size, to, source in reversed(

@@ -1,8 +1,9 @@
 """The instruction set: names, operands, units. One row per mnemonic; assembler, encoder, simulator and timing read these rows.
 
-An instruction is `unit.operation.type` with named operands. Operands are addresses, integers, vectors of integers, symbols or a label.
-Addresses: `d[r2+64]` device memory at base register 2 (set by the launch) plus 64; `d[r2+64+i0]` plus index register 0 (set by
-`ctl.index`); `s[128]` scratchpad; `a[0]` accumulators. Offsets are bytes, steps are elements, sizes count elements.
+An instruction is `unit.operation.type` with named operands. Operands are addresses, integers,
+vectors of integers, symbols or a label. Addresses: `d[r2+64]` device memory at base register 2 (set
+by the launch) plus 64; `d[r2+64+i0]` plus index register 0 (set by `ctl.index`); `s[128]`
+scratchpad; `a[0]` accumulators. Offsets are bytes, steps are elements, sizes count elements.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Instruction(NamedTuple):
 
 class Operation(NamedTuple):
     """unit: `dma`, `vec`, `mat` or `ctl`. operands: (name, kind) with kind `address`, `int`, `ints`, `symbol`, `label`. cycles: of the
-    vector unit for a full set of lanes."""
+    vector unit for a full set of lanes.
+    """
 
     unit: str
     operands: tuple[tuple[str, str], ...]
@@ -48,7 +50,8 @@ _TO_A = (("to", "address"), ("a", "address"))
 _TO_AB = (*_TO_A, ("b", "address"))
 _N = (("n", "int"),)
 
-# Vector operations with one operand, and cycles for a full set of lanes: what a polynomial of that length takes.
+# Vector operations with one operand, and cycles for a full set of lanes: what a polynomial of that
+# length takes.
 UNARY = {
     "abs": 1, "negate": 1, "sign": 1, "not": 1, "ceil": 1, "floor": 1, "round-nearest-afz": 1, "round-nearest-even": 1, "is-finite": 1,
     "popcnt": 2, "count-leading-zeros": 2, "sqrt": 8, "rsqrt": 6, "cbrt": 10, "exponential": 8, "exponential-minus-one": 10, "log": 8,
@@ -103,7 +106,8 @@ OPERATIONS: dict[str, Operation] = {
         f"vec.accumulate-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N))
         for name in REDUCTIONS
     },
-    # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as [k, m], 2 when rhs comes as [n, k]
+    # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as
+    # [k, m], 2 when rhs comes as [n, k]
     "mat.multiply": Operation(
         "mat",
         (

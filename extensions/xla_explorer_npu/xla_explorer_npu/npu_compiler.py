@@ -45,7 +45,8 @@ def npu_pipeline() -> PassPipeline:
     return PassPipeline(
         "npu",
         (
-            # Loops and conditionals come out of expanders, so these stand before what simplifies loops.
+            # Loops and conditionals come out of expanders, so these stand before what simplifies
+            # loops.
             PassPipeline("expanders", (make_pass("call-inliner"), *[make_pass(name) for name in EXPANDERS])),
             make_pass("convolution-group-converter", convert_feature_groups=False),
             default_simplification_pipeline(),

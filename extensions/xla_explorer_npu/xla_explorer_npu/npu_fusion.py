@@ -102,7 +102,8 @@ class NpuFusion:
                 limit=self.max_members,
             )
 
-        # Again until nothing joins: a producer of two members is refused while only one of them is in.
+        # Again until nothing joins: a producer of two members is refused while only one of them is
+        # in.
         joined = True
         while joined:
             joined = False

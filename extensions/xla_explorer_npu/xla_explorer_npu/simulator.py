@@ -1,7 +1,8 @@
 """The machine: runs a program on memories, and says in which cycle each unit did what.
 
-Values follow program order. Times follow a scoreboard: an instruction starts when its unit is free, what it reads has been written and
-what it writes is no longer being read; units run side by side. Double buffering pays because of that, and shows in the timeline.
+Values follow program order. Times follow a scoreboard: an instruction starts when its unit is free,
+what it reads has been written and what it writes is no longer being read; units run side by side.
+Double buffering pays because of that, and shows in the timeline.
 """
 
 from __future__ import annotations
@@ -128,11 +129,12 @@ class _Run:
             board = self.boards[space]
             board.written[board.span(low, high)] = end
         self.free[unit] = end
-        # The sequencer hands out an instruction a cycle; control instructions hold it up until they know.
+        # The sequencer hands out an instruction a cycle; control instructions hold it up until they
+        # know.
         self.issued = end if unit == "ctl" else self.issued + 1
         self.timeline.add(at, unit, start, end, self.work)
 
-    # -- memory --------------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
     def _place(self, address: Address) -> int:
         at = address.offset + (self.bases[address.base] if address.space == "d" else 0)
         return at + self.index[address.register] if address.register != NO_INDEX else at
@@ -164,7 +166,7 @@ class _Run:
     def _line(self, address: Address, n: int, element_type: str, write: bool = False) -> Array:
         return self._view(address, (n,), None, DTYPES[element_type], write)
 
-    # -- instructions: each returns its cycles -------------------------------------------------------------------------
+    # -- instructions: each returns its cycles -----------------------------------------------------
     def _execute(self, i: Instruction, unit: str) -> int:
         handler = self.handlers[i.operation]
         if handler is not None:
@@ -262,7 +264,8 @@ class _Run:
             result += product
         self.work = m * k * n
         side = self.machine.architecture.array_size
-        # Weights stay in the array while the rows stream through; the next weights shift in behind them.
+        # Weights stay in the array while the rows stream through; the next weights shift in behind
+        # them.
         return -(-k // side) * -(-n // side) * max(m, side) + 2 * side
 
     def _mat_store(self, i: Instruction, to: Address, acc: Address, n: int) -> int:

@@ -117,7 +117,6 @@ class Timeline:
 
     def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
         """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
-
         units = sorted({event[1] for event in self.events})
         lane, left, scale = 26, 60, (width - 70) / max(self.cycles, 1)
         parts: list[str] = []

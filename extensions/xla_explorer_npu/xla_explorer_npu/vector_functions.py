@@ -211,7 +211,8 @@ _FOLD = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum
 def fold(name: str, matrix: Array, axis: int) -> Array:
     """The elements of each row (axis 1) or column (axis 0) of a matrix combined to one.
 
-    Sums and products of 16-bit floats run in f32, the adder tree's width."""
+    Sums and products of 16-bit floats run in f32, the adder tree's width.
+    """
     if matrix.dtype in _HALF:
         return np.asarray(_FOLD[name].reduce(matrix.astype(np.float32), axis=axis)).astype(
             matrix.dtype

@@ -1,8 +1,9 @@
 """Programs run with every array of theirs against a page that may not be touched: `python guard_pages.py GROUP [FIRST END STEP]`.
 
-An access one byte outside of an argument, a result or the temporary memory ends the process; the last line says where it was.
-GROUP: `opcodes`, `texts` (lengths around vectors and tiles), `random` (by seed), `broken` (a result with too little memory: the process
-must die). FIRST END STEP: a range of their numbers. Small programs are compiled for one to eight threads, and as if they were large.
+An access one byte outside of an argument, a result or the temporary memory ends the process; the
+last line says where it was. GROUP: `opcodes`, `texts` (lengths around vectors and tiles), `random`
+(by seed), `broken` (a result with too little memory: the process must die). FIRST END STEP: a range
+of their numbers. Small programs are compiled for one to eight threads, and as if they were large.
 """
 
 from __future__ import annotations

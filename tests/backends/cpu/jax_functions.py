@@ -1,6 +1,7 @@
 """Each public function of jax.random, jax.scipy.special, jax.scipy.stats and jax.numpy.linalg with arguments for it.
 
-A length of 13 leaves lanes over on every vector width: that is where a CPU description showed what the others did not.
+A length of 13 leaves lanes over on every vector width: that is where a CPU description showed what
+the others did not.
 """
 
 from __future__ import annotations

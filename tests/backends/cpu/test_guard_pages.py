@@ -77,7 +77,8 @@ print("read")
 
 @pytest.mark.long
 def test_windows_that_lie_beside_an_array_read_nothing_of_it():
-    # The guard of a step that is always outside names no axis: it was left out, and what lies before the array was read.
+    # The guard of a step that is always outside names no axis: it was left out, and what lies
+    # before the array was read.
     environment = os.environ | {"PYTHONPATH": str(HERE.parents[2])}
     done = subprocess.run(
         [sys.executable, "-c", WINDOWS],

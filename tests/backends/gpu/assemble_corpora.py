@@ -1,6 +1,7 @@
 """PTX of many modules through ptxas, a hundred modules a call: `python assemble_corpora.py ARCHITECTURE FILE.hlo...`.
 
-A slow test does it for the corpora. Modules are put into one text: one header, entries and variables with the module's number before.
+A slow test does it for the corpora. Modules are put into one text: one header, entries and
+variables with the module's number before.
 """
 
 from __future__ import annotations

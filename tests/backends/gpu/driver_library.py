@@ -1,7 +1,8 @@
 """The fake driver as a shared library, `libcuda.so.1`: NVIDIA's own cuda-bindings call it as they would the real one.
 
-So what is passed goes through the bindings' conversions and C's calling convention. Signatures are those of cuda.h (CUDA 13), written down
-here by hand: function -> what C takes, where `Out(type)` is a pointer that a result is written to.
+So what is passed goes through the bindings' conversions and C's calling convention. Signatures are
+those of cuda.h (CUDA 13), written down here by hand: function -> what C takes, where `Out(type)` is
+a pointer that a result is written to.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """An object with the functions of `cuda.bindings.driver` that the backend calls; kernels run on the emulator.
 
-Checks what a real driver would: a current context, arguments of the right kind, memory that was allocated, events in order.
+Checks what a real driver would: a current context, arguments of the right kind, memory that was
+allocated, events in order.
 """
 
 from __future__ import annotations

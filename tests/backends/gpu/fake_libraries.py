@@ -1,7 +1,7 @@
 """Libraries with the C functions that the backend calls; they compute with numpy in the fake driver's memory.
 
-Every call is checked against its documented signature: the number of arguments, their ctypes, the sizes of attributes, what handles were
-created. Column-major, as the real ones.
+Every call is checked against its documented signature: the number of arguments, their ctypes, the
+sizes of attributes, what handles were created. Column-major, as the real ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ TYPES = {
     5: np.complex128,
 }
 LETTERS = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
-# Bytes of attributes of cublasLtMatmulDesc, cublasLtMatrixLayout, cublasLtMatmulPreference, by number.
+# Bytes of attributes of cublasLtMatmulDesc, cublasLtMatrixLayout, cublasLtMatmulPreference, by
+# number.
 DESCRIPTOR_BYTES = {3: 4, 4: 4, 7: 4, 8: 8, 26: 4}
 LAYOUT_BYTES = {5: 4, 6: 8}
 PREFERENCE_BYTES = {1: 8, 5: 4, 6: 4, 7: 4, 8: 4}

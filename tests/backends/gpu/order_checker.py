@@ -1,7 +1,8 @@
 """Proves that a program's streams are ordered: every access to device memory comes after those it depends on, whatever the streams' speeds.
 
-Vector clocks. A stream counts what is queued on it; an event is a copy of its clock; who waits for an event knows what it knew. The host
-knows what it has waited for, and what it queues afterwards comes after that. Each byte remembers its last writer and its readers since.
+Vector clocks. A stream counts what is queued on it; an event is a copy of its clock; who waits for
+an event knows what it knew. The host knows what it has waited for, and what it queues afterwards
+comes after that. Each byte remembers its last writer and its readers since.
 """
 
 from __future__ import annotations

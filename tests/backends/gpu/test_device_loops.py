@@ -266,7 +266,8 @@ def test_a_graph_of_several_runs(driver):
     assert before == 4 and driver.calls.count("cuGraphLaunch") == 2 and driver.graphs == []
 
 
-# x, y -> y, x + y (bytes wrap around), so long as a number is smaller than a limit: the state changes places.
+# x, y -> y, x + y (bytes wrap around), so long as a number is smaller than a limit: the state
+# changes places.
 FIBONACCI = """HloModule fibonacci
 body {
   s = (s32[], KIND, KIND, s32[]) parameter(0)

@@ -245,7 +245,8 @@ ENTRY e { x = f32[50,4] parameter(0) i = s32[9,1] parameter(1) u = f32[9,4] para
 
 
 def test_arithmetic_that_must_not_be_contracted_says_so():
-    # ptxas joins a mul and an add without .rn into one fma; our functions count on the rounding between.
+    # ptxas joins a mul and an add without .rn into one fma; our functions count on the rounding
+    # between.
     text = """HloModule m
 ENTRY e { x = f32[50] parameter(0) a = f32[50] exponential(x) b = f32[50] log(x) c = f32[50] tanh(x) d = f32[50] remainder(x, a)
   ROOT r = (f32[50], f32[50], f32[50], f32[50]) tuple(a, b, c, d) }"""

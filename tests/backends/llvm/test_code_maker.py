@@ -48,7 +48,8 @@ DEADLY = """define void @deadly() noinline nounwind {
   ret void
 }
 """
-# LLVM 22 aborts over it for CPUs with AVX2 and without AVX-512, at every level of its code generator but 0.
+# LLVM 22 aborts over it for CPUs with AVX2 and without AVX-512, at every level of its code
+# generator but 0.
 ABORTS = """define i1 @aborts(ptr %a) noinline optnone {
   %x = load <8 x float>, ptr %a, align 4
   %p = fcmp oge <8 x float> %x, zeroinitializer

@@ -10,7 +10,8 @@ import pytest
 
 import xla_explorer as xe
 
-# The call as jax 0.10.2 writes it for `pl.pallas_call` ahead of time; of its bytecode the beginning and the names.
+# The call as jax 0.10.2 writes it for `pl.pallas_call` ahead of time; of its bytecode the beginning
+# and the names.
 WHY_NOT = (
     "this jaxlib cannot read" if find_spec("jaxlib") else "jaxlib prints where it is installed"
 )

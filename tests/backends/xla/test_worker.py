@@ -15,7 +15,7 @@ from xla_explorer.backends.xla.worker import Worker
 def test_hlo_text_is_parsed_where_jaxlib_has_its_parser(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """jaxlib 0.6 has `hlo_module_from_text` in `_jax`, 0.10 in `_hlo`."""
+    """Jaxlib 0.6 has `hlo_module_from_text` in `_jax`, 0.10 in `_hlo`."""
     seen: list[Any] = []
     parsed = SimpleNamespace(as_serialized_hlo_module_proto=lambda: b"proto")
     modules = {name: ModuleType(f"jaxlib.{name}") for name in ("_jax", "_hlo", "xla_client")}

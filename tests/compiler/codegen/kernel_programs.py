@@ -61,7 +61,7 @@ def fusion_program(name, body, call, *inputs, **options):
     )
 
 
-# -- lone instructions that read each other's results ---------------------------------------------------------------------
+# -- lone instructions that read each other's results ----------------------------------------------
 program(
     "chain",
     "x = f32[4,6] parameter(0)\n a = f32[4,6] add(x, x)\n b = f32[4,6] sine(a)\n c = f32[4,6] multiply(b, a)\n"
@@ -72,7 +72,7 @@ program(
 )
 program("same-operand-twice", "x = f32[9] parameter(0)\n ROOT r = f32[9] multiply(x, x)", values(9))
 
-# -- shape and data movement ---------------------------------------------------------------------------------------------
+# -- shape and data movement -----------------------------------------------------------------------
 program(
     "broadcast",
     "x = f32[3] parameter(0)\n ROOT r = f32[2,3,4] broadcast(x), dimensions={1}",
@@ -190,7 +190,7 @@ program(
     values(3, 4, dtype=np.complex64),
 )
 
-# -- indexing --------------------------------------------------------------------------------------------------------------
+# -- indexing --------------------------------------------------------------------------------------
 for _position in (0, 2, 5, 100, -3):
     program(
         f"dynamic-slice-{_position}",

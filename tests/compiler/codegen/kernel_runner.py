@@ -1,7 +1,8 @@
 """Runs the kernels of a module one by one on numpy arrays, and compares with the evaluator.
 
-Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM module. With the
-target "gpu" they become PTX, which the emulator runs, with every access checked and races searched for.
+Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM
+module. With the target "gpu" they become PTX, which the emulator runs, with every access checked
+and races searched for.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ def _logical(memory, shape):
 
 def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
     """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first
-    operand."""
+    operand.
+    """
     module = parse_hlo(text) if isinstance(text, str) else text
     entry = module.entry
     made = []

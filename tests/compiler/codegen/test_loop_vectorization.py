@@ -127,7 +127,7 @@ ENTRY e { x = f32[9,300] parameter(0)
     np.testing.assert_array_equal(values, x[np.arange(9), wanted])
 
 
-# -- two elements of 16 bits as a word -------------------------------------------------------------------------------------
+# -- two elements of 16 bits as a word -------------------------------------------------------------
 PAIRED = """HloModule paired
 
 ENTRY e {{

@@ -244,7 +244,7 @@ def test_every_bf16_with_denormals_infinities_and_nans_in_each_operation():
 
 
 def test_a_nan_of_arithmetic_keeps_its_place_in_a_chain_of_bf16():
-    """inf - inf, 0 / 0, 0 * inf and NaNs with every payload, rounded between two operations."""
+    """Inf - inf, 0 / 0, 0 * inf and NaNs with every payload, rounded between two operations."""
     x = np.arange(0x7F80, 0x8000, dtype=np.uint16).view(ml_dtypes.bfloat16)
     out = run(
         "HloModule m\nENTRY e {\n  x = bf16[128] parameter(0)\n  c = bf16[] constant(inf)\n  i = bf16[128] broadcast(c), dimensions={}\n"

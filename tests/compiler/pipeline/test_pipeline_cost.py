@@ -26,7 +26,8 @@ def chain(count: int) -> str:
 
 def graph(count: int) -> str:
     """Each instruction reads two of the forty before it; some are functions or broadcasts of constants. What nobody reads is
-    summed up."""
+    summed up.
+    """
     draw, used = random.Random(5), set()
     lines = [
         "p0 = f32[64] parameter(0)",

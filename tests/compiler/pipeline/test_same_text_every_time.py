@@ -1,6 +1,7 @@
 """Compiling is a function of the module: the same text after every pass, again in this process and in one that hashes otherwise.
 
-What chooses between equals by the order of a set chooses by addresses, which differ from compile to compile.
+What chooses between equals by the order of a set chooses by addresses, which differ from compile to
+compile.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def _scrambled(x: HloInstruction | HloComputation) -> int:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_whatever_the_order_of_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Instructions hash by their addresses; here the hash, and with it the order in which every set of them is walked, is chosen.
+    # Instructions hash by their addresses; here the hash, and with it the order in which every set
+    # of them is walked, is chosen.
     found = []
     for order in (_by_id, _backwards, _scrambled):
         for kind in (HloInstruction, HloComputation):
@@ -109,7 +111,8 @@ def test_whatever_the_order_of_sets(name: str, monkeypatch: pytest.MonkeyPatch) 
     assert found[1:] == found[:1] * 2
 
 
-# When `i` has run, `u` alone reads both `a` and `g`; which of the two is counted first decides whether `u` or `v` comes next.
+# When `i` has run, `u` alone reads both `a` and `g`; which of the two is counted first decides
+# whether `u` or `v` comes next.
 TWO_LAST_READERS = """HloModule m
 ENTRY e {
   p = (f32[64], f32[64], f32[64]) parameter(0)
@@ -199,7 +202,8 @@ def test_in_a_process_that_hashes_otherwise() -> None:
 
 
 def test_no_statement_of_a_pass_walks_a_set() -> None:
-    # What the body does would be done in the order of addresses; `dict.fromkeys` has each once in the order given.
+    # What the body does would be done in the order of addresses; `dict.fromkeys` has each once in
+    # the order given.
     walked = re.compile(r"^\s*for \w+ in (set\(|\{[^:]*\}:)", re.MULTILINE)
     package = Path(compiler.__file__).parent
     assert [

@@ -27,7 +27,7 @@ from xla_explorer.hlo.text import parse_hlo
 
 @rule(add(any_("x"), scalar(0)), exactness=Exactness.NUMERIC, before="", after="")
 def add_nothing(x: HloInstruction) -> HloInstruction:
-    """x + 0 becomes x."""
+    """X + 0 becomes x."""
     return x
 
 
@@ -45,7 +45,7 @@ def negate_twice(x: HloInstruction) -> HloInstruction:
     after="",
 )
 def nothing_left(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x - x becomes x xor x."""
+    """X - x becomes x xor x."""
     return computation.add("xor", instruction.shape, instruction.operands)
 
 
@@ -115,7 +115,7 @@ def test_new_instructions_inherit_metadata() -> None:
         x: HloInstruction,
         y: HloInstruction,
     ) -> HloInstruction:
-        """x + y becomes x - (-y)."""
+        """X + y becomes x - (-y)."""
         return computation.add(
             "subtract", instruction.shape, (x, computation.add("negate", y.shape, (y,)))
         )

@@ -32,7 +32,8 @@ def agrees(text: str, *arguments: np.ndarray) -> None:
 
 @pytest.mark.parametrize("unique", ["", ", unique_indices=true"])
 def test_an_attribute_for_viewers_is_not_in_the_way_of_a_pass(unique: str) -> None:
-    # Every instruction may have it, and no operation takes it: passes that write an operation anew leave it out.
+    # Every instruction may have it, and no operation takes it: passes that write an operation anew
+    # leave it out.
     text = (
         "HloModule m\n"
         + REDUCER.format("f32", ", statistics={visualizing_index=0,a=7}")
@@ -113,7 +114,8 @@ def test_a_dynamic_size_may_be_any_integer(kind: str) -> None:
 
 
 def test_a_root_with_control_edges_goes_when_another_takes_its_place() -> None:
-    # Two elements of the state do nothing: the body gets another root, and the old one must not keep them.
+    # Two elements of the state do nothing: the body gets another root, and the old one must not
+    # keep them.
     text = """HloModule m
 cond { p = (s32[], s32[], s32[]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
@@ -285,7 +287,8 @@ def test_a_concatenate_doubled_many_times_is_not_written_out() -> None:
 
 
 def test_a_fusion_that_sums_per_element_is_taken_apart() -> None:
-    # As another device fuses a softmax: taken as it is, each of its elements would sum its row anew.
+    # As another device fuses a softmax: taken as it is, each of its elements would sum its row
+    # anew.
     text = (
         "HloModule m\n"
         + REDUCER.format("f32", "")

@@ -744,7 +744,8 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
 @pytest.mark.parametrize(
     ("passes", "body"),
     [
-        # Of four-bit elements two lie in a byte, of others one: a layout of the one is none for the other.
+        # Of four-bit elements two lie in a byte, of others one: a layout of the one is none for the
+        # other.
         (
             "move_copy_to_users",
             "x = s8[3,4] parameter(0)\nc = s8[3,4]{0,1} copy(x)\nROOT r = s4[3,4]{0,1:E(4)} convert(c)",

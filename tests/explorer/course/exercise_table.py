@@ -1,9 +1,10 @@
 """The table of exercises: `python -m tests.explorer.course.exercise_table [NAME ...]` tries every wrong answer and every right variant.
 
-A row an exercise: wrong answers of students tried and refused with their code; mutants of the reference solution, those whose cell runs and that
-do not answer the same, tried and refused with a sentence; right answers written in another way that pass, the instructions of the programs that
-show mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All of them take an hour; one line is printed
-after the other.
+A row an exercise: wrong answers of students tried and refused with their code; mutants of the
+reference solution, those whose cell runs and that do not answer the same, tried and refused with a
+sentence; right answers written in another way that pass, the instructions of the programs that show
+mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All
+of them take an hour; one line is printed after the other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Mutants of the reference solutions: one small edit each, made by rules. A check that accepts one is too weak, or the edit changes nothing.
 
-A solution is a cell of a notebook; what else it names is taken from the notebook's other cells: imports, functions, literals.
+A solution is a cell of a notebook; what else it names is taken from the notebook's other cells:
+imports, functions, literals.
 """
 
 from __future__ import annotations

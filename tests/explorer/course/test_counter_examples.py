@@ -1,5 +1,6 @@
 """What a failed check shows: the program and what came out of it belong together, the program computes something, and where there is
-none the arguments are shown."""
+none the arguments are shown.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ EQUAL: dict[str, set[str]] = {
     },
     "nb22.backend": {"True -> False"},  # as many arguments as parameters
 }  # fmt: skip
-# Left out: the parts of a compiler that cells write to files (%%writefile), which are no Python of the notebook.
+# Left out: the parts of a compiler that cells write to files (%%writefile), which are no Python of
+# the notebook.
 EXERCISES = [name for name, cell in solution_cells().items() if not cell.startswith("%%")]
 
 pytestmark = pytest.mark.skipif(

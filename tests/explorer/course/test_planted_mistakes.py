@@ -1,5 +1,6 @@
 """Wrong answers of the kinds that students give: each is caught, with a small program, and not with an accident of the checker. Right answers
-that are written in another way pass."""
+that are written in another way pass.
+"""
 
 from __future__ import annotations
 

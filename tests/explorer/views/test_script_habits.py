@@ -9,8 +9,8 @@ from xla_explorer.explorer.page.front_end import ASSETS
 _LITERAL = re.compile(
     r"(?:^|[=>(,:;!&|?+\[]|\breturn)\s*(/(?![/*])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[dgimsuvy]*)"
 )
-# file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an opcode, a verdict, an operand) has no
-# place here: let the fact travel as a field of its row.
+# file: {regular expression: what it reads}. A text of the kernel's that carries a fact (a unit, an
+# opcode, a verdict, an operand) has no place here: let the fact travel as a field of its row.
 ALLOWED = {
     "elements.js": {
         "/^aria([A-Z])/": "the name of a property of the DOM",

@@ -1,6 +1,7 @@
 """In the browser nodes keep their absolute place while passes are stepped, forward and back, on small modules and on very large ones.
 
-A small move (a label that got longer pushes its neighbours) counts as kept, anything beyond half a node's height does not.
+A small move (a label that got longer pushes its neighbours) counts as kept, anything beyond half a
+node's height does not.
 """
 
 from __future__ import annotations

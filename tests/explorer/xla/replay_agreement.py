@@ -1,7 +1,8 @@
 """How well XLA's decisions, made again by our policies, agree with what XLA did: `python -m tests.explorer.xla.replay_agreement [NAME ...]`.
 
-A row a program, a column a kind of decision: the share of rows that agree, and how many rows there are. Names are parts of files in
-../shared/worlds, examples of `xe.example`, or recorded dumps of XLA:GPU. The last row has all programs together; the exit code is 1 where one of its shares is below
+A row a program, a column a kind of decision: the share of rows that agree, and how many rows there
+are. Names are parts of files in ../shared/worlds, examples of `xe.example`, or recorded dumps of
+XLA:GPU. The last row has all programs together; the exit code is 1 where one of its shares is below
 its limit, or a program was not compiled. jax must be installed.
 """
 

@@ -84,7 +84,7 @@ def test_every_buffer_of_attention_and_of_a_loop_is_where_the_replay_puts_it() -
 
 
 def test_an_older_xla_is_replayed_and_held_against_a_newer() -> None:
-    """jaxlib 0.6 had no library of kernels: every product and reduction was XLA's own."""
+    """Jaxlib 0.6 had no library of kernels: every product and reduction was XLA's own."""
     old, new = [
         xe.load(DUMPS / name).session() for name in ("cpu_attention_jaxlib_0_6", "cpu_attention")
     ]

@@ -9,7 +9,8 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.sessions.compilation import NotThereError
 
-# As XLA dumps it: `e` is expensive and read twice, so XLA computes it once; `d` is in a kernel that an earlier pass made.
+# As XLA dumps it: `e` is expensive and read twice, so XLA computes it once; `d` is in a kernel that
+# an earlier pass made.
 SOURCE = """HloModule jit_f
 ENTRY main {
   x = f32[512,512] parameter(0)

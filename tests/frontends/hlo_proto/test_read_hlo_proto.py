@@ -49,7 +49,7 @@ def module(*instructions: bytes, root: int, **values: object) -> bytes:
 
 
 def scaled(**values: object) -> bytes:
-    """x * {{1,2,3},{4,5,6}}, the constant with its columns first in memory."""
+    """X * {{1,2,3},{4,5,6}}, the constant with its columns first in memory."""
     literal = message(
         schema.LITERAL,
         shape=shape(F32, 2, 3, order=[0, 1]),

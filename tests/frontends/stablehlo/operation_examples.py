@@ -1,6 +1,7 @@
 """A small program for every operation of the StableHLO specification, with arguments and the values that it must give.
 
-EXAMPLES: operation -> list of Example. Values are worked out by hand or by numpy, never by code of ours.
+EXAMPLES: operation -> list of Example. Values are worked out by hand or by numpy, never by code of
+ours.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ example(
     np.array([1, 2, 3.5, np.inf], f32),
 )
 
-# -- constants and places ---------------------------------------------------------------------------------------------
+# -- constants and places --------------------------------------------------------------------------
 example(
     "constant",
     "() -> (tensor<2x3xf32>, tensor<3xi1>, tensor<2xcomplex<f32>>, tensor<0xi32>, tensor<2xbf16>)",
@@ -357,7 +358,7 @@ example(
     f32(30),
 )
 
-# -- products ---------------------------------------------------------------------------------------------------------
+# -- products --------------------------------------------------------------------------------------
 A3, B3 = np.arange(12, dtype=f32).reshape(2, 2, 3), np.arange(12, dtype=f32).reshape(2, 3, 2) - 5
 example(
     "dot_general",
@@ -438,7 +439,7 @@ example(
     np.array([[2], [2]], f32),
 )
 
-# -- reductions -------------------------------------------------------------------------------------------------------
+# -- reductions ------------------------------------------------------------------------------------
 ADDS = "    ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n      %s = stablehlo.add %x, %y : tensor<f32>\n      stablehlo.return %s : tensor<f32>\n"
 example(
     "reduce",
@@ -553,7 +554,7 @@ example(
     1e-4,
 )
 
-# -- control ----------------------------------------------------------------------------------------------------------
+# -- control ---------------------------------------------------------------------------------------
 example(
     "while",
     "(%a: tensor<f32>, %n: tensor<i32>) -> (tensor<i32>, tensor<f32>)",
@@ -714,7 +715,7 @@ example(
     np.bool_(True),
 )
 
-# -- sizes as operands ------------------------------------------------------------------------------------------------
+# -- sizes as operands -----------------------------------------------------------------------------
 example(
     "dynamic_broadcast_in_dim",
     "(%a: tensor<3xf32>) -> tensor<2x3xf32>",
@@ -789,7 +790,7 @@ example(
     np.array([10, 21, 32, 43, 4], f32).reshape(1, 5, 1),
 )
 
-# -- CHLO -------------------------------------------------------------------------------------------------------------
+# -- CHLO ------------------------------------------------------------------------------------------
 
 
 def chlo(

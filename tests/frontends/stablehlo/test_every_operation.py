@@ -12,7 +12,8 @@ import xla_explorer as xe
 from tests.frontends.stablehlo.operation_examples import EXAMPLES, Example
 from xla_explorer.frontends.stablehlo.conversion import CONVERSIONS
 
-# The operations of the specification (docs/spec.md, section Ops) and those that the dialect keeps beside them.
+# The operations of the specification (docs/spec.md, section Ops) and those that the dialect keeps
+# beside them.
 SPECIFICATION = [
     "abs",
     "add",

@@ -1,5 +1,6 @@
 """Small modules for the evaluator's tests: one opcode over parameters, with scalar computations for reducers
-and the like."""
+and the like.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 
 def dtype(name: str) -> np.dtype[Any]:
-    """numpy's dtype of an HLO type name."""
+    """Numpy's dtype of an HLO type name."""
     return PRIMITIVE_TYPES[name].dtype
 
 
@@ -56,7 +57,8 @@ def run(
     **attributes: Any,
 ) -> Any:
     """Evaluate one opcode. result None: the shape of operand 0. to_apply: (opcode, element type[, result type,
-    attributes])."""
+    attributes]).
+    """
     module = HloModule("test")
     bodies: tuple[HloComputation, ...] = ()
     if to_apply is not None:

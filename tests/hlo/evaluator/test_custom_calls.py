@@ -56,7 +56,8 @@ def test_sparse_rows_times_dense(
 
 def test_padding_of_sparse_rows_adds_nothing() -> None:
     dense = np.ones(2, np.float32)
-    # One element past the last row, one in a column that is not there, rows that would end past the elements.
+    # One element past the last row, one in a column that is not there, rows that would end past the
+    # elements.
     np.testing.assert_array_equal(
         times("f32", np.array([1, 2, 9], np.float32), [0, 1, 2], [0, 1, 0], dense), [1, 2]
     )

@@ -39,5 +39,6 @@ def test_a_sample_of_the_corpus_passes() -> None:
         passed, problem, _ = harness.compare_case(outputs, case)
         if not passed:
             failures[case.name] = problem
-    # Of the whole corpus all but two pass: an FFT and a convolution whose expected values carry more rounding than ours.
+    # Of the whole corpus all but two pass: an FFT and a convolution whose expected values carry
+    # more rounding than ours.
     assert len(failures) <= 2, failures

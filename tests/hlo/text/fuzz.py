@@ -2,9 +2,10 @@
 
     python tests/hlo/text/fuzz.py --seconds 600 --seed 1 --found /tmp/found
 
-Each text is read, verified, printed and read again, in a child process with a limit on its memory and an alarm for each
-text. A text that breaks the promise is shrunk line by line and token by token, and written to the folder `--found`.
-Seeds: the texts of this project's tests and, where it lies beside the checkout, the corpus of XLA's own tests.
+Each text is read, verified, printed and read again, in a child process with a limit on its memory
+and an alarm for each text. A text that breaks the promise is shrunk line by line and token by
+token, and written to the folder `--found`. Seeds: the texts of this project's tests and, where it
+lies beside the checkout, the corpus of XLA's own tests.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class TooLong(BaseException):
     """The alarm rang; no `except Exception` between here and there may take it."""
 
 
-# -- the mutations: each takes a text and the pool of texts, and gives another ------------------------------
+# -- the mutations: each takes a text and the pool of texts, and gives another ---------------------
 def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
@@ -244,7 +245,7 @@ def mutate(text: str, generator: random.Random, pool: list[str]) -> str:
     return text
 
 
-# -- one text -------------------------------------------------------------------------------------------------------------
+# -- one text --------------------------------------------------------------------------------------
 def _alarm(signum: int, frame: Any) -> None:
     raise TooLong
 

@@ -336,7 +336,8 @@ def test_deep_nesting_is_refused(nested: str) -> None:
         )
 
 
-# Found by comparing with jaxlib what single changes make of the texts of XLA's tests: XLA refuses each.
+# Found by comparing with jaxlib what single changes make of the texts of XLA's tests: XLA refuses
+# each.
 LOOSE = [
     "{P}\n  ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{2,scatter3}}",
     "{P}\n  ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1}}{}",

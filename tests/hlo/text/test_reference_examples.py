@@ -1,6 +1,7 @@
 """Every example of a definition of the language: 103 that are valid, 57 that are not or surprise, with what jaxlib 0.10.2 makes of each.
 
-`reference_examples.json` has their texts, jaxlib's verdict and the line of the root as it prints it.
+`reference_examples.json` has their texts, jaxlib's verdict and the line of the root as it prints
+it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.text import PrintOptions, parse_hlo
 from xla_explorer.hlo.verifier import violations
 
-# (preset, keeps metadata): what these print is the same module. The others lose names or values on purpose.
+# (preset, keeps metadata): what these print is the same module. The others lose names or values on
+# purpose.
 PROMISES = {
     "default": (PrintOptions.default, True),
     "long": (PrintOptions.long, True),
@@ -240,7 +241,8 @@ def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:
         again = parse_hlo(printed)
         difference = modules_equal(module, again, ignore_metadata=not metadata)
         assert difference is None, f"{name}: {difference}\n{printed}"
-        # The order of computations follows that in which calls were made, as in XLA, which printing changes once.
+        # The order of computations follows that in which calls were made, as in XLA, which printing
+        # changes once.
         second = again.to_text(options)
         assert sorted(second.split("\n\n")) == sorted(printed.split("\n\n")), name
         assert parse_hlo(second).to_text(options) == second, name

@@ -1,6 +1,7 @@
 """Every numbered constraint of every opcode: a module that breaks it is refused under its code.
 
-C1 to C6 are broken mechanically, starting from a well-formed module for each opcode; those of an opcode's own row by a text each.
+C1 to C6 are broken mechanically, starting from a well-formed module for each opcode; those of an
+opcode's own row by a text each.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ def test_a_literal_of_another_shape() -> None:
     assert [violation.code for violation in violations(module)] == ["constant-C7"]
 
 
-# -- what every opcode has -----------------------------------------------------------------------------------------------
+# -- what every opcode has -------------------------------------------------------------------------
 def instruction_of(name: str) -> HloInstruction:
     return [i for i in module_with(name).instructions() if i.opcode.name == name][-1]
 
@@ -267,7 +268,7 @@ def test_c6_layouts(name: str) -> None:
     assert f"{name}-C6" in codes_against(i)
 
 
-# -- what sees more than one instruction ---------------------------------------------------------------------------------
+# -- what sees more than one instruction -----------------------------------------------------------
 def test_each_module_constraint_is_listed_and_tested() -> None:
     """Every code that the checks give is in the catalogue, and a test in this folder expects it by name."""
     rooms = Path(structure.__file__).parent.glob("*.py")

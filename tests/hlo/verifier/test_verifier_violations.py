@@ -222,7 +222,7 @@ def test_dot_may_state_its_accumulation_type() -> None:
     assert [v.code for v in found_in(body.replace("s32[2,2]", "s32[2,3]"))] == ["dot-C5"]
 
 
-# -- graphs broken by hand ---------------------------------------------------------------------------------------------
+# -- graphs broken by hand -------------------------------------------------------------------------
 def small() -> HloModule:
     module = HloModule("m")
     entry = module.add_computation("e", entry=True)

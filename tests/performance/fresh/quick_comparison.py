@@ -2,9 +2,10 @@
 
     python quick_comparison.py FOLDER RESULT.json --harness DIR_OF_PERF_PY --jax-python PYTHON [--threads 2] [--filter RE] [--seconds 22]
 
-The harness's own workers do the work, interleaved; values are compared with the harness's tolerances. Compilations are those of a module
-that is new in a process that has compiled others, so that neither side pays for its first one. A run goes on where RESULT ends, which
-makes short windows on a busy machine possible. The last step prints the table.
+The harness's own workers do the work, interleaved; values are compared with the harness's
+tolerances. Compilations are those of a module that is new in a process that has compiled others, so
+that neither side pays for its first one. A run goes on where RESULT ends, which makes short windows
+on a busy machine possible. The last step prints the table.
 """
 
 from __future__ import annotations

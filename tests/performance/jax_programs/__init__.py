@@ -1,9 +1,11 @@
 """Six programs as users of JAX's libraries write them, for `xe.xla.why_slow`; each module has `make() -> (function, arguments)`.
 
-They were written down before any rule of `explorer/xla/advice.py` that is measured on them, in the manner of each library's documentation,
-and are not tuned. The libraries are no dependency of the tests: `pip install optax flax equinox dm-haiku numpyro diffrax`.
+They were written down before any rule of `explorer/xla/advice.py` that is measured on them, in the
+manner of each library's documentation, and are not tuned. The libraries are no dependency of the
+tests: `pip install optax flax equinox dm-haiku numpyro diffrax`.
 
-What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two shared cores, variants in turns, median of the rounds' ratios:
+What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two shared cores, variants in
+turns, median of the rounds' ratios:
 
 | program | proposed | time after : before |
 |---|---|---|
@@ -14,12 +16,14 @@ What `why_slow` proposes and what it gave, XLA:CPU of jaxlib 0.10.2 on two share
 | resnet_training | --xla_cpu_experimental_ynn_fusion_type= | 0.97 |
 | vit_inference | nothing (four flags tried: 0.96 to 1.01) | |
 
-The same by `proposed_changes.py` on 2026-11-23, with eight other jobs on the machine: gpt_training 0.88, unet_training 0.74, nuts_step 0.65,
-diffrax_gradient 0.86.
+The same by `proposed_changes.py` on 2026-11-23, with eight other jobs on the machine: gpt_training
+0.88, unet_training 0.74, nuts_step 0.65, diffrax_gradient 0.86.
 
-The page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, two shared cores with twelve to twenty other jobs on them): of
-the same recording the same five longest kernels with the same times (0.00 %), 100 % joined, 100 % with lines. Beside recordings of `jax.jit` in
-another process, eleven in turns, page : apart: of the five kernels in order, the median of the turns, behind it half of its range.
+The page against `jax.profiler.ProfileData` (`against_jax_profiler.py`, 2026-11-23, two shared cores
+with twelve to twenty other jobs on them): of the same recording the same five longest kernels with
+the same times (0.00 %), 100 % joined, 100 % with lines. Beside recordings of `jax.jit` in another
+process, eleven in turns, page : apart: of the five kernels in order, the median of the turns,
+behind it half of its range.
 
 | program | page, s | of processors, s | page : apart |
 |---|---|---|---|
@@ -29,7 +33,9 @@ another process, eleven in turns, page : apart: of the five kernels in order, th
 | nuts_step | 50 | 9 | 0.99±0.11 0.97±0.23 1.03±0.21 1.04±0.20 1.04±0.28 |
 | diffrax_gradient | 99 | 23 | 1.02±0.17 0.99±0.21 0.92±0.22 1.09±0.29 1.36±4.46 |
 
-So on that machine the spread is larger than the difference in every program but nuts_step and diffrax_gradient; with load 4 to 7 on the same day the
-median of the five kernels was 1.02 (gpt_training), 0.96 (resnet_training, 53 s, of processors 41 s) and 0.95 (vit_inference). Of a page's processor
-time most is XLA's: `jax.jit` alone compiles unet_training in 21 s of processors, and JAX traces diffrax_gradient in 7 s.
+So on that machine the spread is larger than the difference in every program but nuts_step and
+diffrax_gradient; with load 4 to 7 on the same day the median of the five kernels was 1.02
+(gpt_training), 0.96 (resnet_training, 53 s, of processors 41 s) and 0.95 (vit_inference). Of a
+page's processor time most is XLA's: `jax.jit` alone compiles unet_training in 21 s of processors,
+and JAX traces diffrax_gradient in 7 s.
 """

@@ -1,9 +1,12 @@
 """The page of `why_slow` against JAX's own reading of XLA's profiler: `python -m tests.performance.jax_programs.against_jax_profiler [NAME ...]`.
 
-Two independent readings. `same`: the bytes that the page was made of, read by `jax.profiler.ProfileData`, kernel by kernel; without the first run,
-the median of the others. `apart`: the function under `jax.jit` in another process, recorded there by `jax.profiler.trace` in turns with recordings of
-the page's process, without the first turn; of the five kernels of the page, by their names, the ratio of the shortest times (other jobs make none
-shorter), the median of the turns' ratios, and half of the range in which that median lies in 95 of 100 samples of as many turns. Seconds are elapsed and of all processors.
+Two independent readings. `same`: the bytes that the page was made of, read by
+`jax.profiler.ProfileData`, kernel by kernel; without the first run, the median of the others.
+`apart`: the function under `jax.jit` in another process, recorded there by `jax.profiler.trace` in
+turns with recordings of the page's process, without the first turn; of the five kernels of the
+page, by their names, the ratio of the shortest times (other jobs make none shorter), the median of
+the turns' ratios, and half of the range in which that median lies in 95 of 100 samples of as many
+turns. Seconds are elapsed and of all processors.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ TOP, TURNS, SAMPLES = 5, 11, 2000
 
 def microseconds_a_run(data: Any) -> dict[str, float]:
     """Instruction -> microseconds a run without what ran inside of it on its thread, of JAX's `ProfileData`: the median of runs, where there
-    are several without the first."""
+    are several without the first.
+    """
     total: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for plane in data.planes:
         if plane.name.startswith("/host:CPU"):

@@ -1,8 +1,9 @@
 """What `why_slow` proposes for the six programs, timed in turns with the program as it is:
 `python -m tests.performance.jax_programs.proposed_changes [NAME ...]`.
 
-Each way is compiled by XLA in a process of its own; five rounds, the ratio of each round for itself, the median of these, and their range: the
-median of as many rounds as one likes lies in it in 94 of 100 such measurements.
+Each way is compiled by XLA in a process of its own; five rounds, the ratio of each round for
+itself, the median of these, and their range: the median of as many rounds as one likes lies in it
+in 94 of 100 such measurements.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python tests/pjrt/jax_files/run.py JAX --out ROWS [lax_test ...] [--devices 1] [--seconds 600] [--report]
 
-JAX: a checkout of jax's repository at the tag of the installed version. ROWS: a folder; a second call goes on where the first one stopped.
-The devices bear the name `cpu` (XLA_EXPLORER_PJRT_PLATFORM), so that JAX skips what it skips on its own CPU. See README.md.
+JAX: a checkout of jax's repository at the tag of the installed version. ROWS: a folder; a second
+call goes on where the first one stopped. The devices bear the name `cpu`
+(XLA_EXPLORER_PJRT_PLATFORM), so that JAX skips what it skips on its own CPU. See README.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is AMD's about a GPU kernel: its architectures, how LLVM marks kernels, and what these take of a unit.
 
-Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2 and CDNA 3 white papers (compute units,
-wavefronts a unit holds).
+Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2
+and CDNA 3 white papers (compute units, wavefronts a unit holds).
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ from xla_explorer.hlo.shape import Shape
 WEIGHT_BYTES = (
     1024  # constants from this size on are passed by the caller where weights are passed at all
 )
-# A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
+# A function that calls across two modules would be visible to the linker; so all is optimised and
+# emitted as one.
 OPTIMIZATION = OptimizationOptions(by_effort=False, strength_reduction=True)
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
 
@@ -58,7 +59,8 @@ class AheadOfTimeProgram:
 
     prefix: begins every symbol that the linker sees. compiled: IR and object code. weights: what the caller passes; empty where everything
     is in the object. workspace_bytes: memory that the caller provides for each run that goes on at the same time. needs: functions of the
-    C library (or of the compiler's runtime) that the object calls."""
+    C library (or of the compiler's runtime) that the object calls.
+    """
 
     trace: PassTrace
     prefix: str
@@ -90,7 +92,7 @@ class AheadOfTimeProgram:
 
     @property
     def stages(self) -> dict[str, Stage]:
-        """hlo (where the journal kept it), hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
+        """Hlo (where the journal kept it), hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
         return cpu_stages(self.trace, self.assignment, self.program, self.compiled)
 
     @property
@@ -159,7 +161,8 @@ def ahead_of_time_program(
     module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default"
 ) -> AheadOfTimeProgram:
     """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError; ElidedConstantsError for
-    text that left the values of constants out: a file is not to outlive a warning."""
+    text that left the values of constants out: a file is not to outlive a warning.
+    """
     if elided := elided_constants(module):
         raise ElidedConstantsError([elided_reason(constant) for constant in elided], REMEDY)
     description = description_of_triple(

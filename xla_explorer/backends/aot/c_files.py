@@ -7,7 +7,8 @@ from xla_explorer.backends.aot.c_names import c_elements, c_type, type_remark
 from xla_explorer.backends.aot.program_entry import ALIGNMENT, MISALIGNED, NULL_POINTER
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 
-# What `-lm` brings; everything else that an object may need is in the C library or in the compiler's own runtime.
+# What `-lm` brings; everything else that an object may need is in the C library or in the
+# compiler's own runtime.
 _MATHEMATICS = frozenset(
     f"{name}{suffix}"
     for name in ("floor", "ceil", "round", "trunc", "fmod", "sqrt", "fma")

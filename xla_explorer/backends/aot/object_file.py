@@ -1,6 +1,7 @@
 """What an object file holds and what it lacks: sizes of its sections, symbols that somebody else must define.
 
-Source: System V ABI, chapter "Object Files" (ELF); WebAssembly specification 2.0, section 5.5 (binary format of modules).
+Source: System V ABI, chapter "Object Files" (ELF); WebAssembly specification 2.0, section 5.5
+(binary format of modules).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The C entry of an ahead-of-time program: LLVM IR that checks the caller's pointers and fills the program's table on the stack.
 
-Everything else in the object has internal linkage, so that several modules can be linked into one program. Nothing is written but the
-outputs and the caller's workspace: any number of threads may run the same entry, each with a workspace of its own.
+Everything else in the object has internal linkage, so that several modules can be linked into one
+program. Nothing is written but the outputs and the caller's workspace: any number of threads may
+run the same entry, each with a workspace of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Weight(NamedTuple):
 
 class ProgramEntry(NamedTuple):
     """lines: of the whole IR module, with origins. weights: empty where all constants are in the object. workspace_bytes: what the
-    caller provides."""
+    caller provides.
+    """
 
     lines: list[str]
     origins: list[int | None]

@@ -20,7 +20,8 @@ ARENA = Arena()
 
 class Activation:
     """Made from the table's entries that all runs share (constants and tables). address: of the table. failure: what ended the last run,
-    where it was a step on the evaluator. arena: None before `take_memory`."""
+    where it was a step on the evaluator. arena: None before `take_memory`.
+    """
 
     def __init__(
         self, program: HostProgram, arena_size: int, shared: Sequence[tuple[int, int]], host: Host
@@ -58,7 +59,7 @@ class Activation:
         failure, self.failure = self.failure, None
         return failure
 
-    # -- the evaluator, for what has no native code -------------------------------------------------------------------
+    # -- the evaluator, for what has no native code ------------------------------------------------
     def _evaluate(self, number: int) -> int:
         """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
         try:

@@ -1,7 +1,8 @@
 """Memory that is used again: aligned scratch buffers, and output arrays that come back once nobody holds them.
 
-A fresh page costs more than the arithmetic that fills it (a fault and 4 KB of zeros each), so neither scratch
-memory nor outputs go back to the system between executions. Large blocks lie on huge pages where the system allows it.
+A fresh page costs more than the arithmetic that fills it (a fault and 4 KB of zeros each), so
+neither scratch memory nor outputs go back to the system between executions. Large blocks lie on
+huge pages where the system allows it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
     else:
         alignment = _HUGE_PAGE if size >= _HUGE_PAGE // 2 else mmap.PAGESIZE
         length = -(-size // alignment) * alignment
-        # Mappings are page aligned only; the part before the first huge page is never touched and costs nothing.
+        # Mappings are page aligned only; the part before the first huge page is never touched and
+        # costs nothing.
         padding = alignment if alignment > mmap.PAGESIZE else 0
         try:
             owner = _map_pages(length + padding)
@@ -87,7 +89,8 @@ def aligned_copy(data: bytes) -> npt.NDArray[Any]:
 def _map_pages(length: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(-1, length)
-    # Private: a shared mapping (Python's default) gets no huge pages, and a forked child would write into ours.
+    # Private: a shared mapping (Python's default) gets no huge pages, and a forked child would
+    # write into ours.
     return mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
@@ -187,7 +190,8 @@ def _idle_reference_count() -> int:
 
 
 _IDLE: Final = _idle_reference_count()
-# Without the global interpreter lock a reference count may lag behind: then no block is ever reused.
+# Without the global interpreter lock a reference count may lag behind: then no block is ever
+# reused.
 _COUNTS_ARE_EXACT: Final = getattr(sys, "_is_gil_enabled", lambda: True)()
 _RECENT: Final = 4
 _OLD_CHECKED_PER_TAKE: Final = 4
@@ -218,7 +222,8 @@ class OutputSlot:
 
     def take(self) -> tuple[npt.NDArray[Any], int]:
         """A new C-contiguous array with undefined contents, and the address of its first byte."""
-        # A thread owns the block it has popped; the lists are changed by single atomic operations only.
+        # A thread owns the block it has popped; the lists are changed by single atomic operations
+        # only.
         recent = self._class.recent
         busy = None
         block = None

@@ -1,8 +1,9 @@
 """OpenBLAS from the wheel `scipy-openblas32`, by symbol address, for native code to call.
 
-The wheel is a base dependency. Its Python package is found but never imported (importing it loads the library with
-whatever core type OpenBLAS guesses). Interfaces: CBLAS (32-bit integers, row or column major by argument), LAPACKE, and
-Fortran LAPACK (column major, all arguments by pointer) under their standard names, without the wheel's prefix.
+The wheel is a base dependency. Its Python package is found but never imported (importing it loads
+the library with whatever core type OpenBLAS guesses). Interfaces: CBLAS (32-bit integers, row or
+column major by argument), LAPACKE, and Fortran LAPACK (column major, all arguments by pointer)
+under their standard names, without the wheel's prefix.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ class CpuExecutable:
 
     def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
         """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
-        write into, for results or for what leads to them)."""
+        write into, for results or for what leads to them).
+        """
         entry = self.module.entry
         leaves = [
             (int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()
@@ -130,10 +131,11 @@ class CpuExecutable:
         self._pool = thread_pool(threads)  # kept, for the code calls into it
         return self._pool.symbols
 
-    # -- execution ---------------------------------------------------------------------------------------------------
+    # -- execution ---------------------------------------------------------------------------------
     def execute(self, arrays: list[Array], entry: Any = None) -> list[Array]:
         """Parameter leaves in, result leaves out. Inputs are only read, but for those that were given away (`donate=True`): their
-        memory is that of the result, unless it is read-only or part of another argument, too. entry: of another build."""
+        memory is that of the result, unless it is read-only or part of another argument, too. entry: of another build.
+        """
         with self._lock:
             _, results = self._fill_table(arrays)
             status = (entry or self._entry)(self._own.address)
@@ -145,7 +147,8 @@ class CpuExecutable:
 
     def place(self, arrays: list[Array]) -> list[Array]:
         """See `ArgumentPlacer`: numpy's own arrays begin 16 bytes after a cache line, so that every vector of 64 bytes lies in two; these
-        begin a line, the large ones a huge page, in the parameter's layout."""
+        begin a line, the large ones a huge page, in the parameter's layout.
+        """
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
         placed = []
@@ -163,7 +166,8 @@ class CpuExecutable:
         self, arrays: list[Array]
     ) -> tuple[Callable[[], object], list[Array], list[Array]]:
         """(a call that does nothing but run, the arrays that it reads, those that it writes), for timing: as long as these live and
-        nothing else of this executable runs."""
+        nothing else of this executable runs.
+        """
         with self._lock:
             prepared, results = self._fill_table(arrays)
         return functools.partial(self._entry, self._own.address), prepared, results
@@ -243,7 +247,7 @@ class CpuExecutable:
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
 
-    # -- profile -----------------------------------------------------------------------------------------------------
+    # -- profile -----------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
         """Whole-program times without probes, then per-step times by cycle counters from a second build with probes."""
         totals = []

@@ -1,7 +1,7 @@
 """A compiled program as a foreign function of real XLA: native code that takes XLA's buffers and enters the program.
 
-XLA:CPU calls it by its C interface for typed foreign functions (`xla/ffi/api/c_api.h`), so that a program of ours runs inside JAX's own
-dispatch, without Python and without copies.
+XLA:CPU calls it by its C interface for typed foreign functions (`xla/ffi/api/c_api.h`), so that a
+program of ours runs inside JAX's own dispatch, without Python and without copies.
 """
 
 from __future__ import annotations

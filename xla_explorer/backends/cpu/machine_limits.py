@@ -1,6 +1,7 @@
 """What this machine can do at most, measured: memory bandwidth and fused multiply-adds. The lines of the roofline.
 
-Measured once (under a second) with code compiled for exactly this CPU, then kept in the user's cache folder.
+Measured once (under a second) with code compiled for exactly this CPU, then kept in the user's
+cache folder.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class MachineLimits:
         self, threads: int = 1, touched: float | None = None, *, streaming: bool = False
     ) -> float:
         """Peak bytes/s on a number of threads. touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
-        are written past the cache."""
+        are written past the cache.
+        """
         if touched is not None:
             for size, speed in self.cached_bandwidth:
                 if touched <= size:
@@ -175,7 +177,8 @@ def _higher(old: MachineLimits, new: MachineLimits) -> MachineLimits:
 def _alone(patience: float = 20.0) -> Iterator[None]:
     """One process of this machine measures at a time, whoever's it is; who has waited long enough goes on all the same.
 
-    The file is in the folder that all share, is only locked, and never read or written."""
+    The file is in the folder that all share, is only locked, and never read or written.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -314,7 +317,8 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         rounds = max(4, (4 << 20) // touched)
         seconds = small_triads(touched // 12, rounds) - call_seconds * rounds
         cached.append((touched, touched * rounds / max(seconds, 1e-9)))
-    # Less data is never slower: a disturbed measurement of a small size takes the speed of the next one.
+    # Less data is never slower: a disturbed measurement of a small size takes the speed of the next
+    # one.
     for k in range(len(cached) - 2, -1, -1):
         cached[k] = (cached[k][0], max(cached[k][1], cached[k + 1][1]))
     bandwidth_all = (

@@ -1,6 +1,7 @@
 """LLVM IR of the loops that measure a machine.
 
-Triads (a = b + s * c) measure bandwidth, independent multiply-adds in registers the arithmetic peak.
+Triads (a = b + s * c) measure bandwidth, independent multiply-adds in registers the arithmetic
+peak.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def probe_ir(host: TargetDescription) -> str:
 
 
 def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
-    """a = b + 3 * c for the element or the vector at %i. how: it is stored."""
+    """A = b + 3 * c for the element or the vector at %i. how: it is stored."""
     return f"""  %pa = getelementptr inbounds float, ptr %a, i64 %i
   %pb = getelementptr inbounds float, ptr %b, i64 %i
   %pc = getelementptr inbounds float, ptr %c, i64 %i
@@ -56,9 +57,10 @@ exit:
 )
 
 
-# The same with whole lines and stores past the cache, a page (4 KB) of each operand asked for before it is read: the fastest of some forty
-# loops in C with intrinsics (prefetches at distances, unrolled, tiles in cache, other block sizes). Without that the two streams
-# hinder one another in memory: 0.7 to 0.95 of it, by where the arrays lie. %n is a multiple of 1024.
+# The same with whole lines and stores past the cache, a page (4 KB) of each operand asked for
+# before it is read: the fastest of some forty loops in C with intrinsics (prefetches at distances,
+# unrolled, tiles in cache, other block sizes). Without that the two streams hinder one another in
+# memory: 0.7 to 0.95 of it, by where the arrays lie. %n is a multiple of 1024.
 STREAMING_TRIAD: Final = (
     """
 define void @streaming_triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {

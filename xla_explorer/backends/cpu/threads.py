@@ -1,9 +1,10 @@
 """A pool of threads for native code: `parallel_for` without Python and without system calls on the fast path.
 
-The workers are Python threads that stay inside native code, so the interpreter lock is free. A job is a function called
-once for each chunk number; whoever is free takes the next chunk, the caller included. A worker without work spins for a
-moment, then sleeps in a semaphore: waking costs a system call, spinning only what a core would idle away. Compiled
-kernels reach the pool through the symbol `xla_explorer_parallel_for`.
+The workers are Python threads that stay inside native code, so the interpreter lock is free. A job
+is a function called once for each chunk number; whoever is free takes the next chunk, the caller
+included. A worker without work spins for a moment, then sleeps in a semaphore: waking costs a
+system call, spinning only what a core would idle away. Compiled kernels reach the pool through the
+symbol `xla_explorer_parallel_for`.
 """
 
 from __future__ import annotations
@@ -329,7 +330,8 @@ class ThreadPool:
         return workers
 
     def __del__(self) -> None:
-        # The workers own the state and the code until they have ended. Late in the interpreter's end, module names are gone.
+        # The workers own the state and the code until they have ended. Late in the interpreter's
+        # end, module names are gone.
         if getattr(self, "_workers", None) and sys is not None and not sys.is_finalizing():
             self._dismiss()
 

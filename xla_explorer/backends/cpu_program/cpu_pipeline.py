@@ -36,14 +36,15 @@ def cpu_pipeline(
     """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
     fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
     excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default.
-    fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would."""
+    fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would.
+    """
     expanders = [
         make_pass(expander)
         for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))
     ]
     wide = (make_pass("excess-precision"),) if excess_precision else ()
-    # Reductions are split when no simplification comes any more, which would join them. Products before fusion, which takes what is
-    # left: a loop around it could be fused with what follows.
+    # Reductions are split when no simplification comes any more, which would join them. Products
+    # before fusion, which takes what is left: a loop around it could be fused with what follows.
     fusing: HloPass | PassPipeline = PassPipeline(
         "cpu-fusion",
         (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion")),

@@ -29,7 +29,8 @@ def write_program(
     finished: Finished | None = None,
 ) -> HostProgram:
     """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
-    what the user forces and forbids. scheduled: the kernels that the user writes. decides, finished: see `ProgramKernels`."""
+    what the user forces and forbids. scheduled: the kernels that the user writes. decides, finished: see `ProgramKernels`.
+    """
     leaves = [
         (p.payload, index, leaf)
         for p in module.entry.parameters()

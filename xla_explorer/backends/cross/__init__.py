@@ -2,7 +2,8 @@
 
 Importing it does not load LLVM.
 
-A CPU is a row in `cpu_targets.py`; how its programs are run, when the tools are there, is in `runners.py`.
+A CPU is a row in `cpu_targets.py`; how its programs are run, when the tools are there, is in
+`runners.py`.
 """
 
 from __future__ import annotations

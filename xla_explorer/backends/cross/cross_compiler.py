@@ -72,7 +72,8 @@ class CrossCompiler:
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object; an executable where a runner is there. A module with an instruction without native code has
-        neither: nothing there could evaluate it."""
+        neither: nothing there could evaluate it.
+        """
         description = self._description(options)
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()

@@ -33,7 +33,8 @@ class ForeignExecutable:
 
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
         """Times of the whole program as the emulated machine's clock saw them: they compare programs, not machines. No kernels: the
-        emulator has no cycle counter that means anything."""
+        emulator has no cycle counter that means anything.
+        """
         return ProfileResult(self._run(arrays, max(repeats, 1))[1], (), 0.0)
 
     def _run(self, arrays: list[Array], repeats: int) -> tuple[list[Array], tuple[float, ...]]:

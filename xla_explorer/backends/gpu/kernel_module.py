@@ -82,7 +82,6 @@ class KernelDialect(NamedTuple):
 @cache
 def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
     """Return the dialect of NVIDIA's kernels, with a level of `device_math`."""
-
     functions = partial(device_math_module, level=math)
     return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', functions, math)
 

@@ -17,7 +17,8 @@ from xla_explorer.hlo.module import HloModule
 
 def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
     """Why a size that is known only at run time keeps the module from native code; None when there is none. sizes: arguments bring
-    theirs with them."""
+    theirs with them.
+    """
     for i in module.instructions():
         if sizes and is_padded_parameter(i):
             continue

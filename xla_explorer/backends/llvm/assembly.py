@@ -1,8 +1,8 @@
 """Assembly text, line by line, with the source line each instruction came from.
 
-The LLVM IR carries `!dbg` locations whose file is the HLO text and whose line is the HLO line; LLVM prints them as
-`.loc` directives between the instructions, which are read back here. Works for every target whose assembly has these
-(x86, AArch64, RISC-V, PTX, ...).
+The LLVM IR carries `!dbg` locations whose file is the HLO text and whose line is the HLO line; LLVM
+prints them as `.loc` directives between the instructions, which are read back here. Works for every
+target whose assembly has these (x86, AArch64, RISC-V, PTX, ...).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who makes code: a process of our own, started with the first job and kept; this process only where none can be started.
 
-Several jobs are done side by side there. When LLVM ends that process, `crashed_code.py` finds out over which functions, and makes code of
-them in another way.
+Several jobs are done side by side there. When LLVM ends that process, `crashed_code.py` finds out
+over which functions, and makes code of them in another way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The process in which LLVM works: it reads jobs from standard input and writes what LLVM made of them to standard output.
 
-LLVM ends its process where it finds itself wrong, and must not end the user's. Jobs are done side by side, in a thread each. The process
-ends when its input does, which the kernel closes with the process that started it.
+LLVM ends its process where it finds itself wrong, and must not end the user's. Jobs are done side
+by side, in a thread each. The process ends when its input does, which the kernel closes with the
+process that started it.
 """
 
 from __future__ import annotations

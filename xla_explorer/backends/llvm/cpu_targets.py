@@ -1,6 +1,7 @@
 """CPUs by their LLVM names: all that the shared pipeline has to know of each, as data.
 
-Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchitecture levels); RISC-V ELF psABI (lp64d).
+Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchitecture levels);
+RISC-V ELF psABI (lp64d).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 class CpuTarget:
     """name: of the backend. cpu, features: what the backend generates code for unless told otherwise. baseline: features that every
     program for this triple may assume (ahead of time, where nothing else is asked for). runner: how programs run here: `qemu`,
-    `native`, `wasmtime`, or empty: compile and look only. compiler: of C, for linking. emulator: qemu's program and options."""
+    `native`, `wasmtime`, or empty: compile and look only. compiler: of C, for linking. emulator: qemu's program and options.
+    """
 
     name: str
     description: str

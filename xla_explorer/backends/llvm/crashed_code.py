@@ -1,6 +1,7 @@
 """Jobs over which LLVM ended its process: which functions those were, and other ways to code for them.
 
-Everything is tried in processes of their own, one job at a time: the job may have died of its neighbour.
+Everything is tried in processes of their own, one job at a time: the job may have died of its
+neighbour.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Debug locations in LLVM IR text, so that optimised IR, assembly and PTX keep the HLO instruction of each line.
 
-The "line number" of a location is the instruction id plus one (DWARF knows no line zero); the file is called module.hlo.
+The "line number" of a location is the instruction id plus one (DWARF knows no line zero); the file
+is called module.hlo.
 """
 
 from __future__ import annotations

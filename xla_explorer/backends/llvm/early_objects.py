@@ -1,8 +1,10 @@
 """Object code of functions that are finished, while the other functions of their program are still being written.
 
-Python writes a program and LLVM generates its code; LLVM works without the interpreter's lock, so that on two cores both go on at once.
-What is handed over here needs no optimiser, only code generation (`Effort.FINAL`), which is nearly all of LLVM's time for such functions.
-The cut depends on what is handed over and on nothing else, so that the same program gives the same objects each time.
+Python writes a program and LLVM generates its code; LLVM works without the interpreter's lock, so
+that on two cores both go on at once. What is handed over here needs no optimiser, only code
+generation (`Effort.FINAL`), which is nearly all of LLVM's time for such functions. The cut depends
+on what is handed over and on nothing else, so that the same program gives the same objects each
+time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """LLVM IR text in, object code out: parse, optimise with LLVM's default pipeline, emit.
 
-The fast path makes nothing but the object. Optimised IR and assembly are artefacts for people: they are made again from
-the same text when somebody asks, with the same target and options, hence with the same result.
+The fast path makes nothing but the object. Optimised IR and assembly are artefacts for people: they
+are made again from the same text when somebody asks, with the same target and options, hence with
+the same result.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """LLVM at work on one module, in whichever process: parse, optimise, generate code.
 
-`code_maker.py` says in which. Nothing here imports numpy, which the process of `code_process.py` would wait for.
+`code_maker.py` says in which. Nothing here imports numpy, which the process of `code_process.py`
+would wait for.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class OptimizationOptions:
 
     def reduces_strength(self, description: TargetDescription) -> bool:
         """Whether LLVM reduces strength. Without it on x86: the same speed, at three quarters of the time of generating code, and 2 % less
-        of that. Elsewhere it was not measured, and addresses of fewer parts would cost an addition for each access."""
+        of that. Elsewhere it was not measured, and addresses of fewer parts would cost an addition for each access.
+        """
         return self.strength_reduction or description.architecture != "x86_64"
 
     def cache_key(self) -> str:
@@ -189,7 +191,8 @@ def run_pipeline(
     module: Any, machine: Any, options: OptimizationOptions, passes: str = "default"
 ) -> None:
     """Optimise a llvmlite module in place. passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 whatever the level (`none`), or
-    what makes registers of variables and folds (`short`)."""
+    what makes registers of variables and folds (`short`).
+    """
     binding = llvm()
     tuning = binding.create_pipeline_tuning_options(
         speed_level=options.level if passes == "default" else 0
@@ -218,7 +221,8 @@ _PARSE_PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 def _ir_error(text: str, ir_text: str) -> LlvmIrError:
     found = _PARSE_PLACE.search(text)
     if found is None:
-        # The verifier prints the sentence, then the instruction, without a line number: look the instruction up.
+        # The verifier prints the sentence, then the instruction, without a line number: look the
+        # instruction up.
         sentences = [line for line in text.splitlines() if line.strip()]
         message = sentences[0].strip() if sentences else "refused without a message"
         lines = ir_text.splitlines()

@@ -1,8 +1,8 @@
 """What LLVM did: every pass with the code before and after it, and the vectoriser's remarks by source line.
 
-LLVM prints these to the process's standard error, switched on by options that are global to the process and cannot all
-be switched off again. Hence the compilation runs in a child process (`python -m
-xla_explorer.backends.llvm.llvm_passes`), about 0.2 s, and this process stays as it was.
+LLVM prints these to the process's standard error, switched on by options that are global to the
+process and cannot all be switched off again. Hence the compilation runs in a child process (`python
+-m xla_explorer.backends.llvm.llvm_passes`), about 0.2 s, and this process stays as it was.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ def llvm_pass_trace(
 
 class LlvmPassTime(NamedTuple):
     """What LLVM says one of its passes took. level: `ir` or `machine`. seconds: processor time of all runs together. runs: how many entries
-    of LLVM's table these are: a pass that stands in the pipeline twice has two."""
+    of LLVM's table these are: a pass that stands in the pipeline twice has two.
+    """
 
     name: str
     level: str

@@ -1,8 +1,9 @@
 """Cut one LLVM module into several that link to the same program, so that several cores can compile it.
 
-Works on the text. Every function that others may need by address or call stays one symbol: in its part it is
-defined, in the others declared. Small helpers that are meant to be inlined (`alwaysinline`, `linkonce_odr`,
-`available_externally`) and private constants are copied into each part that uses them.
+Works on the text. Every function that others may need by address or call stays one symbol: in its
+part it is defined, in the others declared. Small helpers that are meant to be inlined
+(`alwaysinline`, `linkonce_odr`, `available_externally`) and private constants are copied into each
+part that uses them.
 """
 
 from __future__ import annotations

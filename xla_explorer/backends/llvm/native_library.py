@@ -38,7 +38,8 @@ _LIBRARIES_OF_A_LINKER = 256
 
 class _Linker:
     """One LLJIT. It keeps about 10 KB of each library that it ever linked, so after some hundreds of them a new one takes over, and
-    the old one is freed with its last library."""
+    the old one is freed with its last library.
+    """
 
     def __init__(self) -> None:
         self.jit: Any = llvm().create_lljit_compiler(
@@ -188,7 +189,8 @@ _half_libraries: dict[str, NativeLibrary | None] = {}
 
 def half_precision_symbols() -> dict[str, int]:
     """Addresses of conversions of half precision that code for this process may call: x86 CPUs without F16C have no instructions for
-    them, and not every compiler's runtime has the functions. Empty where the CPU converts by itself."""
+    them, and not every compiler's runtime has the functions. Empty where the CPU converts by itself.
+    """
     target = host_target()
     if target.architecture not in X86 or target.has_half_conversions:
         return {}

@@ -1,9 +1,10 @@
 """A content-addressed cache of object code: in memory, and on disk across processes.
 
-One file per object, named by the SHA-256 of everything that decides its content. A file carries a checksum of its
-name and payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn,
-damaged or moved file is a miss and is deleted. The folder is this user's alone; a file that is another user's, or that
-others may write, is a miss too. The least recently used files go first when the folder outgrows its bound.
+One file per object, named by the SHA-256 of everything that decides its content. A file carries a
+checksum of its name and payload, is written beside its place and then renamed, so any number of
+processes may share the folder; a torn, damaged or moved file is a miss and is deleted. The folder
+is this user's alone; a file that is another user's, or that others may write, is a miss too. The
+least recently used files go first when the folder outgrows its bound.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from xla_explorer.foundation.private_folder import private_folder, read_private
 _MAGIC = b"XLAEOBJ2"
 _HEADER_BYTES = len(_MAGIC) + 32
 _SUFFIX = ".object"
-# A file's time is refreshed on a hit, but not more often than this: a hit must not become a disk write.
+# A file's time is refreshed on a hit, but not more often than this: a hit must not become a disk
+# write.
 _TOUCH_INTERVAL_SECONDS = 600.0
 
 

@@ -1,9 +1,9 @@
 """LLVM on several cores: the two expensive calls of llvmlite, without its process-wide lock.
 
-llvmlite runs one LLVM call at a time in a process. LLVM itself asks only that no two threads share a context, a target
-machine or a pass manager; every compilation here has its own, so optimiser and code generator may run side by side
-(twice the speed on two cores, equal bytes). Where llvmlite's internals are not as expected, its public, locked calls
-are used.
+llvmlite runs one LLVM call at a time in a process. LLVM itself asks only that no two threads share
+a context, a target machine or a pass manager; every compilation here has its own, so optimiser and
+code generator may run side by side (twice the speed on two cores, equal bytes). Where llvmlite's
+internals are not as expected, its public, locked calls are used.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = Tru
 
 class _Emitters:
     """The threads that generate code now. Whether LLVM's code generator reduces the strength of indices in loops is a setting of the
-    whole process: who wants the one waits for those that have the other, and the last leaves LLVM as it was."""
+    whole process: who wants the one waits for those that have the other, and the last leaves LLVM as it was.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

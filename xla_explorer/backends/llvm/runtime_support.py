@@ -1,7 +1,8 @@
 """Functions that code generators call and not every C library or compiler runtime has, as LLVM IR of our own.
 
-Conversions of half precision where the CPU has none (names and meaning: compiler-rt and libgcc), rounding to even (C23), and what a
-target without a C library lacks (wasm32). They are weak and hidden: several objects may bring them into one program.
+Conversions of half precision where the CPU has none (names and meaning: compiler-rt and libgcc),
+rounding to even (C23), and what a target without a C library lacks (wasm32). They are weak and
+hidden: several objects may bring them into one program.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _HALF_TO_FLOAT = """define weak hidden float @__extendhfsf2({half} %x) nounwind 
 }}
 """
 
-# For both source types: the magnitude's bits a; below 2^-14 an addition rounds at 2^-24, the last place of a subnormal half; else half of
-# the last place is added, less one unless the kept part is odd.
+# For both source types: the magnitude's bits a; below 2^-14 an addition rounds at 2^-24, the last
+# place of a subnormal half; else half of the last place is added, less one unless the kept part is
+# odd.
 _TO_HALF = """define weak hidden {half} @{name}({float} %x) nounwind {{
   %b = bitcast {float} %x to {integer}
   %a = and {integer} %b, {magnitude}
@@ -62,7 +64,8 @@ _TO_HALF = """define weak hidden {half} @{name}({float} %x) nounwind {{
 }}
 """
 
-# Adding and subtracting 2^(bits of the mantissa) rounds to even; this turns back the ties that went towards zero.
+# Adding and subtracting 2^(bits of the mantissa) rounds to even; this turns back the ties that went
+# towards zero.
 _TIES_AWAY = """  %rest = fsub {float} %y, %down
   %tie = fcmp oeq {float} %rest, 0x3FE0000000000000
   %next = fadd {float} %down, 0x3FF0000000000000
@@ -84,7 +87,8 @@ _ROUND = """define weak hidden {float} @{name}({float} %x) nounwind {{
 }}
 """
 
-# Long division bit by bit, as exact as it is slow: only double-precision remainders without a fused multiply-add come here.
+# Long division bit by bit, as exact as it is slow: only double-precision remainders without a fused
+# multiply-add come here.
 _FLOAT_MODULO = """define weak hidden double @fmod(double %x, double %y) nounwind {
 entry:
   %xb = bitcast double %x to i64
@@ -166,7 +170,8 @@ def _round(name: str, words: dict[str, object], away: bool = False) -> str:
     )
 
 
-# Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function for it.
+# Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function
+# for it.
 _LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
   %a_low = trunc i128 %a to i64
   %b_low = trunc i128 %b to i64

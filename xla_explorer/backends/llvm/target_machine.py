@@ -1,10 +1,11 @@
 """LLVM targets: what we generate code for, and the LLVM objects that do it.
 
-The only place that initialises LLVM. Nothing here runs at import; the first `host_target` or `create_target_machine`
-loads llvmlite (about 60 to 100 ms in a fresh process) and initialises the targets (about 3 ms), once.
+The only place that initialises LLVM. Nothing here runs at import; the first `host_target` or
+`create_target_machine` loads llvmlite (about 60 to 100 ms in a fresh process) and initialises the
+targets (about 3 ms), once.
 
-Which CPU and how many cores programs are made for is asked here (`host_target`, `usable_cores`), and nowhere else: what the machine has,
-unless the user says otherwise (`target_request.py`).
+Which CPU and how many cores programs are made for is asked here (`host_target`, `usable_cores`),
+and nowhere else: what the machine has, unless the user says otherwise (`target_request.py`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 
 _X86_WIDEST = 512  # bits of the registers that LLVM's own tuning of Intel's CPUs does not use
-# What makes the vectoriser use vectors of so many bits, whatever LLVM prefers for the CPU (`prefer-256-bit` of most of Intel's with
-# AVX-512). Code that names wider vectors itself keeps them. The feature is LLVM's own (X86.td); other architectures have none like it.
+# What makes the vectoriser use vectors of so many bits, whatever LLVM prefers for the CPU
+# (`prefer-256-bit` of most of Intel's with AVX-512). Code that names wider vectors itself keeps
+# them. The feature is LLVM's own (X86.td); other architectures have none like it.
 _X86_WIDTH_FEATURES = {
     128: "+prefer-128-bit",
     256: "+prefer-256-bit",
@@ -215,7 +217,8 @@ def _requested_target(request: TargetRequest) -> TargetDescription:
 
 def usable_cores() -> int:
     """How many threads programs are cut for, and how many compile: the cores that this process may run on, or what XLA_EXPLORER_TARGET
-    says instead."""
+    says instead.
+    """
     return target_request().cores or len(usable_core_numbers())
 
 
@@ -418,7 +421,8 @@ _MACHINES_OF_A_THREAD = 16
 
 def own_target_machine(description: TargetDescription, level: int = 3) -> Any:
     """The calling thread's TargetMachine for a target, which it must leave as it is. LLVM works out what a CPU can do (0.7 ms) when a
-    machine generates code for the first time, and no two threads may use one at a time. Errors as `create_target_machine`."""
+    machine generates code for the first time, and no two threads may use one at a time. Errors as `create_target_machine`.
+    """
     machines: dict[tuple[str, bool, int], Any] | None = getattr(_own, "machines", None)
     if machines is None:
         machines = _own.machines = {}

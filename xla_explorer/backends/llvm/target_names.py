@@ -1,7 +1,7 @@
 """Whether LLVM knows a CPU and features by their names.
 
-LLVM takes unknown names with a message on stderr, and ends the process later when the target that is left cannot be. So it is asked in a
-process of its own, whose messages are read.
+LLVM takes unknown names with a message on stderr, and ends the process later when the target that
+is left cannot be. So it is asked in a process of its own, whose messages are read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """What the user says of this machine: the environment variable XLA_EXPLORER_TARGET.
 
-Programs are made for the CPU and the cores that are here. The variable says otherwise, in parts between commas:
+Programs are made for the CPU and the cores that are here. The variable says otherwise, in parts
+between commas:
 
-- `native` (this CPU, as without the variable), `x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`, `generic`, or a CPU as LLVM spells it
-  (`skylake-avx512`). What this CPU cannot execute is compiled, verified and shown; running it is refused.
-- `prefer-128`, `prefer-256`, `prefer-512`: vectors of at most so many bits, though the registers are wider.
+- `native` (this CPU, as without the variable), `x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`,
+  `generic`, or a CPU as LLVM spells it (`skylake-avx512`). What this CPU cannot execute is
+  compiled, verified and shown; running it is refused.
+- `prefer-128`, `prefer-256`, `prefer-512`: vectors of at most so many bits, though the registers
+  are wider.
 - `cores=N`: programs are cut for so many threads, and LLVM compiles on so many.
 """
 
@@ -29,7 +32,8 @@ class TargetRequestError(XlaExplorerError, ValueError):
 @dataclass(frozen=True, slots=True)
 class TargetRequest:
     """cpu: empty for the one that is here. vector_bits: the widest vectors to use, 0 for what the CPU has. cores: 0 for those that this
-    process may use."""
+    process may use.
+    """
 
     cpu: str = ""
     vector_bits: int = 0

@@ -204,7 +204,8 @@ def supports_tells_the_truth(s: Subject) -> str | None:
     """Whatever supports() answers None for runs natively and right; whatever it refuses does not run natively."""
     _ = s.result  # skipped where nothing compiles
     compiler, options = s.backend.compiler(), CompileOptions(cache=False)
-    # Where nothing runs, that every opcode compiles or is refused is all there is to see, and one type shows it.
+    # Where nothing runs, that every opcode compiles or is refused is all there is to see, and one
+    # type shows it.
     types = _HONESTY_TYPES if s.backend.availability() is None else _HONESTY_TYPES[:1]
     for program in PROGRAMS[:: s.sample]:
         for element_type in [t for t in types if t in program.types]:

@@ -1,6 +1,7 @@
 """Conformance programs in a process of their own: where a backend's native code dies, that is a status and not the end.
 
-The child is told the backend's name, and answers a JSON line for each program with a JSON line for its outcome.
+The child is told the backend's name, and answers a JSON line for each program with a JSON line for
+its outcome.
 """
 
 from __future__ import annotations

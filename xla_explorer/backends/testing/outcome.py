@@ -19,7 +19,8 @@ STATUSES = ("ok", "refused", "wrong", "crashed")
 
 class Outcome(NamedTuple):
     """status: one of STATUSES. code: of the Reason where it was refused; the exception's name where it crashed. runs_on: where its steps
-    ran, with commas: a refused one that ran all the same did so on the evaluator."""
+    ran, with commas: a refused one that ran all the same did so on the evaluator.
+    """
 
     status: str
     code: str = ""

@@ -1,6 +1,7 @@
 """A small program for each opcode and element type: what conformance runs on a backend.
 
-Texts with holes: `{t}` is the element type, `{n}` and `{m}` are sizes, so that a failure can be looked for at smaller sizes.
+Texts with holes: `{t}` is the element type, `{n}` and `{m}` are sizes, so that a failure can be
+looked for at smaller sizes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Real XLA in a child process, with its dump of every pass.
 
-Needs the extra `jax`. Importing this does not import jax, and neither does using it: only the child does.
+Needs the extra `jax`. Importing this does not import jax, and neither does using it: only the child
+does.
 """
 
 from __future__ import annotations

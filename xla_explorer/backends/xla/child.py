@@ -46,7 +46,8 @@ class XlaChild:
     The start of the process, which loads jaxlib, is not counted.
 
     flags: of XLA, in addition. python: of another environment, or that environment's folder. dumped: of which passes XLA
-    writes down what they made, a regular expression; empty: of none, only both ends."""
+    writes down what they made, a regular expression; empty: of none, only both ends.
+    """
 
     def __init__(
         self,

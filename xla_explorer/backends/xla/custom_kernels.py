@@ -1,8 +1,8 @@
 """Kernels that a program brings along: Pallas's, Triton's. XLA calls them and cannot look inside; their calls say what they are.
 
-A call of Triton has its function's name, its grid and its own intermediate representation in its configuration, an MLIR dictionary. The
-representation is text, or MLIR bytecode, which jaxlib prints where it has Triton's dialect; names of the user's functions stand in it
-either way.
+A call of Triton has its function's name, its grid and its own intermediate representation in its
+configuration, an MLIR dictionary. The representation is text, or MLIR bytecode, which jaxlib prints
+where it has Triton's dialect; names of the user's functions stand in it either way.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _SOURCE: Final = re.compile(rb"[\w.<>]{3,}\.<locals>\.\w+")
 
 class CustomKernel(NamedTuple):
     """A kernel of the program's own. id: of its instruction. function: the kernel's name on the device. code: its representation as text,
-    empty where it is bytecode. bytecode: that, else empty. source: the function of the user that it was made of, where its code says so."""
+    empty where it is bytecode. bytecode: that, else empty. source: the function of the user that it was made of, where its code says so.
+    """
 
     name: str
     id: int

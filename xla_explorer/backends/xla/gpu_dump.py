@@ -1,6 +1,7 @@
 """What a dump of XLA:GPU says beyond HLO and PTX: the machine code of each kernel, and what was picked for each product.
 
-SASS is made of the dumped PTX by ptxas and nvdisasm, where these are installed (`pip install nvidia-cuda-nvcc nvidia-cuda-nvdisasm`).
+SASS is made of the dumped PTX by ptxas and nvdisasm, where these are installed (`pip install
+nvidia-cuda-nvcc nvidia-cuda-nvdisasm`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int
 
 def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
     """A line for each library call and each kernel of Triton: what computes it, with the figures that XLA picked; below it what its
-    autotuner measured. tuned: the autotuner's picks; what belongs to no instruction stands at the end."""
+    autotuner measured. tuned: the autotuner's picks; what belongs to no instruction stands at the end.
+    """
     rows: list[tuple[str, str, str]] = []
     left = list(tuned)
     for i in module.instructions():

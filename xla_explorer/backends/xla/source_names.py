@@ -1,7 +1,8 @@
 """Keeping our names through XLA.
 
-jaxlib takes programs as StableHLO only, and on that way every instruction gets another name. What survives is metadata: so each instruction
-is sent with its own name as `op_name`, and in every text that comes back names, metadata and stack frames are put back in place.
+jaxlib takes programs as StableHLO only, and on that way every instruction gets another name. What
+survives is metadata: so each instruction is sent with its own name as `op_name`, and in every text
+that comes back names, metadata and stack frames are put back in place.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _MARK = "xla_explorer/"
 class SourceNames:
     """The way there and back for one module. restored: XLA's name to ours, of each instruction of the text that came back last.
 
-    text, constants: what is sent; the values of large constants by their names."""
+    text, constants: what is sent; the values of large constants by their names.
+    """
 
     def __init__(self, source: HloModule) -> None:
         self._frames = source.frames
@@ -67,11 +69,13 @@ class SourceNames:
             if name in self._metadata:
                 marks[i] = name
         if self._ours is None:
-            # The first text: one instruction bears each mark, or several where the conversion wrote one operation as some.
+            # The first text: one instruction bears each mark, or several where the conversion wrote
+            # one operation as some.
             self._ours = {}
             taken = set()
             for i, name in marks.items():
-                # A reduction lends its mark to the body that it calls: only the same opcode is the instruction itself.
+                # A reduction lends its mark to the body that it calls: only the same opcode is the
+                # instruction itself.
                 if name not in taken and i.opcode.name == self._opcodes[name]:
                     taken.add(name)
                     self._ours[i.name] = name
@@ -85,7 +89,8 @@ class SourceNames:
         taken = set(names.values()) | {
             i.name for i in module.instructions() if i not in names and i.name not in self._metadata
         }
-        # A copy that XLA made, into a fusion say, under a name of its own: what it is called in one text it is called in all.
+        # A copy that XLA made, into a fusion say, under a name of its own: what it is called in one
+        # text it is called in all.
         for i, name in copies:
             known = self._copies.get((i.name, name))
             if known is not None and known not in taken:

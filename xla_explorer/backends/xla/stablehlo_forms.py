@@ -1,7 +1,8 @@
 """What a module says that StableHLO cannot: said otherwise before the module goes to jaxlib, which takes StableHLO only.
 
-Asynchronous chains become what they start, bitcasts what they do to the elements, fusions other than elementwise loops
-calls. A program whose aliases or donors name parts of tuples gets an entry without tuples, as jaxlib flattens it anyway.
+Asynchronous chains become what they start, bitcasts what they do to the elements, fusions other
+than elementwise loops calls. A program whose aliases or donors name parts of tuples gets an entry
+without tuples, as jaxlib flattens it anyway.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def write_for_stablehlo(module: HloModule) -> None:
         _flatten_entry(module)
 
 
-# -- asynchronous copies ---------------------------------------------------------------------------------------------
+# -- asynchronous copies ---------------------------------------------------------------------------
 def _replace_copy(done: HloInstruction) -> None:
     start, computation = done.operands[0], done.parent
     copy = computation.add("copy", done.shape, start.operands, metadata=done.metadata)
@@ -61,7 +62,7 @@ def _replace_copy(done: HloInstruction) -> None:
         computation.remove(start)
 
 
-# -- fusions ---------------------------------------------------------------------------------------------------------
+# -- fusions ---------------------------------------------------------------------------------------
 def _is_elementwise(fusion: HloInstruction) -> bool:
     """Return whether a fusion is one elementwise loop, of which XLA:CPU makes a kernel.
 
@@ -86,7 +87,7 @@ def _put(old: HloInstruction, new: HloInstruction) -> None:
     new.name = name
 
 
-# -- bitcasts --------------------------------------------------------------------------------------------------------
+# -- bitcasts --------------------------------------------------------------------------------------
 def _replace_bitcast(i: HloInstruction) -> None:
     """Write a bitcast as what it does to elements: the operand in the order of its memory, read in the order of the result's memory."""
     source, target = i.operands[0].shape, i.shape
@@ -136,7 +137,7 @@ def _retyped(computation: HloComputation, x: HloInstruction, target: Shape) -> H
     return computation.add("bitcast-convert", array_shape(kind, sizes), (x,))
 
 
-# -- tuples of the entry ---------------------------------------------------------------------------------------------
+# -- tuples of the entry ---------------------------------------------------------------------------
 def _names_parts_of_tuples(module: HloModule) -> bool:
     header, entry = module.attributes, module.entry
     if not (header.get("input_output_alias") or header.get("buffer_donor")):

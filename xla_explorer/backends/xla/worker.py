@@ -1,7 +1,8 @@
 """The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
 
-Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text, constants), ("run", arrays),
-("time", arrays, repeats), ("profile", arrays, repeats). Answers: ("ok", value) or ("error", message).
+Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text,
+constants), ("run", arrays), ("time", arrays, repeats), ("profile", arrays, repeats). Answers:
+("ok", value) or ("error", message).
 """
 
 from __future__ import annotations

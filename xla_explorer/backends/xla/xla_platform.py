@@ -100,7 +100,8 @@ class XlaCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Let XLA compile the module and read its dump.
 
-        Raises:
+        Raises
+        ------
             MissingExtraError: jax is not installed.
             XlaProcessError: XLA refuses the module or dies of it.
             UnsupportedOpcodeError: a region of `shard_map`.
@@ -166,7 +167,8 @@ class XlaExecutable:
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Run in the child; arrays travel by pipe.
 
-        Raises:
+        Raises
+        ------
             UnsupportedOpcodeError: a collective between several devices; the child has one, whose value alone would be an answer.
         """
         if self.zeroed:

@@ -1,7 +1,7 @@
 """The builder that kernels are written with: one function in blocks, and for each line the HLO instruction it came from.
 
-Operations are typed records (`ir/`) or, in older writers, text. Building and printing 10,000 of them takes less than 8 ms, 70 ms through
-LLVM's own objects.
+Operations are typed records (`ir/`) or, in older writers, text. Building and printing 10,000 of
+them takes less than 8 ms, 70 ms through LLVM's own objects.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
-# Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
+# Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see
+# `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-# Metadata that kernels hang on branches and stores; whoever assembles a module defines what its lines name (`metadata_definitions`).
+# Metadata that kernels hang on branches and stores; whoever assembles a module defines what its
+# lines name (`metadata_definitions`).
 NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `Effort.FINAL`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = (
@@ -27,7 +29,8 @@ UNROLL_BY_4 = (
 )
 NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
 NO_VECTOR = ", !llvm.loop !20"  # for loops that are scalar by their nature: see `Effort.SHORT`
-# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
+# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop
+# which ends where they go back.
 WHILE = ", !llvm.loop !30"
 _METADATA = {
     NO_UNROLL: ("!1 = distinct !{!1, !2}", '!2 = !{!"llvm.loop.unroll.disable"}'),
@@ -91,7 +94,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self._final_names: dict[str, str] = {}
         self._block = "entry"
 
-    # -- lines -------------------------------------------------------------------------------------------------------
+    # -- lines -------------------------------------------------------------------------------------
     def value(self, expression: str) -> str:
         """Append `%n = expression` and return `%n`."""
         self._counter += 1
@@ -186,7 +189,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})"
         )
 
-    # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------------------------------
+    # -- operations by LLVM's names, on names of values: i64 unless a type is given ----------------
     def _given(self, value: object, t: Type | str) -> Value:
         return self.named(value, type_named(t))
 
@@ -202,7 +205,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def choose(
         self, condition: object, then: object, otherwise: object, t: Type | str = I64
     ) -> str:
-        """condition ? then : otherwise."""
+        """Condition ? then : otherwise."""
         x, y = self._given(then, t), self._given(otherwise, t)
         return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
 
@@ -260,7 +263,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             vector = self.insert(vector, k, self._given(value, t))
         self.write(vector, address(), wide, wide.bits * len(values) // 8, pointer_type)
 
-    # -- i64 index arithmetic ----------------------------------------------------------------------------------------
+    # -- i64 index arithmetic ----------------------------------------------------------------------
     def index_operation(self, op: str, a: Word, b: Word, flags: str = "") -> Word:
         """See `IndexArithmetic`."""
         return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags).name
@@ -281,12 +284,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         )
 
     def span(self, start: str | int, length: int) -> str | int:
-        """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
+        """Start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
         end = self.add(start, length)
         self._spans[start, end] = length
         return end
 
-    # -- loops -------------------------------------------------------------------------------------------------------
+    # -- loops -------------------------------------------------------------------------------------
     @contextmanager
     def loop(
         self,
@@ -333,8 +336,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             iterations = -(-(extent - start) // step)
             size = len(self.records) - first + self._repeated_lines - repeated
             short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
-            # Not around a choice: LLVM may take it out of the loop, or thread the loop through it; what is left does not run a constant
-            # number of times, and LLVM would complain on stderr that it cannot unroll it.
+            # Not around a choice: LLVM may take it out of the loop, or thread the loop through it;
+            # what is left does not run a constant number of times, and LLVM would complain on
+            # stderr that it cannot unroll it.
             if short and self._choices == choices:
                 metadata = UNROLL
                 self._repeated_lines += (iterations - 1) * size

@@ -1,8 +1,9 @@
 """A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
 
-The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and slots for the evaluator
-callback, the probe counters and the kernels' scratch memory. Every value's place comes from the buffer assignment; control
-flow is emitted inline. Here is the function that is entered; the kernels that it calls are kept in `program_kernels.py`.
+The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and
+slots for the evaluator callback, the probe counters and the kernels' scratch memory. Every value's
+place comes from the buffer assignment; control flow is emitted inline. Here is the function that is
+entered; the kernels that it calls are kept in `program_kernels.py`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class HostProgramWriter:
         self.operations = OperationWriter(kernels, place_of, layout, probes=probes)
         self.w, self.calls = self.operations.w, self.operations.calls
 
-    # -- computations ------------------------------------------------------------------------------------------------
+    # -- computations ------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
         """Emit every instruction in order; chains of kernels along the same rows block by block."""
         sequence = [i for i in computation.sequence() if not renames_memory(i)]
@@ -237,10 +238,11 @@ class HostProgramWriter:
             w.branch(end)
         w.start_block(end)
 
-    # -- the whole ---------------------------------------------------------------------------------------------------
+    # -- the whole ---------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
         """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
-        to lead to different memory: LLVM then keeps what a loop carries in registers."""
+        to lead to different memory: LLVM then keeps what a loop carries in registers.
+        """
         body, body_origins = self.w.body_lines()
         pointers: list[str] = []
         for slot, name in self.calls.pointers.items():
@@ -317,7 +319,8 @@ class HostProgramWriter:
         self.w.do("ret i32 0")
         kernels = self.kernels
         kernels.scheduled.check_all_met([row.name for row in self.operations.rows])
-        # LLVM 22 aborts the process on vectors of an `optnone` function that is compiled beside optimised ones.
+        # LLVM 22 aborts the process on vectors of an `optnone` function that is compiled beside
+        # optimised ones.
         kernels.inlines_tiny = not self.operations.is_long
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
@@ -366,7 +369,8 @@ class HostProgramWriter:
 
 def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:
     """Whether all that a condition reads is constant after the first turn. LLVM would then make an endless loop of the `while`, or none,
-    give it the metadata of a loop in its body, and complain on stderr that it cannot unroll it."""
+    give it the metadata of a loop in its body, and complain on stderr that it cannot unroll it.
+    """
     (state,) = condition.parameters()
     if not state.shape.is_tuple:
         return body.root.opcode.name in ("parameter", "constant")

@@ -13,7 +13,8 @@ PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i
 class KernelCalls:
     """Writes addresses, calls and probes into `w`. pointers: slots of the table that are read, with the name of what is in them.
     tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles.
-    is_long: whether the entry is not optimised."""
+    is_long: whether the entry is not optimised.
+    """
 
     def __init__(
         self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool
@@ -25,7 +26,8 @@ class KernelCalls:
 
     def base(self, slot: int) -> str:
         """The pointer in a table slot, loaded once at the function's entry; in a long one each time, since LLVM takes time with the square
-        of what lives from the entry to its use."""
+        of what lives from the entry to its use.
+        """
         if self.is_long:
             return self.w.value(
                 f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %table, i64 {slot}')}, !invariant.load !0"

@@ -1,8 +1,9 @@
 """dot and convolution by BLAS: which operations it can serve, and the kernels that call it.
 
-The routine is an external symbol (`cblas_sgemm` ...) whose address the backend supplies at load time. A dot of any dimension
-numbers becomes batched GEMMs through strides, without copies, when its free and its contracted dimensions each have one stride
-and one of the two is contiguous. A convolution becomes a GEMM per output row and window column.
+The routine is an external symbol (`cblas_sgemm` ...) whose address the backend supplies at load
+time. A dot of any dimension numbers becomes batched GEMMs through strides, without copies, when its
+free and its contracted dimensions each have one stride and one of the two is contiguous. A
+convolution becomes a GEMM per output row and window column.
 """
 
 from __future__ import annotations
@@ -35,15 +36,17 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
-# A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2), or 2, 4 or 8, and what is left by others
-# that round differently. So no row changes its place, and shares give the bits of the whole.
+# A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2),
+# or 2, 4 or 8, and what is left by others that round differently. So no row changes its place, and
+# shares give the bits of the whole.
 LIBRARY_ROWS = 24
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
 def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
     """None when BLAS serves the dot well; else why not, first what is impossible. With a target, our own kernel is preferred where it is
-    estimated to need fewer cycles (`dot_plan.library_cycles` says how)."""
+    estimated to need fewer cycles (`dot_plan.library_cycles` says how).
+    """
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(
         o.shape.element_type is not element_type for o in dot.operands
@@ -232,7 +235,8 @@ def write_library_dot(
 
 def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
     """None when the convolution becomes GEMMs per output row; else why not. With a target, tiles are preferred where they serve: they keep
-    sums in registers for the whole window, where BLAS is called for each column of it."""
+    sums in registers for the whole window, where BLAS is called for each column of it.
+    """
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(
         o.shape.element_type is not element_type for o in i.operands

@@ -1,10 +1,12 @@
 """cholesky by LAPACK and triangular-solve by BLAS: which instructions they serve, what they save, and the kernels that call them.
 
-The estimates are of cycles of one core, fitted to times of sizes from 4 to 256 in f32 and f64: the library has a call, a part
-that grows with the size of the matrices (copies, its unblocked edges) and multiply-adds at the vector units' rate; the loops of
-`cholesky-expander` and `triangular-solve-expander`, which stand for it where no library is, sweep the whole matrices for each column
-or row. LAPACK is column-major: a row-major matrix is its transpose there, so a lower factor is asked for as an upper one, and
-the factor comes out transposed back. That holds for complex matrices too, since the conjugations cancel.
+The estimates are of cycles of one core, fitted to times of sizes from 4 to 256 in f32 and f64: the
+library has a call, a part that grows with the size of the matrices (copies, its unblocked edges)
+and multiply-adds at the vector units' rate; the loops of `cholesky-expander` and
+`triangular-solve-expander`, which stand for it where no library is, sweep the whole matrices for
+each column or row. LAPACK is column-major: a row-major matrix is its transpose there, so a lower
+factor is asked for as an upper one, and the factor comes out transposed back. That holds for
+complex matrices too, since the conjugations cancel.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
 
 def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
     """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not
-    positive definite."""
+    positive definite.
+    """
     context = KernelContext(target, i, slots)
     w = context.writer
     w.origin = i.id

@@ -1,10 +1,11 @@
 """LLVM types and constants of HLO's primitive types.
 
-In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory, the upper bits zero, and their
-own width in registers. Floats of eight bits and fewer are integers everywhere (see `ir/small_floats.py`). Complex values are pairs
-{re, im} in memory and two scalars in registers. 16-bit floats are computed in f32 and rounded after each operation.
-bf16 is an i16 everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat where the CPU
-cannot, and rounds subnormals to zero where it can.
+In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory,
+the upper bits zero, and their own width in registers. Floats of eight bits and fewer are integers
+everywhere (see `ir/small_floats.py`). Complex values are pairs {re, im} in memory and two scalars
+in registers. 16-bit floats are computed in f32 and rounded after each operation. bf16 is an i16
+everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat
+where the CPU cannot, and rounds subnormals to zero where it can.
 """
 
 from __future__ import annotations

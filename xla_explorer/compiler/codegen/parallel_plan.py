@@ -1,8 +1,9 @@
 """Whether a kernel is worth several threads, and in how many shares: a decision from the estimated time on one thread.
 
-The estimate is the longest of memory traffic, arithmetic and calls of elementary functions, at rates of an ordinary core; it only
-has to be right within a factor of two or so. There are more shares than threads, because cores may be shared with other
-processes: who is late takes fewer shares, and a thread that gets no core at all delays nobody by more than one share.
+The estimate is the longest of memory traffic, arithmetic and calls of elementary functions, at
+rates of an ordinary core; it only has to be right within a factor of two or so. There are more
+shares than threads, because cores may be shared with other processes: who is late takes fewer
+shares, and a thread that gets no core at all delays nobody by more than one share.
 """
 
 from __future__ import annotations

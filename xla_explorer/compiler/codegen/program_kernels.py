@@ -105,7 +105,8 @@ class _NamedKernel:
 class ProgramKernels:
     """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
     control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
-    finished: takes kernels that LLVM may compile while the others are written."""
+    finished: takes kernels that LLVM may compile while the others are written.
+    """
 
     def __init__(
         self,
@@ -293,7 +294,7 @@ class ProgramKernels:
             self._chains[calls] = self.fresh_name("row_chain")
         return self._chains[calls]
 
-    # -- vectors -------------------------------------------------------------------------------------------------------
+    # -- vectors -----------------------------------------------------------------------------------
     def note_vectors(self) -> None:
         """Who makes the vectors of each kernel is a decision."""
         for kernel in self._kernels:
@@ -338,7 +339,7 @@ class ProgramKernels:
             "scalar-by-nature" if kernel.made.effort is OptimizationLevel.SHORT else "left-to-llvm"
         )
 
-    # -- the text ------------------------------------------------------------------------------------------------------
+    # -- the text ----------------------------------------------------------------------------------
     @property
     def declarations(self) -> dict[str, None]:
         """What the kernels call, as `declare` lines."""

@@ -49,7 +49,8 @@ class KernelDecision(NamedTuple):
 
 class EvaluatorStep(NamedTuple):
     """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf. record_slot: of a foreign function, which
-    native code calls; what it returned is looked at here."""
+    native code calls; what it returned is looked at here.
+    """
 
     instruction: HloInstruction
     operands: tuple[tuple[BufferSlice, ...], ...]
@@ -89,7 +90,8 @@ class HostProgram(NamedTuple):
 class HostTable(NamedTuple):
     """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest.
 
-    foreign_calls: of how many foreign functions there is a record."""
+    foreign_calls: of how many foreign functions there is a record.
+    """
 
     parameters: int
     output_slot: int

@@ -1,9 +1,11 @@
 """Chains of kernels that run block by block of rows, so that what one kernel writes or reads is still in the cache for the next.
 
-Consecutive kernels whose outermost loops run along the rows of the same arrays (softmax: maximum, sum of exponentials, quotient) are
-made from loop nests in shares, and the program calls share 0 of each, then share 1 of each, and so on. Share b of a kernel
-touches the fraction [b / parts, (b + 1) / parts) of every row-major array that the outermost loop runs along, whatever its rank. That is
-in order when whatever two kernels of the chain both touch, and at least one of them writes, is exactly the same memory, cut by both.
+Consecutive kernels whose outermost loops run along the rows of the same arrays (softmax: maximum,
+sum of exponentials, quotient) are made from loop nests in shares, and the program calls share 0 of
+each, then share 1 of each, and so on. Share b of a kernel touches the fraction [b / parts, (b + 1)
+/ parts) of every row-major array that the outermost loop runs along, whatever its rank. That is in
+order when whatever two kernels of the chain both touch, and at least one of them writes, is exactly
+the same memory, cut by both.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ Memory = tuple[int, int, int]  # table slot, offset, bytes
 
 class RowKernel(NamedTuple):
     """A kernel that can be cut along rows. extent: steps of its outermost loop. alone: it has no other loop.
-    follows: for each operand whether the loop runs along its outermost dimensions (results always do)."""
+    follows: for each operand whether the loop runs along its outermost dimensions (results always do).
+    """
 
     extent: int
     alone: bool

@@ -107,7 +107,8 @@ class ScheduledKernels:
         notes_forced: bool = False,
     ) -> Sequence[Directive]:
         """The directives of a plain nest without those that the user forbids, and what needs them; then those that are forced, where they
-        are legal. of_policy: they are a policy's, which need no checks until one is left out. notes_forced: nobody notes them later."""
+        are legal. of_policy: they are a policy's, which need no checks until one is left out. notes_forced: nobody notes them later.
+        """
         overrides = self._overrides.get(i.name, ())
         made = Schedule(nest, nest)
         for directive in directives if overrides else ():

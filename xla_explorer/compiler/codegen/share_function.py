@@ -23,7 +23,8 @@ def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
 
 def share_function(function: str, kernel: Kernel) -> list[str]:
     """What the pool calls: it takes the kernel's pointers from memory, and the share's own part of the scratch memory. In a kernel with
-    phases, a number behind the pointers says where the phase starts."""
+    phases, a number behind the pointers says where the phase starts.
+    """
     count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
     lines = [
         f"define internal void @{function}_share(ptr %context, i64 %part) nounwind {{",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# What LLVM calls by name on its own. A kernel of that name, which an HLO instruction may well have (`pow`, `round`), would be called in
-# its place. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
+# What LLVM calls by name on its own. A kernel of that name, which an HLO instruction may well have
+# (`pow`, `round`), would be called in its place. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
 _MATHEMATICS = (
     "acos",
     "acosh",

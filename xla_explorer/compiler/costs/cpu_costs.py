@@ -1,6 +1,7 @@
 """Estimated nanoseconds of elementwise work and memory traffic on one CPU core: enough to rank fusion choices.
 
-The constants were measured on one core of an AVX-512 server; those of launches, caches and memory are the target's.
+The constants were measured on one core of an AVX-512 server; those of launches, caches and memory
+are the target's.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ _EMITTED: dict[str, int] = {
 
 class FusionCostModel:
     """Times in nanoseconds. launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or the memory.
-    rows: per byte of rows that kernels write and read again block by block, in the second-level cache."""
+    rows: per byte of rows that kernels write and read again block by block, in the second-level cache.
+    """
 
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")
 

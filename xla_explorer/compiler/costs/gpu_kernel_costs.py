@@ -1,9 +1,11 @@
 """Estimated time of one GPU kernel: launch, arithmetic, memory traffic, and how much of the device it occupies.
 
-Source of the form: xla/service/gpu/model/gpu_performance_model.cc and gpu_performance_model_base.cc. time = launch + the larger of
-arithmetic and memory + a small part of the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block; that of a
-product is the estimate of its kernel's plan, where the target knows the plan. Memory is read once from DRAM and again from a cache; a
-kernel of few threads has too few requests under way to reach the bandwidth (Little's law).
+Source of the form: xla/service/gpu/model/gpu_performance_model.cc and
+gpu_performance_model_base.cc. time = launch + the larger of arithmetic and memory + a small part of
+the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block; that of a
+product is the estimate of its kernel's plan, where the target knows the plan. Memory is read once
+from DRAM and again from a cache; a kernel of few threads has too few requests under way to reach
+the bandwidth (Little's law).
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ SHARE_OF_A_PRODUCT = (
 
 class KernelEstimate(NamedTuple):
     """operations: instructions of lanes. bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
-    threads that the kernel fills, 0 to 1. Times in nanoseconds."""
+    threads that the kernel fills, 0 to 1. Times in nanoseconds.
+    """
 
     operations: float
     bytes_read: float
@@ -58,7 +61,8 @@ def gpu_kernel_estimate(
     products: float = 0.0,
 ) -> KernelEstimate:
     """One launch. net, again, written: bytes that are read from DRAM, read again from a cache, and written. products: nanoseconds of
-    arithmetic besides the operations."""
+    arithmetic besides the operations.
+    """
     device, launch = gpu_numbers(target)
     blocks = -(-threads // _BLOCK)
     active = min(blocks, device.multiprocessors)

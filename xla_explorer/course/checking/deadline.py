@@ -1,7 +1,8 @@
 """A deadline for an answer's own Python, and a limit of memory: an endless loop, or a list that grows without end, is an answer too.
 
-A thread watches how long the answer computes and raises an exception in the middle of it. What counts is the processor's time of the
-thread that runs the answer, so that a busy machine makes no right answer late; where it stands still, the clock on the wall ends it.
+A thread watches how long the answer computes and raises an exception in the middle of it. What
+counts is the processor's time of the thread that runs the answer, so that a busy machine makes no
+right answer late; where it stands still, the clock on the wall ends it.
 """
 
 from __future__ import annotations
@@ -145,7 +146,8 @@ class Watch:
                     _raise_in(
                         self._thread, DeadlineReached
                     )  # again and again: a bare `except:` may have kept the last one
-                    # Not at once: what catches this one must not be hit by the next before it has told this thread to stop.
+                    # Not at once: what catches this one must not be hit by the next before it has
+                    # told this thread to stop.
                     self._since = (
                         since[0] + _AGAIN * (spent > self.seconds),
                         since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds),

@@ -1,5 +1,6 @@
 """What every exercise that writes a pass has in common: run it on a copy, see that the program is well formed, that the pass told the
-truth about having changed it, and that the values are the same to the bit."""
+truth about having changed it, and that the values are the same to the bit.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The exercises by name, and `check`: a plain function that notebooks, pytest and graders call alike.
 
-An exercise is a generator over its cases: it yields None for each case that held and a `Failure` for the first that did not. What it
-does is fixed by seeds; no exercise looks at a clock.
+An exercise is a generator over its cases: it yields None for each case that held and a `Failure`
+for the first that did not. What it does is fixed by seeds; no exercise looks at a clock.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class WrongAnswer(Exception):  # control flow inside a check, never shown
 
 class Exercise(NamedTuple):
     """name: `nb03.dce`. task: one sentence. start: what to do first, said while it is not solved. checker: the cases. hints: what
-    `xe.course.hint` says after `start`, each a step further."""
+    `xe.course.hint` says after `start`, each a step further.
+    """
 
     name: str
     task: str

@@ -1,8 +1,8 @@
 """Grades notebooks: every cell in a child process with limits of time and memory, the answers judged again there.
 
-A grade is as honest as the notebook's Python: code of the answer runs in the process that judges it, and could change the judge. It cannot
-see the hidden checks before its last cell has ended, and reaches neither the network (on Linux, where the kernel allows that) nor the
-grader's process.
+A grade is as honest as the notebook's Python: code of the answer runs in the process that judges
+it, and could change the judge. It cannot see the hidden checks before its last cell has ended, and
+reaches neither the network (on Linux, where the kernel allows that) nor the grader's process.
 """
 
 from __future__ import annotations
@@ -215,7 +215,8 @@ def _is_judgement(one: Any) -> bool:
 def _hidden_titles(checks: str) -> list[tuple[str, str]]:
     """List the hidden checks that a file declares, as (exercise, title in the grade), by reading its text.
 
-    The child could be kept from running them by the notebook's code; the file itself cannot be changed there."""
+    The child could be kept from running them by the notebook's code; the file itself cannot be changed there.
+    """
     try:
         tree = ast.parse(checks)
     except (SyntaxError, ValueError):  # the child says what is wrong
@@ -285,5 +286,6 @@ def read_cells(path: Path) -> list[Cell]:
 
 def _exercises_of(metadata: Any, source: str) -> tuple[str, ...]:
     own = metadata.get("exercise")
-    # A cell that shows a mistake names its exercise as well; the exercise is the notebook's all the same.
+    # A cell that shows a mistake names its exercise as well; the exercise is the notebook's all the
+    # same.
     return (str(own),) if own else tuple(_NAME.findall(source))

@@ -37,7 +37,8 @@ ENTRY main { x = f32[3] parameter(0)  w = f32[2,3] broadcast(x), dimensions={1} 
 _TURNED = """HloModule turned
 ENTRY main { x = f32[3,3,3] parameter(0)  t = f32[3,3,3] transpose(x), dimensions={1,2,0}
   ROOT r = f32[3,3,3] negate(t) }"""
-# On numbers that are none, or infinite, these have one value: `fast` and `llvm.maxnum` give another.
+# On numbers that are none, or infinite, these have one value: `fast` and `llvm.maxnum` give
+# another.
 _SPECIAL = ("maximum(x, y)", "subtract(x, x)", "multiply(x, y)", "add(y, x)")
 _SPECIAL_VALUES = (
     np.array([np.nan, 1, np.nan, np.inf, -np.inf, 2, np.inf, 0], np.float32),

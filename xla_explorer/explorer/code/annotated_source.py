@@ -42,7 +42,8 @@ _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 class AnnotatedLine(NamedTuple):
     """number: in the source text, from 1. kernels: names of the steps that compute the line. time_us: the line's part of their medians,
     None without a profile. share: of the time of all kernels. lines: how many lines these steps compute: if more than one, their time is
-    split by the estimated cost of the instructions. code: stage -> lines."""
+    split by the estimated cost of the instructions. code: stage -> lines.
+    """
 
     number: int
     text: str

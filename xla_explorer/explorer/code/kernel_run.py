@@ -250,7 +250,8 @@ def checked_values(
     scheduled: Compilation,
 ) -> tuple[bool, str]:
     """(whether the values are right, a sentence): the evaluator's within its tolerance, and the plain nest's bit by bit unless a directive
-    reorders sums."""
+    reorders sums.
+    """
     leaves = default.signature.leaves(given)
     wanted = [session.executable.execute(leaves) for session in (default, plain)]
     found = scheduled.executable.execute(leaves)
@@ -339,7 +340,8 @@ def timed_in_turns(
     own_time: bool = True,
 ) -> PairedTiming:
     """Time two calls. own_time: processor time of this thread, which no other process lengthens; else wall time, for calls that wake
-    threads."""
+    threads.
+    """
     clock = time.thread_time_ns if own_time else time.perf_counter_ns
 
     def sample(call: Callable[[], object], times: int) -> float:

@@ -128,7 +128,8 @@ def _alone(
 
 def optimized_lines(session: Compilation, instruction: int) -> list[str]:
     """The lines of optimised LLVM IR that came from an instruction: of the whole program where that is made already, else of the kernel
-    that it is in, alone."""
+    that it is in, alone.
+    """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
     from xla_explorer.backends.llvm.stages import strip_debug

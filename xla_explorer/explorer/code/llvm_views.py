@@ -1,8 +1,9 @@
 """What LLVM did with a session's kernels: its passes with diffs, its remarks by HLO line, and llvm-mca's estimate of the inner loops.
 
-Passes and remarks come from a second compilation of the same IR in a child process, since LLVM prints them under options that hold
-for a whole process. The code is that of the session: same IR, target and options; of a kernel's passes, that kernel's alone. Sessions of
-the backends cpu and gpu (LLVM for NVPTX) have them.
+Passes and remarks come from a second compilation of the same IR in a child process, since LLVM
+prints them under options that hold for a whole process. The code is that of the session: same IR,
+target and options; of a kernel's passes, that kernel's alone. Sessions of the backends cpu and gpu
+(LLVM for NVPTX) have them.
 """
 
 from __future__ import annotations
@@ -321,7 +322,8 @@ def _simulate(
     tool: str, triple: str, cpu: str, code: list[str]
 ) -> tuple[float, float, float, str, str] | None:
     """Cycles per iteration, instructions per cycle, block throughput, busiest resource, processor; None for code the tool cannot read."""
-    # An older llvm-mca may not know this processor: then the nearest that it knows, and the table says which.
+    # An older llvm-mca may not know this processor: then the nearest that it knows, and the table
+    # says which.
     for model in (cpu, "znver4", "x86-64-v4", ""):
         options = [
             f"-mtriple={triple}",

@@ -151,7 +151,8 @@ def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -
 
 def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
     """The kernel of an instruction; where a policy makes several of it, one launched after the other, each. One that cannot be shown is a
-    line that says why."""
+    line that says why.
+    """
     nest = nest_as_written(compilation, i)
     if isinstance(nest, Reason):
         yield _opaque_loops(i, nest)

@@ -17,7 +17,8 @@ class Fold(NamedTuple):
 
 class DirectiveStep(NamedTuple):
     """A directive of a schedule. message: its numbers. by: `user` or `policy`. diff: what it changed, as lines (`same`, `del`, `add` or
-    `gap`, text)."""
+    `gap`, text).
+    """
 
     directive: str
     message: str
@@ -85,7 +86,8 @@ class LoopChoice(NamedTuple):
 class LoopTry(NamedTuple):
     """What a schedule comes to. schedule: its text. code, message, hint: of the directive that is refused, empty where all are legal; the
     rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate, which is for one core or for a GPU
-    (`where`); before: of the kernel as it is. choices: what may follow. ran: what running the kernel alone said, in sentences."""
+    (`where`); before: of the kernel as it is. choices: what may follow. ran: what running the kernel alone said, in sentences.
+    """
 
     schedule: str
     code: str

@@ -84,7 +84,8 @@ class StageColumn:
 
     def _of_step(self, step: ProgramStep) -> Iterator[tuple[str, dict[int, int]]]:
         """The functions of a step, by name, and what the ids in their lines mean for it: a function that several steps share was written
-        for one of them, whose instructions stand for those of the others in their order."""
+        for one of them, whose instructions stand for those of the others in their order.
+        """
         assert self.made_by is not None
         members = step_members(self.made_by, step)
         ids = {i.id for i in members}

@@ -63,7 +63,8 @@ def _delimited(
 
 def _labelled(lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLine]]:
     """Assembly: a function begins at its label; local labels begin with a dot. What follows a function's end (tables of constants) is left
-    out."""
+    out.
+    """
     found: dict[str, list[CodeLine]] = {}
     body: list[CodeLine] | None = None
     for number, (text, key) in enumerate(lines, 1):

@@ -65,7 +65,8 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "c
 
 class Comparison(Report):
     """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right).
-    overrides: what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
+    overrides: what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions.
+    """
 
     def __init__(
         self,

@@ -1,8 +1,9 @@
 """`xe.compare.fusions`: which producers went into one kernel with their consumers, in two compiles of one program, and why ours did not.
 
-An edge of the program is `fused` when both its ends are computed inside one kernel, `memory` when the value crosses memory between two, and
-absent where a compiler rewrote it away. Edges are known again by the names of their ends, which both compilers keep when they move an
-instruction into a fusion.
+An edge of the program is `fused` when both its ends are computed inside one kernel, `memory` when
+the value crosses memory between two, and absent where a compiler rewrote it away. Edges are known
+again by the names of their ends, which both compilers keep when they move an instruction into a
+fusion.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ Refusals = Mapping[tuple[str, str], tuple[str, str]]
 
 class FusionEdge(NamedTuple):
     """One producer and one consumer. left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the left
-    one, where neither did), if it was asked. bytes: of the value that is written and read again when it is not fused."""
+    one, where neither did), if it was asked. bytes: of the value that is written and read again when it is not fused.
+    """
 
     producer: str
     consumer: str
@@ -108,7 +110,6 @@ def compare_fusions(
     >>> str(xe.compare.fusions(text, policies=("time", "xla"))).splitlines()[0]
     '1 edges fused by both, 0 by time only, 0 by xla only'
     """
-
     source = as_module(module)
     if policies is not None:
         one, other = [compile_as(Compilation, source, fusion_policy=policy) for policy in policies]

@@ -232,6 +232,7 @@ def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float
             first += time_calls(base, given, 1)
             second += time_calls(best, given, 1)
     (before, spread_before), (after, spread_after) = spread(first), spread(second)
-    # Notches of the medians must not overlap. Source: McGill, Tukey and Larsen, Variations of Box Plots (1978).
+    # Notches of the medians must not overlap. Source: McGill, Tukey and Larsen, Variations of Box
+    # Plots (1978).
     notch = 1.57 * (spread_before + spread_after) / len(first) ** 0.5
     return (best if before - after > notch and best is not base else base), (before, after)

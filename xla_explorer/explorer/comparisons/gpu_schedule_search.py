@@ -1,6 +1,7 @@
 """`xe.tune` for kernels of a GPU: what its policies make with other numbers, ranked by the estimate, then counted on the emulator.
 
-A schedule's time is that of the GPU's description for the instructions and sectors that the emulator counts: nothing is timed.
+A schedule's time is that of the GPU's description for the instructions and sectors that the
+emulator counts: nothing is timed.
 """
 
 from __future__ import annotations

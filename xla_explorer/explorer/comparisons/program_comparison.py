@@ -22,7 +22,8 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 class ProgramRow(NamedTuple):
     """One program. left_*, right_*: of the two compiles. fused_both ...: edges of the program fused by both, by one only. *_mb: read and
     written by all kernels (estimate). *_us: median run time, measured in turns. ratio: of the run times, left to right. *_compile_ms: of
-    this compile. agree: whether the values do. status: `ok`, or why there are no figures."""
+    this compile. agree: whether the values do. status: `ok`, or why there are no figures.
+    """
 
     program: str
     left_kernels: int | None = None

@@ -23,7 +23,8 @@ STATUSES = ("changed", "moved", "only left", "only right", "same")
 
 class DifferenceRow(NamedTuple):
     """One instruction, or a pair. status: one of STATUSES. what: the properties that differ, with both values. bytes_left, flops_left ...:
-    estimates of the cost model (0 on the side where it is not)."""
+    estimates of the cost model (0 on the side where it is not).
+    """
 
     status: str
     opcode: str
@@ -78,7 +79,8 @@ class StructuralDifference(Report):
 
     def graph(self) -> Graph:
         """Both modules as one picture: a pair is one node, what differs is marked (+ only right, − only left, ● changed, ↷ moved), with
-        what it reads and what reads it around it. `.save(path)` writes it."""
+        what it reads and what reads it around it. `.save(path)` writes it.
+        """
         pairs = zip(self._pairs, self.rows, strict=True)
         statuses = [(left, right, row.status, row.what) for (left, right), row in pairs]
         return Graph(difference_picture(statuses, f"{self.left.name} → {self.right.name}"))

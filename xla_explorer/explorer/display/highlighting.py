@@ -1,5 +1,6 @@
 """Code as coloured HTML where Pygments is installed (it comes with Jupyter), else as plain escaped text. No style sheet: spans with
-colours that can be read on light and dark."""
+colours that can be read on light and dark.
+"""
 
 from __future__ import annotations
 

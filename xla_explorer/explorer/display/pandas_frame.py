@@ -14,7 +14,8 @@ from xla_explorer.foundation.visible_text import cleaned
 
 class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
     """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right, and leaves cells without a value empty.
-    At most 200 rows are shown. Shares are shown as percent; the values stay numbers from 0 to 1."""
+    At most 200 rows are shown. Shares are shown as percent; the values stay numbers from 0 to 1.
+    """
 
     @property
     def _constructor(self) -> type[WideFrame]:

@@ -1,6 +1,7 @@
 """`session.explain()` without an instruction: what to try first where a program of ours is slow, by rules.
 
-Each rule says what it saw, the call or the change to try, and an upper bound of the gain; a new rule is one more function in `OWN_RULES`.
+Each rule says what it saw, the call or the change to try, and an upper bound of the gain; a new
+rule is one more function in `OWN_RULES`.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ _COLUMNS = [
 
 class Peak(Report):
     """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
-    line), the largest first."""
+    line), the largest first.
+    """
 
     def __init__(
         self, instruction: str, line: str, position: float, holders: list[tuple[str, str, int, str]]
@@ -69,7 +70,8 @@ class Peak(Report):
 
 class BufferReport(Report):
     """Where every value lives and when. assignment: our BufferAssignment, or XLA's by its dump. Positions are in program order.
-    line_of: instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
+    line_of: instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort.
+    """
 
     def __init__(
         self,
@@ -109,7 +111,8 @@ class BufferReport(Report):
 
     def by_program_point(self) -> pandas.DataFrame:
         """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
-        peak, line."""
+        peak, line.
+        """
         found = self.assignment.memory_by_position()
         peak = max([live for _, _, live in found], default=0) or 1
         rows = [
@@ -134,7 +137,8 @@ class BufferReport(Report):
 
     def aliases(self) -> pandas.DataFrame:
         """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
-        it is not."""
+        it is not.
+        """
         rows = [
             (
                 a.output,

@@ -1,7 +1,8 @@
 """Charts of profiles with altair (extra `charts`): the roofline, predicted against measured time, memory over the program.
 
-Each takes what a session gives and returns an `altair.Chart`, to be shown, layered, or saved; the data behind it is tidy. A notebook shows
-them without a network, as SVG drawn here; `altair.renderers.enable(...)` chooses another way, and keeps it.
+Each takes what a session gives and returns an `altair.Chart`, to be shown, layered, or saved; the
+data behind it is tidy. A notebook shows them without a network, as SVG drawn here;
+`altair.renderers.enable(...)` chooses another way, and keeps it.
 """
 
 from __future__ import annotations

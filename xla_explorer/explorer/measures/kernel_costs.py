@@ -1,6 +1,7 @@
 """What an optimised module executes: its kernels, how often each runs, the bytes that they read and write, a predicted time.
 
-Works on anybody's optimised module (ours, or XLA's text parsed): the same counting for both makes them comparable.
+Works on anybody's optimised module (ours, or XLA's text parsed): the same counting for both makes
+them comparable.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _MEMORY = 0.1
 
 class KernelCost(NamedTuple):
     """instruction: the kernel. times: how often it runs per run of the program (an unknown trip count counts 1; each branch of a
-    conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU runs it."""
+    conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU runs it.
+    """
 
     instruction: HloInstruction
     times: float

@@ -251,7 +251,6 @@ def limits_here() -> MachineLimits | None:
 
 def streaming_kernels(session: Compilation) -> frozenset[str]:
     """Functions of the kernels that write their results past the cache, where the backend has such."""
-
     program = getattr(
         session.executable, "program", None
     )  # not of one in a child process, nor of one that is not compiled

@@ -30,7 +30,7 @@ class SteppedKernel(Report):
         self._stepper, self._lines, self._hlo = stepper, text.splitlines(), hlo
         self._warp = 0
 
-    # -- moving --------------------------------------------------------------------------------------------------------
+    # -- moving ------------------------------------------------------------------------------------
     def step(self, warp: int | None = None, count: int = 1) -> SteppedKernel:
         """Run the next instructions of a warp; None: of the first warp that can go on, each time. XlaExplorerError when it cannot."""
         for _ in range(count):
@@ -62,7 +62,7 @@ class SteppedKernel(Report):
             "see .warps for where warps are; .findings for what went wrong",
         )
 
-    # -- looking -------------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------
     def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
         """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last.
 

@@ -1,7 +1,8 @@
 """Compiles and profiles as Chrome traces, and the traces of other profilers as the frame that `session.profile()` gives.
 
-Source: the Trace Event Format (chrome://tracing, Perfetto); what XProf and `jax.profiler` put into the arguments of an event (`hlo_op`,
-`hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`, `source`).
+Source: the Trace Event Format (chrome://tracing, Perfetto); what XProf and `jax.profiler` put into
+the arguments of an event (`hlo_op`, `hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`,
+`source`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class TraceFileError(XlaExplorerError, ValueError):
     """A file that holds no trace, or a trace without what was asked for."""
 
 
-# -- out -------------------------------------------------------------------------------------------------------------
+# -- out -------------------------------------------------------------------------------------------
 def timeline(session: Compilation, path: str | Path | None = None) -> dict[str, Any]:
     """See `Session.timeline`."""
     runs = session.result is not None and session.result.executable is not None
@@ -133,7 +134,7 @@ def _is_said(value: Any) -> bool:
     return value is not None and value != "" and value == value
 
 
-# -- in --------------------------------------------------------------------------------------------------------------
+# -- in --------------------------------------------------------------------------------------------
 class _Event(NamedTuple):
     name: str
     track: str

@@ -1,8 +1,9 @@
 """The script and the style sheet that the widget and the exported page share.
 
-The assets are plain ES modules that a browser and node load as files. Here they are joined into one module by
-dropping the import lines and the export words: no bundler, no build step, nothing from a network. Top-level names
-must differ across files; a double one is a SyntaxError at once, and a test looks for it.
+The assets are plain ES modules that a browser and node load as files. Here they are joined into one
+module by dropping the import lines and the export words: no bundler, no build step, nothing from a
+network. Top-level names must differ across files; a double one is a SyntaxError at once, and a test
+looks for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """One self-contained HTML file: the static form for readers without script, the explorer itself for everybody else.
 
 Nothing is fetched: script, style and data are in the file. The address carries the selection
-(`#step=17&op=42&panes=hlo-after+llvm-ir.ptx*`). All data is JSON in an inert element, and `<` never occurs in it, so no name in a
-module can end that element. A content security policy allows our own script, by its hash, and nothing else.
+(`#step=17&op=42&panes=hlo-after+llvm-ir.ptx*`). All data is JSON in an inert element, and `<` never
+occurs in it, so no name in a module can end that element. A content security policy allows our own
+script, by its hash, and nothing else.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def _policy(script: str) -> str:
 
 def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
     """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
-    by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone."""
+    by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone.
+    """
     with collector_paused():
         data = base64.b64encode(packed(build_payload(source, complete=True, paths=paths))).decode()
         body, title = static_html(source, inline_svg=True), escape(source.title)

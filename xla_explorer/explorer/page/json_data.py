@@ -17,7 +17,8 @@ LineData = list[Any]
 
 class StepDetail(TypedDict):
     """What one step shows: its picture, its text (None: asked for on its own), the rules that fired. changes: the ids of the instructions
-    that the pass added, and of those that it changed; None where that is not known."""
+    that the pass added, and of those that it changed; None where that is not known.
+    """
 
     picture: PictureData
     changes: list[PackedColumn] | None
@@ -56,7 +57,8 @@ class PooledStep(TypedDict):
 
 class PaneData(TypedDict):
     """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened, or `packed`: texts, instructions and further
-    instructions as columns). costly: not made before that, even where everything else travels at once."""
+    instructions as columns). costly: not made before that, even where everything else travels at once.
+    """
 
     name: str
     producer: str
@@ -106,7 +108,8 @@ class ExplorerPayload(TypedDict):
 
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
     """Lines as [text, instruction id or None], with a list of more ids where a line has several, and its number where that is not its
-    place."""
+    place.
+    """
     return [
         [line[0], line[1]]
         if len(line) < 3 or not (line[2] or line[3] is not None)

@@ -1,8 +1,9 @@
 """The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
 
-A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each is
-stored once in a pool (`pools.py`) and a step is a sequence of its slots. A *light* payload holds the step
-list, decisions, times and the lineage; the rest is asked for step by step (`answer`).
+A *complete* payload holds every step and needs no kernel. Successive steps share most of their
+rows, so each is stored once in a pool (`pools.py`) and a step is a sequence of its slots. A *light*
+payload holds the step list, decisions, times and the lineage; the rest is asked for step by step
+(`answer`).
 """
 
 from __future__ import annotations
@@ -183,7 +184,8 @@ def build_payload(
     paths: bool = True,
 ) -> ExplorerPayload:
     """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first. paths: keep
-    absolute paths, of which else only the names of files stay."""
+    absolute paths, of which else only the names of files stay.
+    """
     steps = list(source.steps())
     if complete is None:
         complete = is_small(steps)
@@ -369,7 +371,8 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request of the widget: {"ask": "step" | "text" | "history", "id": int}, {"ask": "panes"}, {"ask": "pane",
     "name": str}, {"ask": "about", "id": int} (all decisions about an instruction), or a report's.
 
-    Raises:
+    Raises
+    ------
         ValueError: for a request that is none of these, or a step or pane that does not exist.
     """
     ask, number = message.get("ask"), message.get("id")

@@ -1,9 +1,11 @@
 """Rows of many steps, each stored once: what changes from step to step is a version of a slot, what stays is not repeated.
 
-A slot is what keeps its identity over the passes: an instruction's line, a node, an edge. It has a row, and from which step on another
-row stands for it. A step is a sequence of slots, written as what it takes over from the sequence of the step before, and what is new
-(`SlotSequence`); a pass that changes the rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as differences,
-words that occur often as indices into a table. The script has the inverses, in `assets/pools.js`.
+A slot is what keeps its identity over the passes: an instruction's line, a node, an edge. It has a
+row, and from which step on another row stands for it. A step is a sequence of slots, written as
+what it takes over from the sequence of the step before, and what is new (`SlotSequence`); a pass
+that changes the rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as
+differences, words that occur often as indices into a table. The script has the inverses, in
+`assets/pools.js`.
 """
 
 from __future__ import annotations
@@ -85,7 +87,8 @@ class PackedColumn(TypedDict, total=False):
 
 class PackedPool(TypedDict):
     """The slots of a pool. versions: pairs (distance to the slot of the last pair, step) for every row but the first of a slot; the rows of
-    a slot stand side by side. columns: a column for each field of the rows."""
+    a slot stand side by side. columns: a column for each field of the rows.
+    """
 
     slots: int
     versions: list[int]

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 _SEGMENT = r"[^\s\"'<>:/\\,;=(){}\[\]*|&]"
-# A path that stands free in a text. Not after a name, a closing bracket or `<`: `jit(f)/jit(main)/add` and `</b>` are none.
+# A path that stands free in a text. Not after a name, a closing bracket or `<`:
+# `jit(f)/jit(main)/add` and `</b>` are none.
 _FREE = re.compile(rf"(?<![\w)\]}}./*<:\\-])(?:file://)?/(?:{_SEGMENT}+/)+(?={_SEGMENT})")
 _WINDOWS = re.compile(
     rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+[\\/]{{1,2}})+(?={_SEGMENT})"
@@ -17,8 +18,9 @@ _QUOTED = re.compile(r'(?<=")/(?:[^"\n\\/]|\\.)+/(?:(?:[^"\n\\/]|\\.)*/)*(?=[^"\
 _ESCAPED = re.compile(
     r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)"
 )
-# Shares of a network, also of WSL, with backslashes as they are or as a string literal has them; a way up from a working folder, or from
-# home; places in stores (gs://, s3://, file://host); who logs in where.
+# Shares of a network, also of WSL, with backslashes as they are or as a string literal has them; a
+# way up from a working folder, or from home; places in stores (gs://, s3://, file://host); who logs
+# in where.
 _SHARE = re.compile(rf"(?<![\w\\])\\{{2,}}(?:(?:{_SEGMENT}| )+[\\/]+)+(?={_SEGMENT})")
 _UPWARDS = re.compile(
     rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\\/]{{1,2}}|{_SEGMENT}+[\\/]{{1,2}})*(?={_SEGMENT})"

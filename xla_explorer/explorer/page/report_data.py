@@ -1,7 +1,8 @@
 """Reports as JSON data: the answers to a live view, and what an exported page carries of them.
 
-A page carries buffers, kernels, the roof, remarks, the rules' code, the passes of LLVM for the most expensive kernel, and
-the first rewrites one by one. What is left out is said where it would be, with the call that shows it.
+A page carries buffers, kernels, the roof, remarks, the rules' code, the passes of LLVM for the most
+expensive kernel, and the first rewrites one by one. What is left out is said where it would be,
+with the call that shows it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report: {"ask": NAME} of a tab that has data, or of the reports' requests with what is read
     there.
 
-    Raises:
+    Raises
+    ------
         ValueError: it is none of these, or the source cannot answer it.
     """
     ask = str(message.get("ask"))

@@ -1,7 +1,7 @@
 """What the views ask beyond the passes: buffers, kernels, the machine's roof, LLVM's passes, single rewrites, what-ifs.
 
-`Reports` answers everything with "nothing known", so that a source only overrides what it can say. All rows are named
-tuples of plain values, as in `source`.
+`Reports` answers everything with "nothing known", so that a source only overrides what it can say.
+All rows are named tuples of plain values, as in `source`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Request = Callable[[Any, Mapping[str, Any]], Any]
 class BufferRow(NamedTuple):
     """One value: where it lives and when. offset, size: bytes. start, end: positions in program order. buffer_start,
     buffer_end: of the memory, which several values may use in turn (`shared_with`). held: bytes that it holds where most of the arena
-    is in use, 0: none. line: of the source."""
+    is in use, 0: none. line: of the source.
+    """
 
     name: str
     instruction: int | None
@@ -65,7 +66,8 @@ class ApartReason(NamedTuple):
 class BufferView(NamedTuple):
     """The memory of a program. peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left out, the
     smallest of those that hold nothing at the peak. why_apart: for pairs of the largest buffers that do not share memory; a live view
-    asks for any pair."""
+    asks for any pair.
+    """
 
     rows: tuple[BufferRow, ...]
     arena_bytes: int
@@ -80,7 +82,8 @@ class KernelRow(NamedTuple):
     """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
     predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code. bound: what it takes its
     time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. layers: the
-    blocks of the graph that it is in, from the outside in."""
+    blocks of the graph that it is in, from the outside in.
+    """
 
     name: str
     opcode: str
@@ -112,7 +115,8 @@ class LoopAxis(NamedTuple):
 class LoopKernel(NamedTuple):
     """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
     `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
-    core or for a GPU (`where`). part: which of several kernels of one nest, as `1 of 2`."""
+    core or for a GPU (`where`). part: which of several kernels of one nest, as `1 of 2`.
+    """
 
     name: str
     instruction: int
@@ -176,7 +180,8 @@ class RemarkRow(NamedTuple):
 
 class PtxCountRow(NamedTuple):
     """What one line of PTX did on the emulator. line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1.
-    mark: the worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers."""
+    mark: the worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers.
+    """
 
     line: int
     warps: int
@@ -187,7 +192,8 @@ class PtxCountRow(NamedTuple):
 
 class ComparisonRow(NamedTuple):
     """One measure of two compiles. unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where neither
-    is. spread: a smaller change of a measured value is none."""
+    is. spread: a smaller change of a measured value is none.
+    """
 
     what: str
     unit: str

@@ -1,7 +1,8 @@
 """What a notebook keeps of the explorer: the static form, and where it is small the whole explorer, which steps without a kernel.
 
-The explorer is the exported page, deflated, in a frame without rights: it unpacks itself when the reader opens it. Where a host drops
-frames (GitHub, a notebook that is not trusted) the static form is there as ever.
+The explorer is the exported page, deflated, in a frame without rights: it unpacks itself when the
+reader opens it. Where a host drops frames (GitHub, a notebook that is not trusted) the static form
+is there as ever.
 """
 
 from __future__ import annotations

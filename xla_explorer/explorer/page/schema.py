@@ -1,8 +1,9 @@
 """What travels to the browser, written down once: the row types and mappings of Python become `assets/schema.js`.
 
-A row is a JSON list in the order of the fields of its named tuple; the script decodes it by `FIELDS`, rows inside of rows by
-`ROWS_INSIDE`. A field has one name on both sides. The types are there as JSDoc, for the type checker. After a change here or in a
-row type: `python -m xla_explorer.explorer.page.schema` writes the file anew; a test holds that it is current.
+A row is a JSON list in the order of the fields of its named tuple; the script decodes it by
+`FIELDS`, rows inside of rows by `ROWS_INSIDE`. A field has one name on both sides. The types are
+there as JSDoc, for the type checker. After a change here or in a row type: `python -m
+xla_explorer.explorer.page.schema` writes the file anew; a test holds that it is current.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ class SessionReports(TraceReports):
     def flame(self, *, again: bool) -> list[Any]:
         return flame_of_session(self.session, rules=again, llvm=again).data()
 
-    # -- buffers -------------------------------------------------------------------------------------------------------
+    # -- buffers -----------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
         if assigned_buffers(self.session) is None:
             return None
@@ -315,7 +315,7 @@ class SessionReports(TraceReports):
     def _costs(self) -> list[KernelCost]:
         return costs_of(self.session)
 
-    # -- kernels and the machine ---------------------------------------------------------------------------------------
+    # -- kernels and the machine -------------------------------------------------------------------
     @cached_property
     def _kernels(self) -> list[KernelRow]:
         """Without times, which a later run changes."""
@@ -440,7 +440,8 @@ class SessionReports(TraceReports):
 
     def column(self, given: Any) -> Column:
         """`given`: a mapping of names or ids to numbers, a Series with such an index, or a column of `session.profile` or
-        `session.kernels()`."""
+        `session.kernels()`.
+        """
         title = str(getattr(given, "name", None) or "your numbers")
         pairs: Iterable[tuple[Any, Any]]
         if isinstance(given, Mapping):
@@ -473,7 +474,7 @@ class SessionReports(TraceReports):
             f"cannot match {count} numbered rows with instructions: use instruction names as the index of the column"
         )
 
-    # -- LLVM ----------------------------------------------------------------------------------------------------------
+    # -- LLVM --------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
         if self.session.backend not in OF_LLVM or "llvm-ir" not in self.session.stages():
             return ()
@@ -503,7 +504,7 @@ class SessionReports(TraceReports):
             for kind, by, message, name, line in rows
         ]
 
-    # -- PTX on the emulator -------------------------------------------------------------------------------------------
+    # -- PTX on the emulator -----------------------------------------------------------------------
     def ptx_counted(self) -> bool:
         return self.session.last_emulation is not None
 
@@ -529,7 +530,7 @@ class SessionReports(TraceReports):
             for line, warps, share, marks, why in rows
         ]
 
-    # -- what-ifs ------------------------------------------------------------------------------------------------------
+    # -- what-ifs ----------------------------------------------------------------------------------
     def variant(
         self, force: Sequence[Asked], forbid: Sequence[Asked]
     ) -> tuple[ExplorerSource, ComparisonTable]:

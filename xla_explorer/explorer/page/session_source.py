@@ -69,7 +69,8 @@ class TraceSource:
         applied = {
             step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()
         }
-        # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
+        # Indexes that every step needs are made here, so that the first look at a step is as fast
+        # as the next.
         rule_book()
         self.passes.warm()
         return [

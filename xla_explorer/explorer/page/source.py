@@ -1,9 +1,9 @@
 """What the views ask of a compile session, and the rows they get.
 
-`ExplorerSource` is the whole contract between a session and everything that draws it: the static page in a saved
-notebook, the exported HTML file and the widget. Rows are named tuples of plain values (ids, names, numbers,
-sentences), never graph objects. Instruction ids are integers that are never reused, so one id links pictures, text
-lines, decisions, code lines and times.
+`ExplorerSource` is the whole contract between a session and everything that draws it: the static
+page in a saved notebook, the exported HTML file and the widget. Rows are named tuples of plain
+values (ids, names, numbers, sentences), never graph objects. Instruction ids are integers that are
+never reused, so one id links pictures, text lines, decisions, code lines and times.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class StepRow(NamedTuple):
 
 class RewriteRow(NamedTuple):
     """One rule at one place: accepted or refused. `sentence` is the rule's own explanation, `location` is file:line of
-    the rule."""
+    the rule.
+    """
 
     rule: str
     verdict: Verdict = "accepted"

@@ -1,7 +1,7 @@
 """The static form: header, final graph with fusion boxes, decisions, passes, code and times as plain HTML.
 
-It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub and in print. Its
-size is bounded, and what was cut is said together with the call that shows it.
+It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub
+and in print. Its size is bounded, and what was cut is said together with the call that shows it.
 """
 
 from __future__ import annotations

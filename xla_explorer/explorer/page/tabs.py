@@ -1,6 +1,7 @@
 """The tabs of the explorer's middle: what each is called, where its data come from, and what it is in the static form.
 
-With `assets/<name>.js` a row here is all that a tab is: the contract stands in `assets/tabs.js`. The order is that of the tabs.
+With `assets/<name>.js` a row here is all that a tab is: the contract stands in `assets/tabs.js`.
+The order is that of the tabs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Blocks that the order of a program suggests where no names of scopes do: stretches that repeat, and sections of what is left.
 
-A block is a stretch of the program's order, so blocks that are drawn as one node each never make a cycle.
+A block is a stretch of the program's order, so blocks that are drawn as one node each never make a
+cycle.
 """
 
 from __future__ import annotations
@@ -170,7 +171,8 @@ def _periods(tokens: _Tokens) -> list[int]:
 
 def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
     """`paths` with every block of more than `LARGEST_LEAF` instructions, the outermost one included, divided into sections of its order;
-    what is read in one block only, a constant say, is in that block."""
+    what is read in one block only, a constant say, is in that block.
+    """
     ordered = in_program_order(records)
     members: dict[Path, list[InstructionRecord]] = {}
     for r in ordered:

@@ -43,7 +43,8 @@ def _quoted(*lines: str) -> str:
 
 def picture_dot(graph: PictureGraph) -> str:
     """DOT text of the whole picture: boxes are clusters, shapes say the kind, a refused fusion is dashed with its
-    code."""
+    code.
+    """
     inside: dict[str | None, list[PictureNode]] = {}
     known = {group.id for group in graph.groups}
     for node in graph.nodes:

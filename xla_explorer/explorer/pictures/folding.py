@@ -1,8 +1,8 @@
 """Folding: instructions that say little become text on their users before anything is drawn.
 
-Constants (also broadcast or converted ones) become an operand written into the user's label, get-tuple-element
-becomes an edge, the final tuple becomes "-> out k" marks on what it returns. This does more for a readable graph than
-any layout can.
+Constants (also broadcast or converted ones) become an operand written into the user's label,
+get-tuple-element becomes an edge, the final tuple becomes "-> out k" marks on what it returns. This
+does more for a readable graph than any layout can.
 """
 
 from __future__ import annotations
@@ -275,7 +275,8 @@ def _constant_texts(links: _Links) -> dict[int, str]:
             and links.operands[node.id][0] in text
         ):
             text[node.id] = text[links.operands[node.id][0]]
-    # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing there carries its text.
+    # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing
+    # there carries its text.
     for key in [key for key in text if any(user not in links.drawn for user in links.users[key])]:
         del text[key]
     for node in links.nodes:

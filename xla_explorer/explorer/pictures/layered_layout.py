@@ -1,8 +1,9 @@
 """Layered layout of the static pictures: fresh each time, as assets/layout.js does it for the browser.
 
-Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact weighted least squares
-for the coordinates (pool adjacent violators). Effort is bounded by counted work, never by a clock: a clock would make
-the picture depend on the load of the machine. Rows are a grid of one pitch, on which a tall box takes several.
+Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact
+weighted least squares for the coordinates (pool adjacent violators). Effort is bounded by counted
+work, never by a clock: a clock would make the picture depend on the load of the machine. Rows are a
+grid of one pitch, on which a tall box takes several.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ WIDTH_TO_HEIGHT = 2.0
 @dataclass(slots=True)
 class Layout:
     """Positions: `x` is a node's middle, `y` its top, `row` the first row of the grid that it takes (row k starts at k
-    * PITCH). `lines` holds a flat x, y, x, y ... per edge."""
+    * PITCH). `lines` holds a flat x, y, x, y ... per edge.
+    """
 
     x: list[float]
     y: list[float]
@@ -116,7 +118,8 @@ def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:
 
 def _layers(graph: _Adjacency) -> list[int]:
     """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
-    user."""
+    user.
+    """
     preds, succs, rank = graph.preds, graph.succs, graph.rank
     layer, light = [0] * len(rank), [False] * len(rank)
     for v in graph.order:
@@ -140,7 +143,8 @@ def _layers(graph: _Adjacency) -> list[int]:
 
 class _Slots:
     """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its
-    users."""
+    users.
+    """
 
     def __init__(self, widths: Sequence[float], layer: list[int], graph: _Adjacency) -> None:
         n, succs, rank = len(widths), graph.succs, graph.rank

@@ -70,7 +70,8 @@ class DrawnInside(NamedTuple):
 
 class DrawnRecords:
     """Nodes and edges of the pictures of one compile, by record: successive snapshots share records, so most of a picture is there when the
-    one before was drawn."""
+    one before was drawn.
+    """
 
     def __init__(self) -> None:
         self.nodes: dict[tuple[int, str | None, int, bool], PictureNode] = {}
@@ -441,7 +442,8 @@ def block_groups(
     top: ComputationRecord, known: DrawnRecords
 ) -> tuple[list[PictureGroup], dict[int, int]]:
     """The boxes of the blocks of a computation, outer ones first, and the place in that list of the box of each instruction. known: as of
-    `snapshot_picture`."""
+    `snapshot_picture`.
+    """
     paths, details = known.blocks(top)
     places: dict[Path, int] = {}
     for path in dict.fromkeys(paths.values()):

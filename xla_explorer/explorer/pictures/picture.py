@@ -1,9 +1,9 @@
 """The neutral picture: what a view draws, as plain data that knows neither HLO nor any output format.
 
-A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion decisions) and boxes
-(fusions, called computations, metadata scopes). Everything that draws reads this one model: the static SVG, the DOT
-text, the exported page and the notebook widget. The element types are named tuples: cheap to make per instruction,
-and JSON rows as they are.
+A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion
+decisions) and boxes (fusions, called computations, metadata scopes). Everything that draws reads
+this one model: the static SVG, the DOT text, the exported page and the notebook widget. The element
+types are named tuples: cheap to make per instruction, and JSON rows as they are.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class PictureFormatError(XlaExplorerError, ValueError):
 
 class PictureData(TypedDict):
     """A picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that stands
-    for it, and its opcode."""
+    for it, and its opcode.
+    """
 
     title: str
     nodes: list[list[Any]]

@@ -1,11 +1,11 @@
 """What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes.
 
-This is the static picture, laid out afresh each time. Boxes opened and closed by hand and places kept from step to step
-are the browser's: assets/scene.js.
+This is the static picture, laid out afresh each time. Boxes opened and closed by hand and places
+kept from step to step are the browser's: assets/scene.js.
 
-An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of its own, placed
-as one node). Scopes dissolve when open: their nodes join the graph around them. Elements are keyed by node id or
-group id.
+An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of
+its own, placed as one node). Scopes dissolve when open: their nodes join the graph around them.
+Elements are keyed by node id or group id.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class SceneOptions:
 @dataclass(slots=True)
 class SceneNode:
     """A placed element; `x` is its middle, `y` its top. `members` are the instruction ids it stands for. The inside of an
-    open box begins `inset` below its top."""
+    open box begins `inset` below its top.
+    """
 
     key: Key
     kind: str
@@ -78,7 +79,8 @@ class SceneEdge:
 @dataclass(slots=True)
 class Scene:
     """One level of the picture, from (left, top) on; `hidden` counts the elements of this level that the budget left
-    out."""
+    out.
+    """
 
     nodes: list[SceneNode]
     edges: list[SceneEdge]
@@ -140,7 +142,8 @@ def _outermost_closed(group: str, parent: dict[str, str | None], opened: set[str
 
 class _Tree:
     """Which element each node and group belongs to, the elements of each level, the edges lifted to the level they
-    cross."""
+    cross.
+    """
 
     def __init__(self, graph: PictureGraph, options: SceneOptions) -> None:
         self.groups: dict[str, PictureGroup] = {group.id: group for group in graph.groups}
@@ -169,7 +172,8 @@ class _Tree:
                 self.members[key].append(node.id)
                 container = key
         self.edges: dict[Key | None, dict[tuple[Key, Key], tuple[str, int, str]]] = {}
-        # An accepted fusion colours the data edge that is still there; one that the fusion swallowed is not drawn.
+        # An accepted fusion colours the data edge that is still there; one that the fusion
+        # swallowed is not drawn.
         for edge in sorted(graph.edges, key=lambda e: e.kind == "fusion-accepted"):
             a, b = self.path_of_id.get(edge.source), self.path_of_id.get(edge.target)
             if a is None or b is None:
@@ -201,7 +205,8 @@ class _Tree:
 
     def _path(self, group: str | None) -> list[Key]:
         """The elements from the outermost level down to `group`: open boxes, then the first closed one, scopes left
-        out."""
+        out.
+        """
         chain: list[str] = []
         while group is not None and group in self.groups:
             chain.append(group)

@@ -32,7 +32,8 @@ _NUMBER = re.compile(r"\d+")
 
 def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     """Instruction id -> its box from the outside in: from `op_name`, else the repeated layer that it lies in; what has neither
-    is in a section of a large program, else not in the result."""
+    is in a section of a large program, else not in the result.
+    """
     named = {r.id: path for r in records if (path := _named_scope(r.metadata))[1]}
     if len(set(named.values())) < 2:
         found = repeated_layers(records)

@@ -1,8 +1,8 @@
 """The picture as SVG text with presentation attributes only: no style block, no script, no ids.
 
-That is what GitHub, nbviewer, nbconvert and print keep. Shapes and labels carry the meaning and the Okabe-Ito colours
-repeat it; fills carry dark text and read on light and dark pages alike, everything on the bare page is a mid grey.
-Each node has a title.
+That is what GitHub, nbviewer, nbconvert and print keep. Shapes and labels carry the meaning and the
+Okabe-Ito colours repeat it; fills carry dark text and read on light and dark pages alike,
+everything on the bare page is a mid grey. Each node has a title.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from xla_explorer.explorer.pictures.scene import (
     build_scene,
 )
 
-# kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
+# kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture
+# has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
     "elementwise": ("#d8ecf9", "#2f86bd"),
     "data-movement": ("#d3efe5", "#008a65"),
@@ -119,7 +120,8 @@ def _n(value: float) -> str:
 
 def outline(kind: str, w: float, h: float) -> str:
     """The shape says the kind: hexagon contraction, funnel reduction, slanted data movement, cut corners control flow
-    ..."""
+    ...
+    """
     match kind:
         case "contraction":
             return f"M9 0H{_n(w - 9)}L{_n(w)} {_n(h / 2)}L{_n(w - 9)} {_n(h)}H9L0 {_n(h / 2)}Z"

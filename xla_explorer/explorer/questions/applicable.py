@@ -21,7 +21,8 @@ _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"
 
 class ApplicableRule(NamedTuple):
     """rule: its name. reason: why it will not act, None when it would. becomes: what would take the instruction's place, as HLO.
-    sentence, place: what the rule says of itself, and where it is written. checks: what its guards say."""
+    sentence, place: what the rule says of itself, and where it is written. checks: what its guards say.
+    """
 
     rule: str
     reason: Reason | None

@@ -1,8 +1,9 @@
 """Which pass, and which action of it, first made the value wrong.
 
-Passes are checked one after another, since a later pass may repair (or remove) what an earlier one broke. Inside the guilty pass the
-actions (rewrites, merges, decisions that went ahead) are allowed one more at a time. A pass that changes the graph without asking its
-context is stopped after each of its graph changes instead.
+Passes are checked one after another, since a later pass may repair (or remove) what an earlier one
+broke. Inside the guilty pass the actions (rewrites, merges, decisions that went ahead) are allowed
+one more at a time. A pass that changes the graph without asking its context is stopped after each
+of its graph changes instead.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 from xla_explorer.hlo.text.print_options import PrintOptions
 
-# Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
+# Up to so many actions are tried one by one; among more, the first is sought by halving (a later
+# action may then hide an earlier one).
 ONE_BY_ONE = 256
 _SHOWN = 40  # lines of a difference
 _KERNELS = 3  # named in a sentence

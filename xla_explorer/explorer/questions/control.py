@@ -90,7 +90,8 @@ def _keys(
     session: Compilation, asked: Iterable[Request]
 ) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
     """The overrides by word and kind; each also under the names that its subjects have when the pass comes: rewrites may have put others in
-    their place."""
+    their place.
+    """
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
     lineage, names = session.passes.lineage, dict[str, Mapping[str, str]]()
     for word, kind, subjects in asked:

@@ -67,7 +67,8 @@ def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> No
 
 def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
     """The journal's decisions of a kind (None: all kinds; "fusion": of every pass that puts two instructions into one kernel; "rule":
-    rewrite rules)."""
+    rewrite rules).
+    """
     if trace.journal is None:
         return []
     if kind == RULE:

@@ -23,7 +23,8 @@ def opcode_rows(
     passes: RecordedPasses[RecordedPass], *, change: bool
 ) -> tuple[list[str], list[list[Any]]]:
     """(columns, rows): a row an opcode, a column a pass that changed something (and the module as written). change: differences to the
-    column before."""
+    column before.
+    """
     shown = [p for p in passes if p.changed or p.number == 0]
     counts = [Counter([record.opcode.name for record in p.snapshot.records()]) for p in shown]
     names = sorted(

@@ -30,7 +30,8 @@ class Origin(NamedTuple):
     """One instruction of the result. sources: names in the source module. line: `file:line`, of the user's file where metadata says
     so, else of the HLO text. how: `same` (it is in the source), `rewritten` (rules made it), `cloned` (a pass copied it), `metadata`
     (only its metadata says), `forwarded` (made by a pass to hand
-    on what it reads or to serve what reads it), `none`."""
+    on what it reads or to serve what reads it), `none`.
+    """
 
     instruction: str
     computation: str

@@ -1,8 +1,9 @@
 """What a refused fusion costs: the time and the bytes that one kernel for both would save.
 
-Where the policy compared both ways, its own estimate. Where it refused before it came to numbers (a library computes one of them, a
-reduce would be repeated), at most what the target's cost model says of the traffic and the launch that go away, as if computing both
-together cost nothing: an upper bound, and marked as one. What has no number says why.
+Where the policy compared both ways, its own estimate. Where it refused before it came to numbers (a
+library computes one of them, a reduce would be repeated), at most what the target's cost model says
+of the traffic and the launch that go away, as if computing both together cost nothing: an upper
+bound, and marked as one. What has no number says why.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class RefusalCosts:
 
     def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
         """The consumer would not read the result; where it is the only reader, nothing would be stored and a kernel fewer be
-        launched."""
+        launched.
+        """
         if not producer.shape.is_array:
             shape = producer.shape.text_without_layout
             message = f"%{producer.name} has the shape {shape}: which part stays in registers depends on its kernel"

@@ -1,7 +1,7 @@
 """One rewrite of a pass alone: the pass is run again up to just before it, and once more with it.
 
-Two runs of a pass on the same module make the same instructions with the same ids, so what differs between the two
-results is what the one action did.
+Two runs of a pass on the same module make the same instructions with the same ids, so what differs
+between the two results is what the one action did.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ COLUMNS = ["rule", "pass", "ms", "share", "tried", "fitted", "made", "modules", 
 
 class RuleTime:
     """What one rule took in one pass. tried: instructions that its matcher was asked about. fitted: those that the pattern fits. made:
-    those for which it built another instruction."""
+    those for which it built another instruction.
+    """
 
     __slots__ = ("fitted", "made", "seconds", "tried")
 

@@ -19,7 +19,8 @@ MOST_NEAR = 20
 
 class RuleMatch(NamedTuple):
     """outcome: `rewrites`, `refused` (the pattern fits, a guard or the build says no) or `near` (the root fits, something below does not).
-    becomes: what would take its place. why: why not. fits, nodes: how much of the pattern fits."""
+    becomes: what would take its place. why: why not. fits, nodes: how much of the pattern fits.
+    """
 
     outcome: str
     instruction: str
@@ -85,7 +86,8 @@ _MARK = {"rewrites": "✓ rewrites", "refused": "✗ refused", "near": "~ near"}
 
 def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
     """Ask a rule about every instruction. Each match is built on a copy, so the answer is what it would really do there; one that an
-    earlier match would change is asked as the module is now."""
+    earlier match would change is asked as the module is now.
+    """
     module = HloModule.from_snapshot(snapshot)
     found, count = [], 0
     for i in module.instructions():

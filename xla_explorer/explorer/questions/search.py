@@ -1,9 +1,10 @@
 """A search over instructions, decisions and passes: `op:dot shape:f32[*,768] bytes>1M time>5% -scope:attn reason:reads-multiply`.
 
-A query is a list of terms that must all hold. `key:text` asks for a part of a field, with `*` for anything; `key:/pattern/` for a regular
-expression; `key>number` compares, with k, M, G for thousands, µs, ms and s for times and % for the share of all. A word without a key is
-looked for in every field; `-` before a term negates it. `search_language.js` is the same language in the explorer's script; a test holds
-the two together.
+A query is a list of terms that must all hold. `key:text` asks for a part of a field, with `*` for
+anything; `key:/pattern/` for a regular expression; `key>number` compares, with k, M, G for
+thousands, µs, ms and s for times and % for the share of all. A word without a key is looked for in
+every field; `-` before a term negates it. `search_language.js` is the same language in the
+explorer's script; a test holds the two together.
 """
 
 from __future__ import annotations

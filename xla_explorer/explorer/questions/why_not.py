@@ -1,7 +1,8 @@
 """`why_not`: why a decision went as it went, for every kind that a pass, a rule or code generation records.
 
-What the compile recorded is told first, with the checklist that the pass gives when it runs once more on the module before it. What it did
-not record is asked of the passes themselves (`compiler.pipeline.explaining`); no policy is known here by name.
+What the compile recorded is told first, with the checklist that the pass gives when it runs once
+more on the module before it. What it did not record is asked of the passes themselves
+(`compiler.pipeline.explaining`); no policy is known here by name.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ class _Question:
         self.known, self.kind, self.names, self.further = known, kind, names, further
         self.passes, self.record, self.lineage = known.passes, known.record, known.lineage
 
-    # -- what the compile recorded ---------------------------------------------------------------------------------------
+    # -- what the compile recorded -----------------------------------------------------------------
     def recorded(self) -> Answer | None:
         """The recorded decision."""
         for decision in self.further:
@@ -236,7 +237,7 @@ class _Question:
         )
         return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
 
-    # -- the module before the pass --------------------------------------------------------------------------------------
+    # -- the module before the pass ----------------------------------------------------------------
     @cached_property
     def _step(self) -> PassStep | None:
         """The first pass that decides about such things."""
@@ -326,7 +327,7 @@ class _Question:
             )
         return None
 
-    # -- asked again -----------------------------------------------------------------------------------------------------
+    # -- asked again -------------------------------------------------------------------------------
     def decided_again(self) -> Answer | None:
         """What the passes of the kind decide when they run once more: where the compile recorded nothing."""
         if self.record.journal is not None and self.record.journal.level >= Level.DECISIONS:

@@ -17,7 +17,8 @@ def platform_with_options(
 
     A platform without `option_names` judges its options itself. keywords: those of every backend, for the nearest name.
 
-    Raises:
+    Raises
+    ------
         UnknownBackendError: with near names.
         UnknownOptionError: with the nearest option of the backend or of `xe.compile`.
     """

@@ -1,8 +1,9 @@
 """What another compiler made of the same program, pair by pair, for the decisions of ours.
 
-Instructions are known again by the operation that they came from (`op_name`), which compilers keep while names and ids change. Where
-one instruction of the source bears an op_name, everything in the result that bears it came from that one (copies, parts). Where several
-bear it, they are told apart by opcode and order, and only when the result has as many as the source.
+Instructions are known again by the operation that they came from (`op_name`), which compilers keep
+while names and ids change. Where one instruction of the source bears an op_name, everything in the
+result that bears it came from that one (copies, parts). Where several bear it, they are told apart
+by opcode and order, and only when the result has as many as the source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Operation = tuple[str, str, int]
 
 class Beside:
     """Another compiler's result of `source`. name: whose. kernels: operation of the source -> ids of the kernels (outermost fusions, or
-    instructions by themselves) of the result that compute it."""
+    instructions by themselves) of the result that compute it.
+    """
 
     def __init__(self, name: str, source: HloModule, result: HloModule) -> None:
         self.name = name

@@ -1,7 +1,8 @@
 """`xe.compare.signatures`: why the second call of a jitted function compiled again.
 
-A compile depends on the structure of the arguments and on the shape, element type, weakness and committed device of each leaf, not on the
-values; of static arguments it depends on the value. (Python numbers are weakly typed: they take the type of what they meet.)
+A compile depends on the structure of the arguments and on the shape, element type, weakness and
+committed device of each leaf, not on the values; of static arguments it depends on the value.
+(Python numbers are weakly typed: they take the type of what they meet.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One compile held together: what was given, what every pass did, what the backend made, and running it.
 
-Everything that asks about a compile (questions, measures, code, comparisons, pages) takes a `Compilation`. `xe.Session` is one with these
-questions as methods.
+Everything that asks about a compile (questions, measures, code, comparisons, pages) takes a
+`Compilation`. `xe.Session` is one with these questions as methods.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Compilation:
     def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
         return RecordedPasses(record, RecordedPass)
 
-    # -- running -------------------------------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------
     @property
     def executable(self) -> Executable:
         """What runs. CompileFailedError after a failed compile; CannotRunError with the reason where the backend cannot run."""
@@ -203,7 +203,7 @@ class Compilation:
             executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves
         )
 
-    # -- what was made -------------------------------------------------------------------------------------------------
+    # -- what was made -----------------------------------------------------------------------------
     @property
     def module(self) -> HloModule:
         """The optimised module."""
@@ -461,7 +461,8 @@ def _isolation(
     backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None
 ) -> Isolation | None:
     """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
-    `xe.options` asks for, a warning."""
+    `xe.options` asks for, a warning.
+    """
     if wanted is None or runs_apart(backend):
         return wanted
     # Start-up time, as above.

@@ -19,7 +19,8 @@ NAME = "<edited>"
 
 class Fault(NamedTuple):
     """What is wrong with an edited program. line, column, end_column: from 1; line 0 where the text has no such place. where: `text`, or
-    `passes` for the pipeline beside it."""
+    `passes` for the pipeline beside it.
+    """
 
     line: int
     column: int
@@ -100,7 +101,8 @@ def beside_sentence(new: Compilation, old: Compilation) -> str:
 
 def like_step(new: Sequence[str], old: Sequence[str], step: int) -> int:
     """The step of another compile that answers to `step`, by the names of the passes of both: the same pass, as often repeated; the last
-    for the last."""
+    for the last.
+    """
     if not 0 <= step < len(old) - 1:
         return len(new) - 1 if step == len(old) - 1 else -1
     places = [k for k, name in enumerate(new) if name == old[step]]

@@ -26,12 +26,14 @@ from xla_explorer.frontends.xla_dump import DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
-# What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent sign.
+# What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent
+# sign.
 _MLIR = re.compile(
     r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)"
 )
 
-# A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
+# A file's name where a text is wanted, though no such file is there: a module has blanks and
+# braces.
 _PATH = re.compile(rf"[^\s{{}}=]+(?:{'|'.join(map(re.escape, MODULE_SUFFIXES))})", re.IGNORECASE)
 
 _OTHER_DIALECT = re.compile(r"\b(?:vhlo|mhlo)\.\w")
@@ -78,7 +80,8 @@ NO_CHOICE = EntryChoice()
 @default_floating_point()
 def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) -> HloModule:
     """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
-    `xe.load` says what files it reads."""
+    `xe.load` says what files it reads.
+    """
     checked = checked_path(path)
     found = saved_module(checked, entry)
     return module_of_file(checked, entry) if found is None else found
@@ -219,7 +222,8 @@ def _read_by_jaxlib(
 def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_CHOICE) -> HloModule:
     """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session, an
     object of JAX that holds a program (`Traced`, `Lowered`, `Compiled`, `Exported`, `ClosedJaxpr`, `ir.Module`, `XlaComputation`).
-    NotAModuleError (a TypeError) for anything else."""
+    NotAModuleError (a TypeError) for anything else.
+    """
     if not isinstance(given, str | bytes | bytearray | os.PathLike):
         _refuse_choice(entry, f"a {type(given).__name__}")
     if isinstance(given, HloModule):
@@ -236,7 +240,8 @@ def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_C
 
     if is_stage(given):
         return stage_module(given)
-    # Asked statically first: an AttributeError inside of a traced function is the user's, and must not look like a missing attribute.
+    # Asked statically first: an AttributeError inside of a traced function is the user's, and must
+    # not look like a missing attribute.
     if has_module(given) and isinstance(module := given.module, HloModule):
         return module
     raise NotAModuleError(

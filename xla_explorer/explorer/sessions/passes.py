@@ -1,6 +1,7 @@
 """The passes of a compile as a sequence: element 0 is the module as written, element k what pass k made of it.
 
-This is the one numbering of the explorer: frames, decisions, pictures, pages, magics and sentences count the same way.
+This is the one numbering of the explorer: frames, decisions, pictures, pages, magics and sentences
+count the same way.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class RecordedPass(Report):
         """How many instructions the module has before it."""
         return self.step.instructions_before if self.step is not None else self.instructions
 
-    # -- the module ----------------------------------------------------------------------------------------------------
+    # -- the module --------------------------------------------------------------------------------
     @property
     def snapshot(self) -> ModuleSnapshot:
         """The module after it, as data. With the journal off there are only the two ends: then this is the result."""
@@ -178,7 +179,7 @@ class RecordedPass(Report):
         """What the journal recorded in it."""
         return self._passes.record.events_of(self.step) if self.step is not None else []
 
-    # -- pictures ------------------------------------------------------------------------------------------------------
+    # -- pictures ----------------------------------------------------------------------------------
     @property
     def title(self) -> str:
         """What a picture of it is called."""
@@ -377,7 +378,8 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
     def records(self) -> Table:
         """A row an element: step (its number), pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
-        rewrites, error."""
+        rewrites, error.
+        """
         return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
     def text_of(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:

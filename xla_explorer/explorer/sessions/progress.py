@@ -1,7 +1,8 @@
 """Progress of work that takes longer than a second: k of n and seconds, with a button that cancels it in a notebook, a line on a terminal.
 
-Bars are for people who wait: they disappear when the work is done, and `xe.options.progress = False` turns them off. A script that runs
-unwatched sees nothing of it, unless `xe.options.progress` is a function: it is told instead, and cancels the work by returning False.
+Bars are for people who wait: they disappear when the work is done, and `xe.options.progress =
+False` turns them off. A script that runs unwatched sees nothing of it, unless `xe.options.progress`
+is a function: it is told instead, and cancels the work by returning False.
 """
 
 from __future__ import annotations

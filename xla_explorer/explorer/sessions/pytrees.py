@@ -1,6 +1,7 @@
 """Pytrees of arrays as arguments: dict, list, tuple, NamedTuple and None, and what was registered with JAX where JAX is loaded.
 
-The leaves are in JAX's order, so that a module of a function that JAX traced takes what the function takes.
+The leaves are in JAX's order, so that a module of a function that JAX traced takes what the
+function takes.
 """
 
 from __future__ import annotations

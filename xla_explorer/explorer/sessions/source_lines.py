@@ -1,7 +1,7 @@
 """From an instruction to the line that it came from: the user's file by metadata, else the line of HLO text.
 
-The user's line is the innermost stack frame outside of installed packages and of Python: of a model in flax it is the model's, not
-flax's.
+The user's line is the innermost stack frame outside of installed packages and of Python: of a model
+in flax it is the model's, not flax's.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from xla_explorer.hlo.text.printer import Printer, callees_first, module_text_wi
 
 class _PrintedComputation(NamedTuple):
     """The lines of a computation; `lines_of`: of each instruction by its id, also of some that are gone. callees: ids, a loop's body before
-    its condition; names: theirs, and whether it is the entry."""
+    its condition; names: theirs, and whether it is the entry.
+    """
 
     records: dict[int, InstructionRecord]
     record: ComputationRecord

@@ -1,6 +1,7 @@
 """What to try first where a program is slow on XLA: rules, each a small function from measured facts to a sentence with its number.
 
-A rule says what it saw and an upper bound of what the change can gain; it never promises. A new rule is one more function in `RULES`.
+A rule says what it saw and an upper bound of what the change can gain; it never promises. A new
+rule is one more function in `RULES`.
 """
 
 from __future__ import annotations

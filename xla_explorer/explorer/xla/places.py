@@ -16,7 +16,8 @@ from xla_explorer.hlo.module import HloModule
 
 class SourcePlace(NamedTuple):
     """line: `model.py:12` of the user. library: the line of an installed library that the user's line called, empty where none is known.
-    scope: the path of `op_name` without its last part."""
+    scope: the path of `op_name` without its last part.
+    """
 
     line: str
     library: str
@@ -31,7 +32,8 @@ class PlacedModule:
 
     def __init__(self, module: HloModule) -> None:
         self.module = module.clone()
-        # What instructions said themselves, before those without a place took one from their neighbours.
+        # What instructions said themselves, before those without a place took one from their
+        # neighbours.
         self._said = {i.name: i.metadata for i in module.instructions()}
         complete_source_places(self.module)
         self._lines = SourceLines(self.module)

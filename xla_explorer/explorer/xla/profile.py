@@ -98,7 +98,7 @@ class XlaProfile(Report):
         self.joined_share = self._share_of(lambda one: one.instruction is not None)
         self.lines_share = self._share_of(lambda one: bool(one.place.line))
 
-    # -- joining ------------------------------------------------------------------------------------------------------------------
+    # -- joining -----------------------------------------------------------------------------------
     @cached_property
     def _joined(self) -> list[_Joined]:
         programs: dict[tuple[str, int | None], PlacedModule | None] = {}
@@ -121,7 +121,7 @@ class XlaProfile(Report):
             sum(one.event.self_ps for one in self._joined if holds(one)) / whole if whole else 0.0
         )
 
-    # -- tables -------------------------------------------------------------------------------------------------------------------
+    # -- tables ------------------------------------------------------------------------------------
     def kernels(self) -> pandas.DataFrame:
         """A row for each kernel of each device, the longest first.
 
@@ -307,7 +307,7 @@ class XlaProfile(Report):
             f"choose from: {known}",
         )
 
-    # -- shown --------------------------------------------------------------------------------------------------------------------
+    # -- shown -------------------------------------------------------------------------------------
     def headline(self) -> str:
         """Programs, runs, device time, and how much of it is joined."""
         runs = self.runs()

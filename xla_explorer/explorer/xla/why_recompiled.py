@@ -27,7 +27,8 @@ _PHASES: Final = {
 
 class Call(NamedTuple):
     """One call, in milliseconds. compiled: whether XLA compiled for it. transfer: numpy arrays to the device. dispatch: of the call itself,
-    without the three phases of a compile. run: from its return until the results are there. why: what made it compile."""
+    without the three phases of a compile. run: from its return until the results are there. why: what made it compile.
+    """
 
     number: int
     compiled: bool

@@ -67,7 +67,8 @@ class WhySlow(Report):
         runs = profile.runs()
         self.idle_us = float(runs["idle_us"].median())
         self._limits = limits
-        # By the median of runs, as it is shown: one long run of a loaded machine would put others first.
+        # By the median of runs, as it is shown: one long run of a loaded machine would put others
+        # first.
         self._rows = sorted(profile.kernel_rows, key=lambda row: -row[0]["per_run_us"])
         whole = sum([row["per_run_us"] for row, _ in self._rows])
         self.kernels = [_slow_kernel(row, limits, whole) for row, _ in self._rows]

@@ -1,7 +1,8 @@
 """XLA's C interface of foreign functions (`xla/ffi/api/c_api.h`): the structures of a call, and the functions that a handler may call.
 
-A handler runs on the caller's thread. There is no stream, no context of a user's own and no thread pool: a task that is scheduled runs at
-once. What a handler keeps (`State_Set`) stays as long as the call that it belongs to is known.
+A handler runs on the caller's thread. There is no stream, no context of a user's own and no thread
+pool: a task that is scheduled runs at once. What a handler keeps (`State_Set`) stays as long as the
+call that it belongs to is known.
 """
 
 from __future__ import annotations
@@ -232,7 +233,8 @@ def interface_address() -> int:
     if not _table:
         rows = [row.partition(" =") for row in _FUNCTIONS.strip().splitlines()]
         callbacks = [_callback(name, fields) for name, _, fields in rows]
-        # struct_size, extension_start, the version's four fields in 24 bytes, internal_api, the functions.
+        # struct_size, extension_start, the version's four fields in 24 bytes, internal_api, the
+        # functions.
         words = (ctypes.c_uint64 * (6 + len(callbacks)))()
         words[0], words[2], words[4] = (
             ctypes.sizeof(words),

@@ -1,6 +1,7 @@
 """Which foreign functions are registered in this process, and the evaluator's step that calls one.
 
-A function that is registered for JAX's own CPU serves our programs, too: both have their arrays in the memory of the host.
+A function that is registered for JAX's own CPU serves our programs, too: both have their arrays in
+the memory of the host.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _address(capsule: Any) -> int:
     return int(pointer_of(capsule, name_of(capsule)) or 0)
 
 
-# -- calling -------------------------------------------------------------------------------------------------------------
+# -- calling ---------------------------------------------------------------------------------------
 class _Call:
     """A call site: its handlers, what they keep, and records of runs."""
 
@@ -287,10 +288,11 @@ def _meaning(name: str) -> _Meaning | None:
     return None if target is None else _Meaning(name, target)
 
 
-# -- binding -------------------------------------------------------------------------------------------------------------
+# -- binding ---------------------------------------------------------------------------------------
 def bind_foreign_calls(module: HloModule) -> None:
     """Let the module's calls find their functions. The compiler keeps arrays row-major, so a call of a function that wants other layouts
-    gets transposed arrays."""
+    gets transposed arrays.
+    """
     if _meaning not in CUSTOM_CALL_SOURCES:
         CUSTOM_CALL_SOURCES.append(_meaning)
     for i in list(module.instructions()):

@@ -1,6 +1,7 @@
 """Serialised modules (`.hlo.pb`), without jaxlib or TensorFlow.
 
-`read_hlo_proto` takes the bytes of an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot.
+`read_hlo_proto` takes the bytes of an HloModuleProto, HloProto, HloSnapshot or
+HloUnoptimizedSnapshot.
 """
 
 from xla_explorer.frontends.hlo_proto.reader import (

@@ -1,7 +1,8 @@
 """Attributes of an instruction in a proto as HLO text: one row for each attribute, a function from the proto to its value's text.
 
-None means that the attribute is absent; the text of a default is left to the parser, which forgets it. The opcode's row in `hlo/opcodes`
-says which attributes an instruction has. Source: hlo_instruction.cc CreateFromProto, PrintExtraAttributes.
+None means that the attribute is absent; the text of a default is left to the parser, which forgets
+it. The opcode's row in `hlo/opcodes` says which attributes an instruction has. Source:
+hlo_instruction.cc CreateFromProto, PrintExtraAttributes.
 """
 
 from __future__ import annotations
@@ -262,7 +263,8 @@ def _pairs(i: Message) -> str:
 def _slice_sizes(i: Message) -> str | None:
     if i.text("opcode") == "gather":
         return numbers_field("gather_slice_sizes")(i)
-    # Of a collective-permute: the slices follow each other, each with as many sizes as its array has dimensions.
+    # Of a collective-permute: the slices follow each other, each with as many sizes as its array
+    # has dimensions.
     sizes, shape = i.numbers("dynamic_slice_sizes"), i.message("shape", schema.SHAPE)
     while shape is not None and shape.has("tuple_shapes"):
         shape = next(shape.messages("tuple_shapes", schema.SHAPE))

@@ -1,6 +1,7 @@
 """Large constants on their way to jaxlib: as bytes beside the text, in which `{...}` stands for them.
 
-The decimal text of an array takes many times its memory, and longer to write and to read than XLA takes to compile most programs.
+The decimal text of an array takes many times its memory, and longer to write and to read than XLA
+takes to compile most programs.
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ def frames_text(index: Message) -> str:
         " ".join([f"{name}={place.number(name)}" for name in _PLACE])
         for place in index.messages("file_locations", schema.FILE_LOCATION)
     ]
-    # Frames count from 1 in both, and 0 is "no parent" here: the text has 1 there, and parents one higher.
+    # Frames count from 1 in both, and 0 is "no parent" here: the text has 1 there, and parents one
+    # higher.
     frames = [
         f"file_location_id={frame.number('file_location_id')} parent_frame_id={frame.number('parent_frame_id') + 1}"
         for frame in index.messages("stack_frames", schema.STACK_FRAME)

@@ -1,7 +1,7 @@
 """An `HloModuleProto` as HLO text, in the spelling that the parser reads; constants stand apart.
 
-One language has one reader: types, defaults, contradictions and places of errors are the parser's, as for text that XLA prints.
-Source: hlo_module.cc CreateFromProto, Print.
+One language has one reader: types, defaults, contradictions and places of errors are the parser's,
+as for text that XLA prints. Source: hlo_module.cc CreateFromProto, Print.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ModuleText:
         bodies = ["\n".join(self._computation(one, schedules, entry)) for one in self._computations]
         self.text = "\n\n".join([*self._header(module, bool(schedules)), *bodies]) + "\n"
 
-    # -- the header ---------------------------------------------------------------------------------------------------------------
+    # -- the header --------------------------------------------------------------------------------
     def _header(self, module: Message, scheduled: bool) -> Iterator[str]:
         parts = [f"HloModule {legal_name(module.text('name') or 'module')}"]
         if scheduled:
@@ -107,7 +107,7 @@ class ModuleText:
             )
         return found
 
-    # -- computations -------------------------------------------------------------------------------------------------------------
+    # -- computations ------------------------------------------------------------------------------
     def _computation(
         self, computation: Message, schedules: dict[int, list[int]], entry: int
     ) -> Iterator[str]:

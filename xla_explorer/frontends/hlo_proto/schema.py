@@ -1,6 +1,7 @@
 """The messages of XLA's HLO protos: names and numbers of the fields that have a meaning in HLO.
 
-Source: xla/service/hlo.proto, xla/xla_data.proto (the schema that jaxlib 0.10.2 carries; fields of older versions are there too).
+Source: xla/service/hlo.proto, xla/xla_data.proto (the schema that jaxlib 0.10.2 carries; fields of
+older versions are there too).
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ def interface_version() -> tuple[int, int] | None:
 def program_target(handler: Callable[[int, int], int]) -> str | None:
     """The name under which JAX's CPU knows our programs, registered at the first call; None where jaxlib's version is not known.
 
-    handler: the address of the function for an interface version."""
+    handler: the address of the function for an interface version.
+    """
     version = interface_version()
     if version is None:
         return None
@@ -61,7 +62,8 @@ def call_program(
     target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]
 ) -> list[Any]:
     """The results of a program, traced: a call of the foreign function. results: shapes and types. given_away: for arguments whose memory a
-    result takes over, its number."""
+    result takes over, its number.
+    """
     jax, numpy = import_optional("jax", "jax"), import_optional("numpy", "jax")
     shapes = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]
     return list(

@@ -1,7 +1,8 @@
 """MLIR of strangers, read by jaxlib in a child process: a damaged file may end the process that reads it, or corrupt its memory.
 
-Requests, as `foundation.messages` over the child's own pipes: ("module", program), ("text", bytecode) and ("triton", bytecode).
-Answers: ("ok", value), ("refused", message, hint) for what jaxlib refuses, ("missing", message, hint) where it is not installed.
+Requests, as `foundation.messages` over the child's own pipes: ("module", program), ("text",
+bytecode) and ("triton", bytecode). Answers: ("ok", value), ("refused", message, hint) for what
+jaxlib refuses, ("missing", message, hint) where it is not installed.
 """
 
 from __future__ import annotations

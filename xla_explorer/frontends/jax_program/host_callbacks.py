@@ -1,7 +1,8 @@
 """Python functions that a program traced by JAX calls: `jax.pure_callback`, `io_callback`, `debug.print`.
 
-JAX's lowering numbers them within a module and hands them to its compiler; in our modules a call holds a number of the process. JAX orders
-effects by tokens that enter and leave the program; ours begins with one of its own.
+JAX's lowering numbers them within a module and hands them to its compiler; in our modules a call
+holds a number of the process. JAX orders effects by tokens that enter and leave the program; ours
+begins with one of its own.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ def _lowered(
     jitted: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], platform: str
 ) -> Any:
     with warnings.catch_warnings():
-        # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
+        # A donation that no result can use is a fact of the module, not a mistake of who looks at
+        # it.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         return jitted.trace(*arguments, **keywords).lower(lowering_platforms=(platform,))
 

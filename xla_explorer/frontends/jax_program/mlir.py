@@ -28,7 +28,8 @@ def module_of_jaxlib(module: Any, filename: str | None = None) -> HloModule:
 
 def refined_shapes(module: Any) -> bytes | None:
     """The bytecode of a StableHLO module whose entry has static shapes, with those of what it calls (an export of symbolic shapes) worked
-    out as JAX does when it compiles; None for a module without such calls."""
+    out as JAX does when it compiles; None for a module without such calls.
+    """
     if all(
         "?" not in str(function.type)
         for function in module.body.operations
@@ -46,7 +47,7 @@ def refined_shapes(module: Any) -> bytes | None:
 
 
 def computation_of(program: str | bytes) -> Any:
-    """jaxlib's XlaComputation of MLIR text or bytecode."""
+    """Jaxlib's XlaComputation of MLIR text or bytecode."""
     mlir = import_optional("jaxlib._jax", "jax").mlir
     return mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
 
@@ -68,7 +69,8 @@ def _brought_up_to_date(program: bytes) -> bytes:
 def triton_text_here(bytecode: bytes) -> str:
     """The text of a kernel's bytecode in Triton's dialect, read in this process: `foreign_mlir.triton_text` reads what others wrote.
 
-    Raises:
+    Raises
+    ------
         MissingExtraError: jaxlib is not installed, or has no such dialect.
         MlirConversionError: jaxlib cannot read the bytecode.
     """
@@ -89,7 +91,8 @@ def stablehlo_text_here(program: bytes) -> str:
     """The text of StableHLO bytecode or of a portable artifact, read in this process: `foreign_mlir.stablehlo_text` reads what others
     wrote.
 
-    Raises:
+    Raises
+    ------
         MissingExtraError: jaxlib is not installed.
         MlirConversionError: jaxlib cannot read the bytecode.
     """
@@ -111,7 +114,8 @@ def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloMo
 
     What somebody else wrote is read by `foreign_mlir.module_of_foreign_mlir`.
 
-    Raises:
+    Raises
+    ------
         MissingExtraError: jaxlib is not installed.
         MlirConversionError: jaxlib cannot read or convert the program.
     """

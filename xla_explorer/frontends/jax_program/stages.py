@@ -1,7 +1,7 @@
 """JAX's own objects that hold a program: what its ahead-of-time interface, its exporter and jaxlib return.
 
-Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.extend.core (ClosedJaxpr), jaxlib's `ir.Module` and
-`XlaComputation`.
+Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.extend.core
+(ClosedJaxpr), jaxlib's `ir.Module` and `XlaComputation`.
 """
 
 from __future__ import annotations

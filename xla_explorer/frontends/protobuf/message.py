@@ -1,9 +1,11 @@
 """Messages of protocol buffers: decoded one level at a time, fields asked for by name.
 
-A `MessageType` is data: the name of a message and the numbers of the fields that we read. A `Message` is one message in a file's bytes; it
-decodes its own fields when made, and those of a message inside when that is asked for, so that what is skipped costs next to nothing.
+A `MessageType` is data: the name of a message and the numbers of the fields that we read. A
+`Message` is one message in a file's bytes; it decodes its own fields when made, and those of a
+message inside when that is asked for, so that what is skipped costs next to nothing.
 
-Source: the encoding guide of protocol buffers (wire types 0, 1, 2, 5; packed repeated fields; the last of several values counts).
+Source: the encoding guide of protocol buffers (wire types 0, 1, 2, 5; packed repeated fields; the
+last of several values counts).
 """
 
 from __future__ import annotations
@@ -140,7 +142,7 @@ class Message:
         message = f"{self.kind.name}.{name} must be {_WIRE_NAMES[wanted]}, got {_WIRE_NAMES[found]}"
         return ProtoError(message, "check that the file holds this kind of message")
 
-    # -- single values ------------------------------------------------------------------------------------------------------------
+    # -- single values -----------------------------------------------------------------------------
     def number(self, name: str) -> int:
         """An integer (int32, int64, an enumeration), with its sign; 0 where absent."""
         return signed(self._last(name, _VARINT) or 0)
@@ -177,7 +179,7 @@ class Message:
         value = self._last(name, _BYTES)
         return None if value is None else Message(kind, value)
 
-    # -- repeated values ----------------------------------------------------------------------------------------------------------
+    # -- repeated values ---------------------------------------------------------------------------
     def messages(self, name: str, kind: MessageType) -> Iterator[Message]:
         """The messages of a repeated field, each decoded when it is reached."""
         for value in self.spans(name):

@@ -1,7 +1,8 @@
 """The StableHLO programs of a model's folder.
 
-Sources: tensorflow/core/protobuf/{saved_model,meta_graph}.proto, framework/{graph,function,node_def,attr_value}.proto; the operation
-XlaCallModule, in which jax2tf and other exporters keep StableHLO; torch_xla/stablehlo.py for folders of PyTorch/XLA.
+Sources: tensorflow/core/protobuf/{saved_model,meta_graph}.proto,
+framework/{graph,function,node_def,attr_value}.proto; the operation XlaCallModule, in which jax2tf
+and other exporters keep StableHLO; torch_xla/stablehlo.py for folders of PyTorch/XLA.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """MLIR attributes as Python values.
 
-Integers, floats, truth values and strings are themselves; lists and `array<...>` are tuples; dictionaries keep their text; `dense<...>`
-is a Literal; `@name` a Symbol; an enumeration such as `#stablehlo<precision HIGH>` a Keyword; `#stablehlo.gather<...>` a Dictionary of
-its fields; types are themselves; what is not known is Opaque. Source: StableHLO specification; StablehloAttrs.td for the fields.
+Integers, floats, truth values and strings are themselves; lists and `array<...>` are tuples;
+dictionaries keep their text; `dense<...>` is a Literal; `@name` a Symbol; an enumeration such as
+`#stablehlo<precision HIGH>` a Keyword; `#stablehlo.gather<...>` a Dictionary of its fields; types
+are themselves; what is not known is Opaque. Source: StableHLO specification; StablehloAttrs.td for
+the fields.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """`dense<...>` literals as arrays: nested lists, splats, bit patterns in hexadecimal, whole buffers in hexadecimal.
 
-Source: https://mlir.llvm.org/docs/Dialects/Builtin, DenseIntOrFPElementsAttr (numbers in hexadecimal are bits of a float); MLIR's
-BuiltinAttributes.cpp, `DenseElementsAttr::isValidRawBuffer`: a quoted string holds the elements little-endian, each in whole bytes.
+Source: https://mlir.llvm.org/docs/Dialects/Builtin, DenseIntOrFPElementsAttr (numbers in
+hexadecimal are bits of a float); MLIR's BuiltinAttributes.cpp,
+`DenseElementsAttr::isValidRawBuffer`: a quoted string holds the elements little-endian, each in
+whole bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`loc(...)`: where an operation came from, read only when asked.
 
-Source: https://mlir.llvm.org/docs/Dialects/Builtin, location attributes. JAX nests them: a name (the path of the operation) around a call
-site whose callee is the frame of the user's code.
+Source: https://mlir.llvm.org/docs/Dialects/Builtin, location attributes. JAX nests them: a name
+(the path of the operation) around a call site whose callee is the frame of the user's code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """MLIR text to a tree of operations: modules, functions, regions, the generic form of any operation.
 
-`"dialect.name"(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`; forms of their own stand in
-`pretty_forms.py`. Source: https://mlir.llvm.org/docs/LangRef.
+`"dialect.name"(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`; forms
+of their own stand in `pretty_forms.py`. Source: https://mlir.llvm.org/docs/LangRef.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Parser:
         self.reader = reader
         self.custom_form = custom_form
 
-    # -- the file ----------------------------------------------------------------------------------------------------
+    # -- the file ----------------------------------------------------------------------------------
     def program(self) -> Program:
         """The whole text: one module, or functions without one."""
         reader = self.reader
@@ -117,7 +117,7 @@ class Parser:
         if skip_location(reader) is None:
             read_attribute(reader)
 
-    # -- operations --------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------
     def operation(self) -> Operation:
         """One operation with its results and location."""
         reader = self.reader
@@ -225,7 +225,7 @@ class Parser:
         m = self.reader.need(VALUE, "an operand such as %0")
         return Use(m.group(1), int(m.group(2) or 0), m.start())
 
-    # -- regions -----------------------------------------------------------------------------------------------------
+    # -- regions -----------------------------------------------------------------------------------
     def region(self, arguments: list[Argument] | None = None) -> Region:
         """`{ ^bb0(%x: type): operations }`. arguments: those that the form of the operation names itself."""
         reader = self.reader
@@ -268,7 +268,7 @@ class Parser:
                 break
         return found
 
-    # -- module and function -----------------------------------------------------------------------------------------
+    # -- module and function -----------------------------------------------------------------------
     def _module(self, operation: Operation) -> None:
         reader = self.reader
         operation.name = "builtin.module"

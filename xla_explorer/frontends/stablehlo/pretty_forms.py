@@ -1,7 +1,8 @@
 """The forms in which StableHLO, MHLO and CHLO print their operations, read into the attributes of the generic form.
 
-Nearly all of them are a list of operands, bare words and `name = value` pairs, then `{attributes} : type`; `FIELDS` says which attribute
-each name stands for. The others have a reader each. Source: the assembly formats of StablehloOps.td and ChloOps.td.
+Nearly all of them are a list of operands, bare words and `name = value` pairs, then `{attributes} :
+type`; `FIELDS` says which attribute each name stands for. The others have a reader each. Source:
+the assembly formats of StablehloOps.td and ChloOps.td.
 """
 
 from __future__ import annotations
@@ -237,7 +238,7 @@ def _settle(parser: Parser, operation: Operation, short: str) -> None:
         operation.types = ()
 
 
-# -- forms of their own ----------------------------------------------------------------------------------------------
+# -- forms of their own ----------------------------------------------------------------------------
 def _constant(parser: Parser, operation: Operation) -> None:
     reader = parser.reader
     if reader.peek("("):  # `constant() {value = ...} : () -> T`, which older printers wrote

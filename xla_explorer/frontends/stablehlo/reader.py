@@ -17,7 +17,8 @@ WORD = re.compile(r"[A-Za-z_][\w$.\-]*")
 IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
 VALUE = re.compile(r"(%[\w$.\-]+)(?:#(\d+))?")
 SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.\-]*)|"((?:[^"\\]++|\\.)*+)")')
-# Possessive: `re` keeps a place to go back to for each turn of a loop, some hundred bytes for a character of a constant.
+# Possessive: `re` keeps a place to go back to for each turn of a loop, some hundred bytes for a
+# character of a constant.
 STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 INTEGER = re.compile(r"-?\d+")
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_][\w$\-]*)[ \t]*=[ \t]*", re.MULTILINE)
@@ -50,7 +51,7 @@ class Reader:
         self.known_aliases: dict[str, Any] = {}
         self._resources: dict[str, tuple[int, int]] | None = None
 
-    # -- errors ------------------------------------------------------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------------
     def span(self, at: int | None = None, length: int = 1) -> SourceSpan:
         """The place of an offset; by default the cursor."""
         return SourceSpan.from_offset(
@@ -73,7 +74,7 @@ class Reader:
         """Raise StablehloUnsupportedError with its Reason at an offset."""
         raise StablehloUnsupportedError(refuse(code, message, **facts), self.span(at, length), hint)
 
-    # -- pieces ------------------------------------------------------------------------------------------------------
+    # -- pieces ------------------------------------------------------------------------------------
     def skip(self) -> int:
         """Behind white space and comments."""
         self.at = _BLANK.match(self.text, self.at).end()  # type: ignore[union-attr]

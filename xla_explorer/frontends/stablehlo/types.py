@@ -1,6 +1,7 @@
 """MLIR types as shapes: `tensor<2x?xf32, #stablehlo.bounds<?, 4>>` is `f32[2,<=4]`.
 
-Source: StableHLO specification, section Types; XLA's translation of element types (i1 is pred, iN signed).
+Source: StableHLO specification, section Types; XLA's translation of element types (i1 is pred, iN
+signed).
 """
 
 from __future__ import annotations

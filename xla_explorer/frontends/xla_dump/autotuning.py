@@ -1,7 +1,7 @@
 """What XLA:GPU's autotuner measured and picked: the file of `--xla_gpu_dump_autotune_results_to`, or `autotune_results.pbtxt` of a dump.
 
-XLA writes it as text where the name ends in .txt, .pbtxt, .textproto or .prototxt, else as a serialized message.
-Sources: xla/autotune_results.proto, xla/autotuning.proto.
+XLA writes it as text where the name ends in .txt, .pbtxt, .textproto or .prototxt, else as a
+serialized message. Sources: xla/autotune_results.proto, xla/autotuning.proto.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class AutotuningError(XlaExplorerError, ValueError):
 
 class Tuned(NamedTuple):
     """One pick. hlo: what was tuned, as the autotuner's key. kind: of kernel (`gemm`, `triton` ...). choice: its figures. us: its measured
-    time, None where there is none."""
+    time, None where there is none.
+    """
 
     device: str
     hlo: str

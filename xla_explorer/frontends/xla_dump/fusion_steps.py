@@ -1,7 +1,8 @@
 """What XLA:GPU's priority fusion says of its own decisions: `priority_fusion_dump.txt`, which a dump of a GPU's compile holds.
 
-A text proto whose `fusion_steps` are in the order of the decisions: a producer's estimate, a fusion, or why a producer is not fused. A
-fusion has a name of its own and stands for its consumer from then on. Source: xla/service/gpu/fusion_process_dump.proto.
+A text proto whose `fusion_steps` are in the order of the decisions: a producer's estimate, a
+fusion, or why a producer is not fused. A fusion has a name of its own and stands for its consumer
+from then on. Source: xla/service/gpu/fusion_process_dump.proto.
 """
 
 from __future__ import annotations

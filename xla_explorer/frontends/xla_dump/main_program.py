@@ -1,6 +1,7 @@
 """Which module of a dump is the program that a user means.
 
-A function of the user's own comes before helpers of a framework, then the module with the most work, not the one with the most text.
+A function of the user's own comes before helpers of a framework, then the module with the most
+work, not the one with the most text.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def _is_users(path: Path | None, name: str) -> bool:
 
 def _with_most_work(paths: Sequence[Path | None], numbers: Sequence[int]) -> int:
     """The number of the file with the most work in operations and bytes; of those with the most instructions, by lines, where files are
-    too long to be read for that. A tie goes to the last, which was compiled last."""
+    too long to be read for that. A tie goes to the last, which was compiled last.
+    """
     largest = sorted(numbers, key=lambda k: _size(paths[k]))[-_LOOKED_AT:]
     by_lines = sorted(largest, key=lambda k: (_lines(paths[k]), k))[-_READ:]
     if len(by_lines) == 1 or any(_size(paths[k]) > _LONGEST for k in by_lines):

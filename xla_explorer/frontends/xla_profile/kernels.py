@@ -1,8 +1,10 @@
 """Which events of a profile ran HLO instructions, on which device, for how long, in which run of which module.
 
-Three kinds of planes name them in three ways. XLA:CPU's thunks carry `hlo_op`, `hlo_module`, `program_id` and `run_id`; CUDA's and ROCm's
-kernels on their streams carry `hlo_op` and `hlo_module`; a TPU's line `XLA Ops` has the instruction in the event's name, and `XLA Modules`
-says which module was running. Source: xla/tsl/profiler/utils/xplane_schema.h (names of planes, lines and statistics).
+Three kinds of planes name them in three ways. XLA:CPU's thunks carry `hlo_op`, `hlo_module`,
+`program_id` and `run_id`; CUDA's and ROCm's kernels on their streams carry `hlo_op` and
+`hlo_module`; a TPU's line `XLA Ops` has the instruction in the event's name, and `XLA Modules` says
+which module was running. Source: xla/tsl/profiler/utils/xplane_schema.h (names of planes, lines and
+statistics).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """XSpace: profiles of `jax.profiler.trace`, of TensorFlow and of PyTorch/XLA (`*.xplane.pb`), as planes, lines and events.
 
-A plane is a device or the host, a line a thread or a stream; names stand once in a plane's tables, and times are picoseconds from the start
-of their line. Source: tsl/profiler/protobuf/xplane.proto.
+A plane is a device or the host, a line a thread or a stream; names stand once in a plane's tables,
+and times are picoseconds from the start of their line. Source: tsl/profiler/protobuf/xplane.proto.
 """
 
 from __future__ import annotations

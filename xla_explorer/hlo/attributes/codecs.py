@@ -1,8 +1,8 @@
 """Text codecs: one row per attribute name, in the order in which XLA prints them.
 
-A codec turns the text after `=` into a hashable value and back. An attribute without a row can only be given to the
-builder, and is kept as raw text: the parser refuses it, as XLA's does.
-Source: hlo_parser.cc (attribute tables), hlo_instruction(s).cc (printing).
+A codec turns the text after `=` into a hashable value and back. An attribute without a row can only
+be given to the builder, and is kept as raw text: the parser refuses it, as XLA's does. Source:
+hlo_parser.cc (attribute tables), hlo_instruction(s).cc (printing).
 """
 
 from __future__ import annotations
@@ -218,7 +218,8 @@ def _text(name: str, summary: str, default: Any = None) -> AttributeCodec:
     return AttributeCodec(name, _raw, str, default, summary)
 
 
-# In XLA's printing order. A default of None means "absent"; REQUIRED means that `Attributes.value` raises when absent.
+# In XLA's printing order. A default of None means "absent"; REQUIRED means that `Attributes.value`
+# raises when absent.
 _ROWS = (
     _integers(
         "dimensions",
@@ -383,7 +384,8 @@ CODECS: dict[str, AttributeCodec] = {row.name: row for row in _ROWS}
 for _number, _row in enumerate(_ROWS):
     _row.rank = _number
 
-# Attributes that XLA prints after the called computations ("sharding") or after the metadata ("backend").
+# Attributes that XLA prints after the called computations ("sharding") or after the metadata
+# ("backend").
 TRAILING: dict[str, str] = {
     "is_composite": "sharding",
     "parameter_replication": "sharding",

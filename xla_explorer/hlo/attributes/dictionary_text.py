@@ -1,7 +1,8 @@
 """Values that XLA holds as strings and prints as dictionaries where they look like one: backend configurations, frontend attributes.
 
-`backend_config="{\\"a\\":1}"` and `backend_config={"a":1}` say the same; both become the second spelling, so that equal values
-have equal texts. Source: hlo_lexer.cc LexesAsJsonDict, hlo_instruction.cc FrontendAttributesToString.
+`backend_config="{\\"a\\":1}"` and `backend_config={"a":1}` say the same; both become the second
+spelling, so that equal values have equal texts. Source: hlo_lexer.cc LexesAsJsonDict,
+hlo_instruction.cc FrontendAttributesToString.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def _plain(text: str) -> str | None:
 def _string_as_dictionary(text: str) -> str:
     """A string whose content is one dictionary, unquoted; anything else as it is."""
     content = _plain(text)
-    # Single quotes and comments inside would be read in other ways once the outer quotes are gone, and open brackets not at all.
+    # Single quotes and comments inside would be read in other ways once the outer quotes are gone,
+    # and open brackets not at all.
     if (
         content is None
         or not content.startswith("{")

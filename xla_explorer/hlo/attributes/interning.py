@@ -1,7 +1,8 @@
 """The attributes of an instruction: an interned, immutable mapping from name to decoded value.
 
-Equal attributes are one object, so CSE compares them by identity and ten thousand `dimensions={}` cost one dictionary.
-Computations that an instruction calls (`to_apply=`, `body=` ...) are not attributes; they are `HloInstruction.called`.
+Equal attributes are one object, so CSE compares them by identity and ten thousand `dimensions={}`
+cost one dictionary. Computations that an instruction calls (`to_apply=`, `body=` ...) are not
+attributes; they are `HloInstruction.called`.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class Attributes(dict[str, Any]):
         return attributes_of(merged)
 
 
-# What makes attributes one object is `_ALIVE`; `_RECENT` is a short way to it, which forgets everything now and then, so that a process
-# which sees ever new attributes does not keep them all.
+# What makes attributes one object is `_ALIVE`; `_RECENT` is a short way to it, which forgets
+# everything now and then, so that a process which sees ever new attributes does not keep them all.
 _ALIVE: weakref.WeakValueDictionary[Any, Attributes] = weakref.WeakValueDictionary()
 _RECENT: dict[Any, Attributes] = {}
 _MOST_RECENT = 1 << 12  # about 3 MB

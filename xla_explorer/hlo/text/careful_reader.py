@@ -1,7 +1,7 @@
 """The careful reader: recursive descent over one instruction in any legal spelling; finds the place of each mistake.
 
-The fast path (computation_body.py) hands over every line that its regular expression does not accept, or that it doubts.
-Source: hlo_parser.cc ParseInstruction, ParseOperands.
+The fast path (computation_body.py) hands over every line that its regular expression does not
+accept, or that it doubts. Source: hlo_parser.cc ParseInstruction, ParseOperands.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class CarefulReader:
             )
         return made, decoded, payload
 
-    # -- parts -------------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
     def _definition(self, tokens: Tokens) -> tuple[str, int]:
         """Pass a name and its '='; (name, its offset)."""
         start, name, kind, bare = (

@@ -1,6 +1,7 @@
 """The instructions of one computation. One regular expression per line; any doubt hands the line to the careful reader.
 
-Shapes, attribute tails and literals are looked up by their text first, so that a repeated piece is read once.
+Shapes, attribute tails and literals are looked up by their text first, so that a repeated piece is
+read once.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
 from xla_explorer.hlo.text.result_shape import SHAPE_FOLLOWS
 
-# root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
-# must not continue it (a comma) and must not be a comment. Names with two underscores in front are for the careful reader.
+# root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking.
+# What follows the line must not continue it (a comma) and must not be a comment. Names with two
+# underscores in front are for the careful reader.
 _LINE = re.compile(
     rf"""[ \t]*+(ROOT\ )?+%?+((?!__){NAME_PATTERN})\ =\x20
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+

@@ -12,7 +12,8 @@ from xla_explorer.hlo.text.errors import TextProblem
 
 NAME_PATTERN = r"[A-Za-z_][\w.\-]*+"
 NAME = re.compile(rf"%?({NAME_PATTERN})", re.ASCII)
-# The repetitions of groups may go back: early versions of Python 3.11 take a possessive group that could for one that does not match.
+# The repetitions of groups may go back: early versions of Python 3.11 take a possessive group that
+# could for one that does not match.
 BLANK = re.compile(r"(?:[ \t\n\r]++|//[^\n\r\0]*+|/\*[^*\0]*+(?:\*(?!/)[^*\0]*+)*\*/)*")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'")
@@ -51,7 +52,8 @@ PRIVATE_NAME = re.compile(r"__(?!xla_)\w")
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
 _OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|[ \t\n\r]""")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful reader.
+# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful
+# reader.
 _STRING = r'"[^"\\\x00-\x1f\x7f]++"'
 PLAIN_METADATA = re.compile(
     r"\{"

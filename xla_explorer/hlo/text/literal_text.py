@@ -1,7 +1,8 @@
 """Literals as text, both ways: `{ { 1, 2 }, { 3, 4 } }`, `(1, -2)`, `nan(0x7fc)`, `{...}`.
 
-Reading is vectorised: the punctuation is compared with that of the shape, then all numbers are converted at once.
-Source: hlo_parser.cc ParseLiteral, literal.cc PrintWithoutShapeOneline, util.cc RoundTripFpToString.
+Reading is vectorised: the punctuation is compared with that of the shape, then all numbers are
+converted at once. Source: hlo_parser.cc ParseLiteral, literal.cc PrintWithoutShapeOneline, util.cc
+RoundTripFpToString.
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ def _parts(shape: Shape, text: str) -> Iterator[Literal]:
     tokens.expect(END, "nothing behind the tuple literal", "remove it")
 
 
-# -- writing -------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 _DIGITS = {
     "f16": 5,
     "bf16": 4,

@@ -1,6 +1,7 @@
 """Literals in any legal spelling, token by token; what the vectorised reader of `literal_text` does not know is handed to this one.
 
-XLA skips commas wherever they stand or lack, and takes the first number alone for a whole array. Source: hlo_parser.cc ParseDenseLiteral.
+XLA skips commas wherever they stand or lack, and takes the first number alone for a whole array.
+Source: hlo_parser.cc ParseDenseLiteral.
 """
 
 from __future__ import annotations

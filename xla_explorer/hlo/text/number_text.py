@@ -236,7 +236,8 @@ def _beyond(element_type: PrimitiveType, values: Array, array: Array) -> Array:
     if outside.any():
         with np.errstate(over="ignore", invalid="ignore"):
             back = array.astype(np.float64)
-        # A value just above the largest still rounds to it; half a step is at most largest / 2 ** (mantissa bits + 1).
+        # A value just above the largest still rounds to it; half a step is at most largest / 2 **
+        # (mantissa bits + 1).
         outside &= ~np.isfinite(back) | (np.abs(values) > largest * 1.07)
     return outside
 

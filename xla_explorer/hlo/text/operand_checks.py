@@ -1,7 +1,8 @@
 """What XLA's parser and the constructors it calls demand of operands, shapes and attributes beyond the grammar; one small check each.
 
-The verifier asks more. These are here because a text that breaks them is none that XLA reads: its parser refuses it, or aborts.
-Source: hlo_parser.cc CreateInstruction; hlo_instruction.cc and hlo_instructions.cc, the Create functions.
+The verifier asks more. These are here because a text that breaks them is none that XLA reads: its
+parser refuses it, or aborts. Source: hlo_parser.cc CreateInstruction; hlo_instruction.cc and
+hlo_instructions.cc, the Create functions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """HLO text to module: the header, then one computation after the other.
 
-`computation_body.py` reads instructions, one regular expression per line, and makes no error messages. Any doubt hands the line to
-`careful_reader.py`, which finds the exact place. Source: xla/hlo/parser/hlo_parser.cc.
+`computation_body.py` reads instructions, one regular expression per line, and makes no error
+messages. Any doubt hands the line to `careful_reader.py`, which finds the exact place. Source:
+xla/hlo/parser/hlo_parser.cc.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Parser:
         self.reader = CarefulReader(text, self.find)
         self.body = BodyReader(text, self.module, self.reader, careful=careful)
 
-    # -- errors ------------------------------------------------------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------------
     def error(self, problem: TextProblem) -> HloParseError:
         """The public error for a problem at an offset of this text."""
         span = SourceSpan.from_offset(self.text, problem.at, problem.length, self.filename)
@@ -53,7 +54,7 @@ class _Parser:
             problem.message, span, problem.hint or "compare with the HLO text that XLA prints"
         )
 
-    # -- computations ------------------------------------------------------------------------------------------------
+    # -- computations ------------------------------------------------------------------------------
     def _inline(self, at: int) -> HloComputation:
         """A computation written in an attribute, `to_apply={...}`; at: its opening brace."""
         computation = HloComputation("_", self.module)

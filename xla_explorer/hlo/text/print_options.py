@@ -101,16 +101,19 @@ class PrintOptions:
 PrintOptions.default = PrintOptions()
 # To the letter what XLA's `to_string()` shows people: arrays of more than ten elements are elided.
 PrintOptions.elided = PrintOptions(large_constants=False)
-# XLA's `short_parsable`, save that control predecessors, which it drops, are kept: the text means the same module.
+# XLA's `short_parsable`, save that control predecessors, which it drops, are kept: the text means
+# the same module.
 PrintOptions.short_parsable = PrintOptions(
     metadata=False, percent=False, program_shape=False, operand_index_comments=False
 )
-# XLA's `canonical`: equal for modules that differ in names of instructions, metadata and backend configurations only.
+# XLA's `canonical`: equal for modules that differ in names of instructions, metadata and backend
+# configurations only.
 PrintOptions.canonical = PrintOptions(
     metadata=False, backend_config=False, percent=False, program_shape=False, operand_shapes=True, canonical_names=True, nested_bodies=True,
     control_dependencies=False, large_constants=False, operand_index_comments=False,
 )  # fmt: skip
-# XLA's `fingerprint`: no names at all, and only those constants that decide how a program is compiled.
+# XLA's `fingerprint`: no names at all, and only those constants that decide how a program is
+# compiled.
 PrintOptions.fingerprint = PrintOptions.canonical.but(own_names=False, essential_constants=True)
 # The long form of old dumps, with operand shapes.
 PrintOptions.long = PrintOptions(operand_shapes=True)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.literal import Literal
     from xla_explorer.hlo.module import HloModule
 
-# Printed even when the value is the default: XLA's parser requires them, or its printer writes them always.
+# Printed even when the value is the default: XLA's parser requires them, or its printer writes them
+# always.
 _ALWAYS = {
     "triangular-solve": ("transpose_a",),
     "broadcast": ("dimensions",),
@@ -73,7 +74,7 @@ class Printer:
             tuple[OpcodeSpec, Attributes, tuple[HloComputation, ...]], tuple[str, str]
         ] = {}
 
-    # -- names -------------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------
     def name(self, thing: HloInstruction | HloComputation) -> str:
         """The printed name, with its percent sign."""
         options = self.options
@@ -102,7 +103,7 @@ class Printer:
             found = self.bodies[computation] = indent + "\n".join(lines).replace("\n", indent)
         return found
 
-    # -- pieces ------------------------------------------------------------------------------------------------------
+    # -- pieces ------------------------------------------------------------------------------------
     def shape(self, shape: Shape) -> str:
         """A shape by the options, with index comments in long tuples."""
         found = self.shapes.get(shape)
@@ -218,7 +219,7 @@ class Printer:
             f"{own}{called}{sharding}{control}{metadata}{backend}"
         )
 
-    # -- wholes ------------------------------------------------------------------------------------------------------
+    # -- wholes ------------------------------------------------------------------------------------
     def computation(
         self,
         computation: HloComputation,
@@ -423,7 +424,8 @@ def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_
     order: list[_Key] = []
     done: set[_Key] = set()
     called = {c for found in callees.values() for c in found}
-    # Each computation's callees are walked once: looking for the first missing one anew after each would be quadratic.
+    # Each computation's callees are walked once: looking for the first missing one anew after each
+    # would be quadratic.
     rest = {computation: iter(found) for computation, found in callees.items()}
     for start in [*[c for c in callees if c not in called], entry, *callees]:
         stack = [start] if start not in done else []

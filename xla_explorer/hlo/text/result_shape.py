@@ -14,7 +14,8 @@ from xla_explorer.hlo.text.attributes.attribute_list import DecodedAttributes
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.shape_text import read_shape
 
-# XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
+# XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever
+# else the text states.
 SHAPE_FOLLOWS = frozenset(
     {"add-dependency", "after-all", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"}
 )

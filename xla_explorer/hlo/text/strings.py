@@ -1,7 +1,8 @@
 """Strings in HLO text: their escapes, and one spelling for equal strings.
 
-XLA reads C escapes and prints every byte beyond ASCII as octal; the canonical spelling here keeps letters of all languages readable, and
-XLA reads it as the same string. Source: absl/strings/escaping.cc CUnescape, CEscape.
+XLA reads C escapes and prints every byte beyond ASCII as octal; the canonical spelling here keeps
+letters of all languages readable, and XLA reads it as the same string. Source:
+absl/strings/escaping.cc CUnescape, CEscape.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tokens of HLO text, and a cursor over them: what the careful readers are made of.
 
-An identifier with `=` or `:` directly behind it is a token of its own (the name of an attribute, a name); blanks and comments may stand
-between any two tokens. Source: xla/hlo/parser/hlo_lexer.cc.
+An identifier with `=` or `:` directly behind it is a token of its own (the name of an attribute, a
+name); blanks and comments may stand between any two tokens. Source: xla/hlo/parser/hlo_lexer.cc.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from xla_explorer.hlo.text.lexical import BLANK, KEYWORDS
 from xla_explorer.hlo.text.lexical import STRING as STRING_PATTERN
 from xla_explorer.hlo.text.strings import string_value
 
-# Kinds of tokens with a value. Punctuation and keywords are kinds of their own, named by their text.
+# Kinds of tokens with a value. Punctuation and keywords are kinds of their own, named by their
+# text.
 IDENT, NAME, ATTRIBUTE, TYPE, STRING = (
     "identifier",
     "name",
@@ -154,7 +155,7 @@ class Tokens:
         else:
             self.value = sign + digits
 
-    # -- questions ---------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
     def look_ahead(self) -> str:
         """The kind of the token behind this one."""
         return Tokens(self.text, self.end).kind
@@ -183,7 +184,7 @@ class Tokens:
             max(self.end - self.start, 1),
         )
 
-    # -- steps -------------------------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------
     def eat(self, kind: str) -> bool:
         """Whether this token is of the kind; it is passed then."""
         if self.kind != kind:

@@ -1,6 +1,7 @@
 """The plugin's native code: assembled, verified and loaded; the way from it into Python.
 
-Python's functions stand behind a gate each: after Python has ended, or while it ends, the gate answers with an error instead of entering.
+Python's functions stand behind a gate each: after Python has ended, or while it ends, the gate
+answers with an error instead of entering.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events as native code: `Event_*`, and waiting for what a run on the queue will fill.
 
-One lock and one condition serve all events: few are waited for. Whoever waits gives the interpreter's lock up first, because what is called
-when an event happens may want it.
+One lock and one condition serve all events: few are waited for. Whoever waits gives the
+interpreter's lock up first, because what is called when an event happens may want it.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _wait_buffer() -> NativeFunction:
     return f
 
 
-# -- functions of the interface -----------------------------------------------------------------------------------------
+# -- functions of the interface --------------------------------------------------------------------
 def _begin(name: str) -> tuple[NativeFunction, Any, Value]:
     f, arguments = NativeFunction(name), ARGUMENTS[name]
     return f, arguments, f.get(arguments, f.parameters[0], "event")

@@ -1,10 +1,11 @@
 """PJRT_LoadedExecutable_Execute without Python: a job of arguments and results, which runs at once or on the queue (`queue.py`).
 
-Of each parameter the record has a mode. A plain one is held until the program has run. One that is given away (DELETED and above) is
-deleted at once, and when the program runs it may write into its memory (WRITTEN) and a result may take it over (TAKEN) where nobody else
-uses it, else it gets a copy. A job goes on the queue where the last run took long, or where an argument is still being computed.
-Each run uses an activation of its own. Where none is free, where an argument was deleted, and after every failure Python goes on:
-it makes another activation, or says what is wrong.
+Of each parameter the record has a mode. A plain one is held until the program has run. One that is
+given away (DELETED and above) is deleted at once, and when the program runs it may write into its
+memory (WRITTEN) and a result may take it over (TAKEN) where nobody else uses it, else it gets a
+copy. A job goes on the queue where the last run took long, or where an argument is still being
+computed. Each run uses an activation of its own. Where none is free, where an argument was deleted,
+and after every failure Python goes on: it makes another activation, or says what is wrong.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _argument(f: NativeFunction, job: Value, k: Value) -> tuple[Value, Value]:
     return f.writer.load(places[0], PTR), f.writer.load(places[1], I64)
 
 
-# -- arguments -----------------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------
 def _claim() -> NativeFunction:
     """Keep an argument for a job; 1 where it was deleted. Modes below 0 are those of parameters that keep what they have."""
     f = NativeFunction("claim", [PTR, I64], I64, internal=True)
@@ -133,7 +134,8 @@ def _fill() -> NativeFunction:
 
 def _settle() -> NativeFunction:
     """An argument after the run: a plain one is no longer held, one that was given away is deleted; taken: a result has its memory.
-    entry: null where nothing ran."""
+    entry: null where nothing ran.
+    """
     f = NativeFunction("settle", [PTR, I64, PTR, I64], None, internal=True)
     w, (buffer, mode, entry, taken) = f.writer, f.parameters
     with f.when(w.negated(is_null(f, entry))):
@@ -152,7 +154,7 @@ def _settle() -> NativeFunction:
     return f
 
 
-# -- results -------------------------------------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------
 def _fill_result() -> NativeFunction:
     """Give a result memory. taken: that which it takes over, or null. 1: there is none."""
     f = NativeFunction("fill_result", [PTR, PTR], I64, internal=True)
@@ -183,7 +185,7 @@ def _fail_results() -> NativeFunction:
     return f
 
 
-# -- running -------------------------------------------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------------------
 def _take_activation() -> NativeFunction:
     """A free activation of an executable, claimed; null where all are busy and another one may be made."""
     f = NativeFunction("take_activation", [PTR], PTR, internal=True)
@@ -289,7 +291,7 @@ def _run_job() -> NativeFunction:
     return f
 
 
-# -- the function of the interface ---------------------------------------------------------------------------------------
+# -- the function of the interface -----------------------------------------------------------------
 def _new_job() -> NativeFunction:
     """A job with room for the arguments and results of an executable."""
     f = NativeFunction("new_job", [PTR, PTR], PTR, internal=True)

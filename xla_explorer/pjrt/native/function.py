@@ -36,7 +36,7 @@ class NativeFunction:
                 size, self.element(self.global_address("sizes"), FUNCTIONS.index(name))
             )
 
-    # -- records ---------------------------------------------------------------------------------------------------------
+    # -- records -----------------------------------------------------------------------------------
     def place(self, record: Any, base: Value, field: str) -> Value:
         """The address of a field."""
         return self.writer.address(base, I8, getattr(record, field).offset)
@@ -70,7 +70,7 @@ class NativeFunction:
         """The address of a word of an array."""
         return self.writer.address(array, I64, index)
 
-    # -- operations ------------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------
     def call(self, function: str, result: Type, *operands: Value) -> Value:
         """Call a function of this module, or of the C library."""
         return self.writer.emit("call", result, operands, f"{result} @{function}")
@@ -80,7 +80,7 @@ class NativeFunction:
         self.writer.effect("call", operands, f"void @{function}")
 
     def copy(self, target: Value, source: Value, size: Value) -> None:
-        """memcpy."""
+        """Memcpy."""
         self.writer.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         false = self.writer.number(0, I1)
         self.do("llvm.memcpy.p0.p0.i64", target, source, size, false)
@@ -130,7 +130,7 @@ class NativeFunction:
             return None
         return self.writer.named(self.writer.value(text), result)
 
-    # -- control ---------------------------------------------------------------------------------------------------------
+    # -- control -----------------------------------------------------------------------------------
     def give(self, value: Value | int | None = None) -> None:
         """Return; None: null, or nothing where the function has no result."""
         if self.result is None:

@@ -228,7 +228,7 @@ def _layout() -> NativeFunction:
 
 
 def _is_on_cpu() -> NativeFunction:
-    """jaxlib reads the elements in place where this is so, and takes them for rows: an array that lies otherwise is to be copied."""
+    """Jaxlib reads the elements in place where this is so, and takes them for rows: an array that lies otherwise is to be copied."""
     f, arguments, buffer = _begin("Buffer_IsOnCpu")
     in_rows = f.as_integer(f.get(r.BufferRecord, buffer, "order")).equals(0)
     f.set(arguments, f.parameters[0], "is_on_cpu", f.writer.convert("zext", in_rows, "i64"))

@@ -1,9 +1,11 @@
 """Native code that makes and frees: blocks for elements, records of buffers and errors, and what jaxlib lets go of.
 
-jaxlib destroys handles at any time: with the interpreter's lock or without, while a Python exception is raised, after Python has ended.
-So none of this enters Python. Executables, which are Python objects, are pushed onto a list that the next compile empties.
+jaxlib destroys handles at any time: with the interpreter's lock or without, while a Python
+exception is raised, after Python has ended. So none of this enters Python. Executables, which are
+Python objects, are pushed onto a list that the next compile empties.
 
-Large blocks are kept in a few places for the next result of their size: fresh memory costs a page fault for each page.
+Large blocks are kept in a few places for the next result of their size: fresh memory costs a page
+fault for each page.
 """
 
 from __future__ import annotations
@@ -217,7 +219,7 @@ def _delete() -> NativeFunction:
 
 
 def _destroy_buffer() -> NativeFunction:
-    """jaxlib has no use for the handle."""
+    """Jaxlib has no use for the handle."""
     f = NativeFunction("destroy_buffer", [PTR], None)
     (buffer,) = f.parameters
     f.do("delete", buffer)

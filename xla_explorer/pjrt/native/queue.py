@@ -1,6 +1,7 @@
 """Runs that go on while Python continues: a queue of jobs (`execute.py`) and the one thread that works on it, in order.
 
-The thread never enters Python: programs that call Python run where they were started. It begins with the first job.
+The thread never enters Python: programs that call Python run where they were started. It begins
+with the first job.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Programs for several virtual devices: their shards are joined, the program runs once on whole arrays, and its results are cut.
 
-What a partitioner would decide plays no part in the values; manual regions (`shard_map`) are joined by the pass `device-joining`.
+What a partitioner would decide plays no part in the values; manual regions (`shard_map`) are joined
+by the pass `device-joining`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Layout:
         propagated: Sequence[Sharding | None] = (),
     ) -> None:
         """terms: the parameters and results that have the terms of unreduced values as their first dimension. propagated: how the results
-        lie that are open to propagation, in whole or along some dimensions."""
+        lie that are open to propagation, in whole or along some dimensions.
+        """
         self.count, self.terms = count, terms
         self.parameters = [
             Sharding.read(p.attributes.get("sharding") or "{replicated}")
@@ -142,7 +144,8 @@ def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
 _TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
 
-# What XLA's sharding says of unreduced values in its metadata (OpMetadata.op_type, .op_name) where they are no sums.
+# What XLA's sharding says of unreduced values in its metadata (OpMetadata.op_type, .op_name) where
+# they are no sums.
 _REDUCTIONS = {"maximum": b"MAX", "minimum": b"MIN"}
 
 

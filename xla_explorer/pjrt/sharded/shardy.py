@@ -1,6 +1,7 @@
 """How the results of a program for several devices lie, where its user left that open: as Shardy, which XLA asks too, propagates it.
 
-jaxlib has Shardy's passes. The program itself is compiled as it was written; its propagated copy only answers.
+jaxlib has Shardy's passes. The program itself is compiled as it was written; its propagated copy
+only answers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The term of each device of an unreduced result: what a partitioner computes there, as one array with a dimension for the terms.
 
-A sum over a dimension that the devices have parts of is the sum of the devices' sums. So the terms of a reduce, a dot or a scatter are
-that operation on the parts, and linear operations behind it are done with each term. Of another value the terms are its parts, each in
-its place with nothing around it.
+A sum over a dimension that the devices have parts of is the sum of the devices' sums. So the terms
+of a reduce, a dot or a scatter are that operation on the parts, and linear operations behind it are
+done with each term. Of another value the terms are its parts, each in its place with nothing around
+it.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _first(value: HloInstruction, length: int) -> Terms:
     return [value, *[_nothing(value)] * (length - 1)]
 
 
-# -- which elements belong to which term ---------------------------------------------------------------------------------
+# -- which elements belong to which term -----------------------------------------------------------
 def _boxes(value: HloInstruction, wanted: _Unreduced) -> list[Box] | None:
     """Of each term the elements of a value that its devices have. None where this is no partition of the value."""
     lies = sharding_of(value)
@@ -180,7 +181,7 @@ def _placed(value: HloInstruction, wanted: _Unreduced) -> Terms | None:
     ]
 
 
-# -- operations that add up ----------------------------------------------------------------------------------------------
+# -- operations that add up ------------------------------------------------------------------------
 def _of_reduce(i: HloInstruction, wanted: _Unreduced) -> Terms | None:
     if len(i.operands) != 2 or i.called[0].root.opcode.name != wanted.combiner:
         return None

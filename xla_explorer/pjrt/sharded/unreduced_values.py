@@ -1,8 +1,10 @@
 """Arguments and results of which each device has a value of its own: these become the first dimension.
 
-A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's `unreduced`) would be its sum, and each
-device's term would be lost; so where a value goes from the entry straight into a region or out of it, or a result is a sum of what the
-devices have, the entry has all terms. Likewise where a region returns a value as the same on all devices, and nothing shows that it is.
+A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's
+`unreduced`) would be its sum, and each device's term would be lost; so where a value goes from the
+entry straight into a region or out of it, or a result is a sum of what the devices have, the entry
+has all terms. Likewise where a region returns a value as the same on all devices, and nothing shows
+that it is.
 """
 
 from __future__ import annotations
@@ -306,7 +308,8 @@ _JOIN = frozenset(["all-reduce", "all-gather"])
 
 def _is_uniform(value: HloInstruction, border: _Border) -> bool:
     """Whether the devices along the axes of a border are known to have one value: what it is made of is the same on all of them, or comes
-    out of a collective of them."""
+    out of a collective of them.
+    """
     mesh, along = border.mesh, {axis.name for axis in border.axes}
     across = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in along])
     seen: set[tuple[HloInstruction, int, tuple[HloInstruction, ...]]] = set()

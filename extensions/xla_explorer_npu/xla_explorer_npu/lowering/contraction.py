@@ -144,7 +144,8 @@ def _depthwise(
     window: Sequence[WindowDimension],
 ) -> None:
     """One input feature an output feature is no work for an array: the vector unit adds up the taps, each times its weights, which a
-    load spreads over the tile."""
+    load spreads over the tile.
+    """
     strides = (1, *[w.stride for w in window], 1)
     steps = tuple([a * b for a, b in zip(image.steps, strides, strict=True)])
     kind, part = image.element_type, writer.architecture.scratchpad_bytes // 6

@@ -61,7 +61,7 @@ def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
 
 
 def assemble_everywhere(text):
-    """ptxas takes the PTX for each of these; nothing spills."""
+    """Ptxas takes the PTX for each of these; nothing spills."""
     if find_ptxas() is None:
         return
     for architecture in ("sm_80", "sm_90", "sm_90a"):

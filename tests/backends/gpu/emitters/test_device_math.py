@@ -1,5 +1,6 @@
 """The special function unit's sequences against the true functions: the emulator's unit rounds correctly, so that what is seen is the
-sequences' own error."""
+sequences' own error.
+"""
 
 import mpmath
 import numpy as np

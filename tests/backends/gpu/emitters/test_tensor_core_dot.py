@@ -126,13 +126,15 @@ def assembly(*sizes):
 
 @pytest.mark.parametrize(("k", "m", "n"), [(224, 64, 128), (72, 40, 56), (1030, 40, 48)])
 def test_what_is_computed_of_an_address_is_not_widened(k, m, n):
-    # Of 32 bits are the numbers of the thread and the block alone; LLVM adds no constant to an address through a conversion.
+    # Of 32 bits are the numbers of the thread and the block alone; LLVM adds no constant to an
+    # address through a conversion.
     text = assembly("bf16", "f32", (k, m), (k, n), 0, 0)
     assert "mma.sync" in text and text.count("cvt.u64.u32") + text.count("cvt.s64.s32") <= 2
 
 
 def test_of_rows_that_all_exist_none_is_asked_for():
-    # Tiles of 32 rows, of which the last one has 24: of the four groups of eight, whose stores stand apart, one may be outside.
+    # Tiles of 32 rows, of which the last one has 24: of the four groups of eight, whose stores
+    # stand apart, one may be outside.
     assert assembly("f16", "f32", (40, 152), (40, 192), 0, 0).count("bra") == 1
 
 

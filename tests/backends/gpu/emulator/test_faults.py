@@ -183,7 +183,8 @@ def test_uninitialised():
 
 
 def test_loads_past_the_end_that_nobody_looks_at_are_no_fault():
-    # LLVM widens loads to aligned vectors; what is past the end is in registers that are never read.
+    # LLVM widens loads to aligned vectors; what is past the end is in registers that are never
+    # read.
     wide = "ld.param.u64 %q30, [p0];\nld.global.v4.b32 {%d, %r1, %r2, %r3}, [%q30];"
     text = one_instruction(wide, [".reg .b32 %r<4>;"], ["b32"], 32, 1)
     x, out = np.arange(3, dtype=np.uint32), np.zeros(1, np.uint32)

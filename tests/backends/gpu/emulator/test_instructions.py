@@ -219,7 +219,7 @@ def test_floats(kind):
 
 
 def exactly(a, b, c, dtype):
-    """a * b + c rounded once, by rational numbers; None where an operand or the result is no ordinary number."""
+    """A * b + c rounded once, by rational numbers; None where an operand or the result is no ordinary number."""
     if not all(np.isfinite([float(a), float(b), float(c)])):
         return None
     value = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))

@@ -1,6 +1,7 @@
 """How many kernels of whole programs are made from loop nests, by family.
 
-`python -m tests.compiler.codegen.nest.nest_shares` prints the table over all workloads and a sample of the conformance cases.
+`python -m tests.compiler.codegen.nest.nest_shares` prints the table over all workloads and a sample
+of the conformance cases.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def shares(texts: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """family -> (nests, kernels)."""
+    """Family -> (nests, kernels)."""
     nests: Counter[str] = Counter()
     kernels: Counter[str] = Counter()
     for text in texts:

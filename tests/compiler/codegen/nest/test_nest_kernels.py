@@ -59,7 +59,8 @@ def test_loops_are_cut_where_another_operand_is_read(
 @needs_fixed_width
 @pytest.mark.parametrize("element", ["s8", "f32"])
 def test_loops_are_cut_along_three_axes(element: str) -> None:
-    # Copies of loops that were cut before once had one name: `numpy.fft.fftshift` of three axes did not compile.
+    # Copies of loops that were cut before once had one name: `numpy.fft.fftshift` of three axes did
+    # not compile.
     T = element
     text = f"""HloModule m
 ENTRY e {{ x = {T}[5,7,11] parameter(0)
@@ -86,7 +87,8 @@ ENTRY e {{ x = {T}[5,7,11] parameter(0)
 def test_an_element_of_many_pieces_is_not_read_from_all_of_them(
     pieces: int, most_cuts: int, left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Twelve cuts were all: with 14 operands every element was loaded 14 times, and 150 took 6,000 times as long as one after the other.
+    # Twelve cuts were all: with 14 operands every element was loaded 14 times, and 150 took 6,000
+    # times as long as one after the other.
     monkeypatch.setattr(elementwise, "MOST_CUTS", most_cuts)
     lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
     given = [np.full(5 + k % 3, k, np.float32) for k in range(pieces)]
@@ -133,8 +135,9 @@ def test_pieces_are_cut_once_for_both_plans(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_cut_loop_reads_nothing_for_the_cases_that_fell_away() -> None:
-    # Concatenates of concatenates of turned slices, as an exchange between devices that are one program: a loop for each of n * n pieces
-    # kept the loads of all of them; 36 pieces took 3.2 s to compile, 64 took 40 s.
+    # Concatenates of concatenates of turned slices, as an exchange between devices that are one
+    # program: a loop for each of n * n pieces kept the loads of all of them; 36 pieces took 3.2 s
+    # to compile, 64 took 40 s.
     n = 4
     lines = [f"x = s32[{n},{n},3,5] parameter(0)"]
     for to in range(n):
@@ -177,7 +180,8 @@ def test_every_length_has_its_tail(n: int, threads: int, monkeypatch: pytest.Mon
     ("wide", "narrow"), [("s4", "u2"), ("u4", "s2"), ("s4", "pred"), ("s2", "s8")]
 )
 def test_lanes_of_narrow_integers_are_stored_alone(wide: str, narrow: str) -> None:
-    # LLVM's instruction selection aborts where it takes lanes out of <64 x i2> that a product of <64 x i4> was truncated to.
+    # LLVM's instruction selection aborts where it takes lanes out of <64 x i2> that a product of
+    # <64 x i4> was truncated to.
     text = (
         f"HloModule m\nENTRY e {{ x = {wide}[1,16,6,6] parameter(0) z = {wide}[] parameter(1) zs = {wide}[1,16,6,6] broadcast(z), dimensions={{}} "
         f"y = {wide}[1,16,6,6] multiply(x, zs) ROOT r = {narrow}[1,16,6,6] convert(y) }}"

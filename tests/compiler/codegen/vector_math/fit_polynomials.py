@@ -1,8 +1,9 @@
 """Fits the minimax polynomials of `xla_explorer.compiler.codegen.vector_math.polynomials` (needs mpmath).
 
-Run as a script, it prints that module's text; nothing imports it. Each polynomial is found by the Remez exchange
-algorithm in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) - target(t))`, with the lowest
-degree that meets the error asked for, and its coefficients are then rounded one by one to the element type.
+Run as a script, it prints that module's text; nothing imports it. Each polynomial is found by the
+Remez exchange algorithm in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) -
+target(t))`, with the lowest degree that meets the error asked for, and its coefficients are then
+rounded one by one to the element type.
 """
 
 from __future__ import annotations
@@ -245,8 +246,8 @@ def targets() -> list[Target]:
 
 
 def complementary_target(limit: str) -> Target:
-    # 1 - exp(log(erfc(a))) needs log(erfc(a)) only as exactly as erfc(a) counts in the result. The polynomial is in
-    # t = a - 2, which halves the growth of its terms.
+    # 1 - exp(log(erfc(a))) needs log(erfc(a)) only as exactly as erfc(a) counts in the result. The
+    # polynomial is in t = a - 2, which halves the growth of its terms.
     return Target(
         "COMPLEMENTARY_ERROR_FUNCTION",
         f"log(erfc(t + 2)) for 1 <= t + 2 <= {limit}",

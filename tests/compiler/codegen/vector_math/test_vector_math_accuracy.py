@@ -24,7 +24,7 @@ needs_long_double = pytest.mark.skipif(
 
 
 def error_function(x: Array) -> Array:
-    """erf by its series of positive terms, 2/sqrt(pi) e^(-x^2) sum 2^n x^(2n+1) / (2n+1)!!."""
+    """Erf by its series of positive terms, 2/sqrt(pi) e^(-x^2) sum 2^n x^(2n+1) / (2n+1)!!."""
     clipped = numpy.clip(x, -7, 7)
     term = clipped.copy()
     total = clipped.copy()
@@ -132,7 +132,8 @@ def binary_arguments(opcode: str, dtype: numpy.dtype) -> tuple[Array, Array]:
         (10 ** generator.uniform(-37, 38, count), 10 ** generator.uniform(-37, 38, count)),
     ]
     if opcode == "power":
-        # Results over the whole range of exponents, where an error of the logarithm is magnified most.
+        # Results over the whole range of exponents, where an error of the logarithm is magnified
+        # most.
         base = numpy.exp(generator.uniform(-20, 20, count))
         largest = 88 if dtype.itemsize == 4 else 709
         pairs.append((base, generator.uniform(-1.05, 1.05, count) * largest / numpy.log(base)))

@@ -1,5 +1,6 @@
 """The checks of the fusion policies: named by what must hold, functions of a candidate and of nothing else, with the place where each is
-written and a measured value where it holds."""
+written and a measured value where it holds.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ def _fused(*lines: str) -> tuple[HloModule, Journal]:
              "ROOT r = (f32[64], f32[64]) tuple(e, n)"],
             ["exponential", "negate"],
         ),
-        # Users that are bitcasts do not count: the producer is computed in the others and once for them.
+        # Users that are bitcasts do not count: the producer is computed in the others and once for
+        # them.
         (
             ["x = f32[64] parameter(0)", "e = f32[64] exponential(x)", "b = f32[8,8] bitcast(e)", "n = f32[64] negate(e)",
              "ROOT r = (f32[8,8], f32[64]) tuple(b, n)"],

@@ -77,7 +77,8 @@ ENTRY e {
 }""",
         [NUMBERS],
     ),
-    # 1 / 127.5 rounded to eight bits is off by a sixth of a percent, which shows in every second quotient.
+    # 1 / 127.5 rounded to eight bits is off by a sixth of a percent, which shows in every second
+    # quotient.
     "division-by-a-constant-in-bf16": (
         """HloModule m
 ENTRY e {
@@ -127,7 +128,8 @@ ENTRY e {
 }}""",
         [],
     ),
-    # The places are made of the maximum, or wait for it: it cannot come from the reduce that finds its place.
+    # The places are made of the maximum, or wait for it: it cannot come from the reduce that finds
+    # its place.
     "places-that-depend-on-the-extremum": (
         f"""{PLACE}
   x = f32[8] parameter(0)

@@ -1,5 +1,6 @@
 """Dead code, common subexpressions, tuples, constant folding, zero-sized arrays, the reshape mover; and the whole
-pipeline."""
+pipeline.
+"""
 
 from __future__ import annotations
 

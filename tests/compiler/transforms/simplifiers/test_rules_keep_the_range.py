@@ -1,7 +1,7 @@
 """No rule of the default pipeline makes an infinity or NaN of a number, or a number of an infinity: every value of a type, beside itself.
 
-The examples of the elementwise rules, in other float types: each value of 16 bits and fewer beside values at which something overflows,
-underflows or is infinite; 32 and 64 bits by such values alone.
+The examples of the elementwise rules, in other float types: each value of 16 bits and fewer beside
+values at which something overflows, underflows or is infinite; 32 and 64 bits by such values alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Wrong answers of the kinds that students give, and what each must be told; and unusual answers that are right. The module `nbNN` has
-those of a notebook."""
+those of a notebook.
+"""
 
 from __future__ import annotations
 

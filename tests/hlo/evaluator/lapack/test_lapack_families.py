@@ -1,5 +1,6 @@
 """Each family of LAPACK calls that JAX uses, by its definition: the four types, batches, sizes from 0; what cannot be done is NaN for
-that matrix of the batch only."""
+that matrix of the batch only.
+"""
 
 from __future__ import annotations
 

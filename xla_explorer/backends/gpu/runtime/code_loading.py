@@ -1,7 +1,8 @@
 """PTX text to what the driver loads: a cubin by ptxas, by NVIDIA's nvJitLink, or the text itself, which the driver compiles.
 
-The first that works is taken. A driver that is older than the PTX version of the text refuses it, an older ptxas does not know the
-architecture, and a cubin of sm_90a runs on sm_90 devices alone; so each way is tried in turn, and the error tells of all.
+The first that works is taken. A driver that is older than the PTX version of the text refuses it,
+an older ptxas does not know the architecture, and a cubin of sm_90a runs on sm_90 devices alone; so
+each way is tried in turn, and the error tells of all.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ _LOG_BYTES = 8192
 
 class CudaError(GpuExecutionError):
     """A driver call failed. code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device. where: at what
-    work, when it is known."""
+    work, when it is known.
+    """
 
     where = ""
 

@@ -123,7 +123,7 @@ class CudaExecutor:
         except (CudaError, AttributeError):
             return 0
 
-    # -- memory --------------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
         """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is."""
         self.enter()
@@ -228,7 +228,7 @@ class CudaExecutor:
                     self.stream if stream is None else stream,
                 )
 
-    # -- kernels -------------------------------------------------------------------------------------------------------
+    # -- kernels -----------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
         """A cubin, or PTX text that the driver compiles."""
         self.enter()
@@ -333,7 +333,7 @@ class CudaExecutor:
             found = self._tensor_maps[placed] = encode_tensor_map(self.driver, placed)
         return found
 
-    # -- the queue -----------------------------------------------------------------------------------------------------
+    # -- the queue ---------------------------------------------------------------------------------
     def create_stream(self) -> Any:
         """A queue that does not wait for the default stream."""
         self.enter()
@@ -419,7 +419,8 @@ def _room(size: int) -> int:
 
 def nearest_architecture(capability: int) -> str:
     """The newest architecture known that a device of a compute capability (90 is 9.0) runs, with its own instructions (sm_90a) where it is
-    that very one. XlaExplorerError for older ones."""
+    that very one. XlaExplorerError for older ones.
+    """
     if f"sm_{capability}a" in ARCHITECTURES:
         return f"sm_{capability}a"
     known = sorted(int(name[3:]) for name in ARCHITECTURES if name[3:].isdigit())

@@ -1,7 +1,8 @@
 """CUDA graphs of queued work, with loops and branches that the device decides itself.
 
-A loop or a branch is a conditional node: a graph of its own runs as long as a handle's value says. The value is set on the device, by the
-kernels below. Source: CUDA Driver API, "Graph Management"; CUDA C++ Programming Guide, "Conditional Graph Nodes".
+A loop or a branch is a conditional node: a graph of its own runs as long as a handle's value says.
+The value is set on the device, by the kernels below. Source: CUDA Driver API, "Graph Management";
+CUDA C++ Programming Guide, "Conditional Graph Nodes".
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from xla_explorer.backends.interfaces import DeviceMemory
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 
-# Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning of their names.
+# Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning
+# of their names.
 _NOT_RECORDED = "CUDA_ERROR_STREAM_CAPTURE_"
 _EDGE_DATA_SINCE = (
     13000  # version of the binding from which edges of graphs have data in every function
@@ -44,14 +46,17 @@ def _kernel(name: str, parameters: int, lines: Sequence[str]) -> str:
     return f".visible .entry {name}({listed})\n{{\n{body}\t{_SET}\n"
 
 
-# `cudaGraphSetConditional` is the driver's own: only its compiler knows it, so this is loaded as text.
+# `cudaGraphSetConditional` is the driver's own: only its compiler knows it, so this is loaded as
+# text.
 CONDITIONS_PTX = (
     ".version 7.0\n.target sm_70\n.address_size 64\n\n"
     ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n\n"
-    # (handle, predicate): 1 where the predicate holds. The same again with 0 and 1 for the first and the second of two branches.
+    # (handle, predicate): 1 where the predicate holds. The same again with 0 and 1 for the first
+    # and the second of two branches.
     + _kernel("set_while", 2, ("ld.global.u8 %rs1, [%rd2];", "setp.ne.u16 %p1, %rs1, 0;", "selp.u32 %r1, 1, 0, %p1;"))
     + _kernel("set_branch", 2, ("ld.global.u8 %rs1, [%rd2];", "setp.ne.u16 %p1, %rs1, 0;", "selp.u32 %r1, 0, 1, %p1;"))
-    # (handle, index, last): the index as it is when unsigned it is less than the last, else the last.
+    # (handle, index, last): the index as it is when unsigned it is less than the last, else the
+    # last.
     + _kernel("set_index", 3, ("ld.global.u32 %r2, [%rd2];", "cvt.u32.u64 %r3, %rd3;", "min.u32 %r1, %r2, %r3;"))
     # (handle, counter): a loop of a known count begins.
     + _kernel("first_trip", 2, ("mov.u32 %r1, 1;", "mov.u64 %rd3, 0;", "st.global.u64 [%rd2], %rd3;"))
@@ -113,7 +118,7 @@ class CudaGraphs:
         """See `GraphExecutor`."""
         self.driver.discard("cuGraphExecDestroy", graph)
 
-    # -- what the device decides -----------------------------------------------------------------------------------------
+    # -- what the device decides -------------------------------------------------------------------
     def record_while(
         self, predicate: int, condition: Callable[[], None], body: Callable[[], None]
     ) -> None:

@@ -164,7 +164,8 @@ class _Borrowed:
             ctypes.c_int,
             [ctypes.py_object, ctypes.c_char_p],
         )
-        # From here on the tensor is ours to give back: its capsule no longer does. The name must outlive it.
+        # From here on the tensor is ours to give back: its capsule no longer does. The name must
+        # outlive it.
         api.PyCapsule_SetName(capsule, _USED)
 
     def __del__(self) -> None:
@@ -179,7 +180,8 @@ def foreign_array(
     value: Any, dimensions: tuple[int, ...], dtype: Any, executor: DeviceExecutor
 ) -> tuple[int, Any] | None:
     """(device address, what keeps it alive) of a contiguous array of the shape and type wanted that another library has on the device;
-    None for anything else. Work of the other library that writes it comes before what the executor's stream does from now on."""
+    None for anything else. Work of the other library that writes it comes before what the executor's stream does from now on.
+    """
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         address = address_of(value, dimensions, dtype)

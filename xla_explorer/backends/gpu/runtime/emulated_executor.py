@@ -52,7 +52,8 @@ class LaunchReached(Exception):
 
 class EmulatedExecutor:
     """See `DeviceExecutor`. findings: None raises at the first launch with a fault; a list collects them. stop_before: a kernel instead of
-    whose first launch LaunchReached is raised."""
+    whose first launch LaunchReached is raised.
+    """
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class EmulatedExecutor:
     def libraries(self) -> None:
         """No library computes in the emulator's memory."""
 
-    # -- memory --------------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
         """Memory that nothing has written."""
         return self.allocate_named(size, "")
@@ -123,7 +124,7 @@ class EmulatedExecutor:
         """See `DeviceExecutor`."""
         self.memory.copy(source, target, size)
 
-    # -- kernels -------------------------------------------------------------------------------------------------------
+    # -- kernels -----------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> EmulatedProgram:
         """Kernels of PTX text."""
         return self.load_ptx(PtxProgram(code.decode(), DEFAULT_ARCHITECTURE, ()))
@@ -171,7 +172,7 @@ class EmulatedExecutor:
             raise KernelFaultError(result.findings)
         self.findings.extend(result.findings)
 
-    # -- the queue -----------------------------------------------------------------------------------------------------
+    # -- the queue ---------------------------------------------------------------------------------
     def create_stream(self) -> Any:
         """The calling thread."""
         return None

@@ -1,6 +1,7 @@
 """Host memory that the device's copy engine reads by itself, so that a copy runs while the host goes on.
 
-Pieces are used again once the copy that read them is done. Source: CUDA Driver API, "Memory Management" (cuMemHostAlloc).
+Pieces are used again once the copy that read them is done. Source: CUDA Driver API, "Memory
+Management" (cuMemHostAlloc).
 """
 
 from __future__ import annotations

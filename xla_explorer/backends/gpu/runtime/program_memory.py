@@ -101,7 +101,8 @@ class ProgramMemory:
 
     def refill(self, arguments: Sequence[Array]) -> None:
         """Other values for the parameters, from host arrays, into the memory that `upload` chose. The arrays must live until the
-        results are on the host."""
+        results are on the host.
+        """
         parameters = self._by_parameter(arguments)
         for allocation in self.assignment.allocations:
             if allocation.kind == "parameter":

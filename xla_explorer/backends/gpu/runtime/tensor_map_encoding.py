@@ -13,7 +13,8 @@ from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, PlacedTensorMap
 
 _ALIGNMENT = 128
 _TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64"}
-# map, element type, rank, address, extents, strides in bytes, box, steps, interleave, swizzle, promotion to L2, fill
+# map, element type, rank, address, extents, strides in bytes, box, steps, interleave, swizzle,
+# promotion to L2, fill
 ARGUMENTS = (
     ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_uint64),
     ctypes.POINTER(ctypes.c_uint32), ctypes.POINTER(ctypes.c_uint32), ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int,

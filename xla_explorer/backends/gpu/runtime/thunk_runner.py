@@ -118,7 +118,7 @@ class GpuRun:
             with contextlib.suppress(GpuExecutionError):
                 self.executor.synchronize(stream)
 
-    # -- thunks --------------------------------------------------------------------------------------------------------
+    # -- thunks ------------------------------------------------------------------------------------
     def run(self) -> None:
         """Queue all thunks in order. GpuExecutionError names the kernel and its HLO."""
         with self._naming():
@@ -344,7 +344,7 @@ class GpuRun:
     def _call(self, thunk: Thunk) -> None:
         self._body(thunk, 0)
 
-    # -- graphs --------------------------------------------------------------------------------------------------------
+    # -- graphs ------------------------------------------------------------------------------------
     def launcher(self, times: int = 1) -> Callable[[], None]:
         """What queues the program so many times, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
 
@@ -379,7 +379,8 @@ class GpuRun:
 
     def _rehearse(self) -> None:
         """Every thunk once, in loops and branches too: what is made when it is first needed is made now, and nothing may be while it
-        records. What they compute is nothing to go by."""
+        records. What they compute is nothing to go by.
+        """
         for thunk in self.program.walk():
             if thunk.kind not in CONTROL_FLOW:
                 self._thunks((thunk,))

@@ -1,6 +1,7 @@
 """How to compute one element of a result, by opcode family.
 
-`emitter.py` holds the recursion over operands and the memo; each family registers one function per opcode.
+`emitter.py` holds the recursion over operands and the memo; each family registers one function per
+opcode.
 """
 
 from xla_explorer.compiler.codegen.elemental import (

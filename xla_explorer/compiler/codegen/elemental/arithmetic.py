@@ -1,7 +1,8 @@
 """Arithmetic, logic, shifts, rounding and selection on one element.
 
-Edge cases are HLO's, not C's: integer division by zero gives all ones, INT_MIN / -1 gives INT_MIN, a shift by the width or
-more gives zero or the sign, maximum and minimum pass NaN on. Source: StableHLO specification; XLA elemental_ir_emitter.cc.
+Edge cases are HLO's, not C's: integer division by zero gives all ones, INT_MIN / -1 gives INT_MIN,
+a shift by the width or more gives zero or the sign, maximum and minimum pass NaN on. Source:
+StableHLO specification; XLA elemental_ir_emitter.cc.
 """
 
 from __future__ import annotations
@@ -44,12 +45,14 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     t = a.type
     x, y = w.widen(a), w.widen(b)
     if name in ("maximum", "minimum"):
-        # Where the order of combination is free, a reduction's result may be either zero; that halves the instructions on x86.
+        # Where the order of combination is free, a reduction's result may be either zero; that
+        # halves the instructions on x86.
         return w.narrow_exact(
             w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t
         )
     if name == "remainder":
-        # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
+        # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one
+        # division.
         return w.narrow(w.call_math(function_name("remainder", x.type.of_lanes(1).suffix), x, y), t)
     raise KeyError(name)
 
@@ -106,7 +109,8 @@ def shift(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     inside = w.compare("ult", b, bits)
     if i.opcode.name == "shift-right-arithmetic":
         return w.binary("ashr", a, w.select(inside, b, bits - 1))
-    # Masked rather than chosen: LLVM's NVPTX back end takes the chosen form for PTX's own clamp, and cuts 64-bit amounts to 32.
+    # Masked rather than chosen: LLVM's NVPTX back end takes the chosen form for PTX's own clamp,
+    # and cuts 64-bit amounts to 32.
     shifted = w.binary("shl" if i.opcode.name == "shift-left" else "lshr", a, b & (bits - 1))
     return w.select(inside, shifted, 0)
 
@@ -194,7 +198,7 @@ def bit_count(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scal
 def select_value(
     w: Builder, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given
 ) -> Scalar:
-    """condition ? then : otherwise, complex values part by part."""
+    """Condition ? then : otherwise, complex values part by part."""
     choice = w.named(condition, I1)
     a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
     if isinstance(a, Complex):
@@ -245,7 +249,8 @@ _FORMATS = {
 @emits_elementwise("reduce-precision")
 def reduce_precision(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
     """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
-    underflow to zero."""
+    underflow to zero.
+    """
     x = real(operands[0])
     if x.type.format and x.type.format != "bf16":
         return w.narrow(_reduced(w, i, w.widen(x)), x.type)

@@ -29,7 +29,7 @@ def total_order_key(w: Builder, value: Value) -> Value:
 
 @emits_elementwise("compare")
 def compare(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER, SIGNED or UNSIGNED."""
+    """Direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER, SIGNED or UNSIGNED."""
     element_type = i.operands[0].shape.element_type
     direction, order = i.attribute("direction"), i.attribute("type")
     x, y = operands

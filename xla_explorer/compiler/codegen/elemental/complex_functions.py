@@ -1,11 +1,12 @@
 """Elementary functions of complex numbers: exponential, log, sqrt, sine, cosine, tanh and power, and what is made of those.
 
-At infinities and NaN they are what the evaluator says (`hlo/evaluator/transcendental.py`): C99's Annex G, but for an angle that is infinite
-or NaN, which makes NaN of both parts as it does in XLA's products.
+At infinities and NaN they are what the evaluator says (`hlo/evaluator/transcendental.py`): C99's
+Annex G, but for an angle that is infinite or NaN, which makes NaN of both parts as it does in XLA's
+products.
 
-c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same
-formulas.
-Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh, sqrt).
+c64 computes in double, where squares and products of its parts are exact and nothing overflows;
+c128 takes the same formulas. Source: W. Kahan, "Branch cuts for complex elementary functions"
+(tanh, sqrt).
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
 
 class _Functions:
     """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or
-    round."""
+    round.
+    """
 
     def __init__(self, w: Builder, *, exact_squares: bool) -> None:
         self.w = w
@@ -76,7 +78,7 @@ class _Functions:
     def _not_finite(self, x: Value) -> Value:
         return self.w.negated(self.w.compare("one", self.w.absolute(x), float("inf")))
 
-    # -- functions -----------------------------------------------------------------------------------------------------
+    # -- functions ---------------------------------------------------------------------------------
     def exponential(self, a: Value, b: Value) -> Complex:
         """e^a (cos b + i sin b), by halves where e^a alone overflows."""
         sine, cosine = self._real("sine", b), self._real("cosine", b)
@@ -88,7 +90,7 @@ class _Functions:
         return Complex(self.w.select(zero, size * again, real), self.w.select(zero, b, imaginary))
 
     def log(self, a: Value, b: Value) -> Complex:
-        """log |z| and the angle; near |z| = 1 by log1p of |z|^2 - 1, which is computed without cancellation."""
+        """Log |z| and the angle; near |z| = 1 by log1p of |z|^2 - 1, which is computed without cancellation."""
         x, y = self.w.absolute(a), self.w.absolute(b)
         larger = x >= y
         big, small = self.w.select(larger, x, y), self.w.select(larger, y, x)
@@ -135,7 +137,7 @@ class _Functions:
         )
 
     def sine(self, a: Value, b: Value) -> Complex:
-        """sin a cosh b + i cos a sinh b."""
+        """Sin a cosh b + i cos a sinh b."""
         sine, cosine, high, low = (
             self._real("sine", a),
             self._real("cosine", a),
@@ -146,7 +148,7 @@ class _Functions:
         return Complex(self.w.select(stays_zero, a, sine * high), cosine * low)
 
     def cosine(self, a: Value, b: Value) -> Complex:
-        """cos a cosh b - i sin a sinh b."""
+        """Cos a cosh b - i sin a sinh b."""
         sine, cosine, high, low = (
             self._real("sine", a),
             self._real("cosine", a),
@@ -215,7 +217,8 @@ class _Functions:
 
     def power(self, a: Value, b: Value, c: Value, d: Value) -> Complex:
         """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
-        positive infinity to a real power is infinite or 0."""
+        positive infinity to a real power is infinite or 0.
+        """
         zero, one, infinity = self.constant(0.0), self.constant(1.0), self.constant(float("inf"))
         size, angle = modulus(self.w, Complex(a, b)), self._real("atan2", b, a)
         shrink = self._real("exponential", -(d * angle))

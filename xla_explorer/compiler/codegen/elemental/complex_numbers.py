@@ -118,7 +118,8 @@ def modulus(w: Builder, z: Complex) -> Value:
     ratio = small / large
     square = w.number(1.0, re.type) + ratio * ratio
     scaled = large * w.square_root(square)
-    # The sum, not the larger part: with a NaN the comparison above calls the other part larger, be it zero.
+    # The sum, not the larger part: with a NaN the comparison above calls the other part larger, be
+    # it zero.
     zero = (re + im).equals(0.0)
     scaled = w.select(zero, 0.0, scaled)
     re_infinite, im_infinite = re.equals(_INFINITY), im.equals(_INFINITY)
@@ -126,7 +127,7 @@ def modulus(w: Builder, z: Complex) -> Value:
 
 
 def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
-    """abs and sign."""
+    """Abs and sign."""
     size = modulus(w, z)
     if name == "abs":
         return size
@@ -136,7 +137,7 @@ def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
 
 @emits_elementwise("complex")
 def make_complex(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """real + imaginary * i."""
+    """Real + imaginary * i."""
     return Complex(real(operands[0]), real(operands[1]))
 
 

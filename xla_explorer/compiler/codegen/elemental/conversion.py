@@ -83,7 +83,8 @@ def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
 
 def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value:
     """What LLVM's saturating conversion gives, with comparisons: it takes vectors of those apart on x86. The limit above is a power of two,
-    which every float type has exactly; what is below it by less than one is truncated to the largest integer."""
+    which every float type has exactly; what is below it by less than one is truncated to the largest integer.
+    """
     t = value_type(target)
     bits = target.bits - target.is_signed
     lowest, above = float(-(1 << bits) if target.is_signed else 0), 1 << bits

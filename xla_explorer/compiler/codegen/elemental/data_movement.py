@@ -192,7 +192,8 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
     w, (operand, initial) = e.writer, i.operands
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
-    # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
+    # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that
+    # rounding at each step would count.
     operation = (
         simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
     )

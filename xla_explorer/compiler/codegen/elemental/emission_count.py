@@ -1,8 +1,9 @@
 """How often the elemental emitter writes the instructions of a fused computation.
 
-An instruction is written once for each index at which its users ask for it. Elementwise users ask at their own indices, so that they share;
-any other makes new ones, and twenty rounds of `x + reverse(x)` ask for the first x at a million places.
-Source of the idea: xla/service/fusion_node_indexing_evaluation.h.
+An instruction is written once for each index at which its users ask for it. Elementwise users ask
+at their own indices, so that they share; any other makes new ones, and twenty rounds of `x +
+reverse(x)` ask for the first x at a million places. Source of the idea:
+xla/service/fusion_node_indexing_evaluation.h.
 """
 
 from __future__ import annotations

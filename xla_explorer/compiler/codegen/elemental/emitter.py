@@ -1,7 +1,8 @@
 """The elemental emitter: the value of one element of any instruction of a fused computation.
 
-Recursion from the root to the operands; intermediate results never get an address, which is what fusion means. Values are
-remembered per (instruction, index) while the block in which they were computed dominates the code being written.
+Recursion from the root to the operands; intermediate results never get an address, which is what
+fusion means. Values are remembered per (instruction, index) while the block in which they were
+computed dominates the code being written.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ class ElementalEmitter:
             raise CodegenError(f"%{i.name}: {name} has no elemental emitter")
         return indexed(self, i, index)
 
-    # -- small computations called with scalars (reducers, comparators, map) ------------------------------------------
+    # -- small computations called with scalars (reducers, comparators, map) -----------------------
     def inline_scalar_computation(
         self, computation: HloComputation, arguments: Sequence[Given]
     ) -> list[Scalar]:
@@ -234,7 +235,7 @@ class ElementalEmitter:
             for v, k, t in zip(results, made, types, strict=False)
         ]
 
-    # -- branches ----------------------------------------------------------------------------------------------------
+    # -- branches ----------------------------------------------------------------------------------
     def choose(
         self,
         condition: Given,

@@ -1,7 +1,7 @@
 """Which function emits which opcode.
 
-An elementwise emitter gets the operand values at the same index; an indexed emitter gets the index of the result element and
-asks the `ElementalEmitter` for the operand elements that it wants.
+An elementwise emitter gets the operand values at the same index; an indexed emitter gets the index
+of the result element and asks the `ElementalEmitter` for the operand elements that it wants.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ class Builder:
         finally:
             self.float_flags = previous
 
-    # -- operands --------------------------------------------------------------------------------------------------------
+    # -- operands ----------------------------------------------------------------------------------
     def number(self, value: float, t: Type) -> Value:
         """A constant."""
         return Value(self, t, literal(t, value))
@@ -170,7 +170,7 @@ class Builder:
             return self.operand(a, b.type), b
         return a, self.operand(b, a.type)
 
-    # -- arithmetic ------------------------------------------------------------------------------------------------------
+    # -- arithmetic --------------------------------------------------------------------------------
     def binary(self, op: str, a: Operand, b: Operand, flags: str = "") -> Value:
         """An LLVM operation by its name."""
         x, y = self._pair(a, b)
@@ -205,13 +205,13 @@ class Builder:
         return self.emit(op, I1.of_lanes(x.type.lanes), (x, y), predicate)
 
     def select(self, condition: Value, then: Operand, otherwise: Operand) -> Value:
-        """condition ? then : otherwise."""
+        """Condition ? then : otherwise."""
         x, y = self._pair(then, otherwise)
         if (lanes := condition.type.lanes) > x.type.lanes:
             x, y = self.splat(x, lanes), self.splat(y, lanes)
         return self.emit("select", x.type, (condition, x, y))
 
-    # -- 16-bit and smaller floats ---------------------------------------------------------------------------------------
+    # -- 16-bit and smaller floats -----------------------------------------------------------------
     def widen(self, a: Value) -> Value:
         """A float of 16 bits or fewer as f32; anything else as it is."""
         if a.type.scalar == "half":
@@ -257,7 +257,7 @@ class Builder:
         """The bf16 in the upper half of the bits of an f32."""
         return self.emit("trunc", Type("i16", bits.type.lanes, format="bf16"), (bits >> 16,))
 
-    # -- conversions -----------------------------------------------------------------------------------------------------
+    # -- conversions -------------------------------------------------------------------------------
     def convert(self, op: str, a: Value, scalar: str) -> Value:
         """A conversion by LLVM's name (`fpext`, `zext`, `trunc` ...), lane by lane."""
         return self.emit(op, Type(scalar, a.type.lanes), (a,))
@@ -276,7 +276,7 @@ class Builder:
         """The float with the bits of an integer."""
         return self.convert("bitcast", a, _FLOAT_OF_INTEGER[a.type.scalar])
 
-    # -- functions -------------------------------------------------------------------------------------------------------
+    # -- functions ---------------------------------------------------------------------------------
     def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
         """A call of an LLVM intrinsic without side effects, by its whole name."""
         self.declarations[
@@ -317,7 +317,7 @@ class Builder:
         """The correctly rounded root."""
         return self.per_lane("sqrt", a)
 
-    # -- booleans --------------------------------------------------------------------------------------------------------
+    # -- booleans ----------------------------------------------------------------------------------
     def both(self, a: Value, b: Value) -> Value[Integer]:
         """Whether two conditions hold."""
         return self.binary("and", a, b)
@@ -330,7 +330,7 @@ class Builder:
         """Whether a condition does not hold."""
         return self.binary("xor", a, 1)
 
-    # -- lanes -----------------------------------------------------------------------------------------------------------
+    # -- lanes -------------------------------------------------------------------------------------
     def splat(self, a: Value, lanes: int) -> Value:
         """A scalar in all lanes."""
         if a.type.lanes == lanes:
@@ -360,7 +360,7 @@ class Builder:
         """A vector with another value in one lane."""
         return self.emit("insertelement", a.type, (a, value, self.number(lane, I64)))
 
-    # -- memory ----------------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
     def address(
         self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True
     ) -> Value[Pointer]:

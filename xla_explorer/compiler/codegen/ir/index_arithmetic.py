@@ -23,7 +23,7 @@ class IndexArithmetic(Generic[W]):
         raise NotImplementedError
 
     def add(self, a: W | int, b: W | int) -> W | int:
-        """a + b."""
+        """A + b."""
         if isinstance(a, int):
             if isinstance(b, int):
                 return a + b
@@ -31,13 +31,13 @@ class IndexArithmetic(Generic[W]):
         return a if b == 0 else self.index_operation("add", a, b, "nsw")
 
     def sub(self, a: W | int, b: W | int) -> W | int:
-        """a - b."""
+        """A - b."""
         if isinstance(a, int) and isinstance(b, int):
             return a - b
         return a if b == 0 else self.index_operation("sub", a, b, "nsw")
 
     def mul(self, a: W | int, b: W | int) -> W | int:
-        """a * b."""
+        """A * b."""
         if isinstance(a, int):
             if isinstance(b, int):
                 return a * b
@@ -45,11 +45,11 @@ class IndexArithmetic(Generic[W]):
         return 0 if b == 0 else a if b == 1 else self.index_operation("mul", a, b, "nsw")
 
     def div(self, a: W | int, b: int) -> W | int:
-        """a // b of a >= 0."""
+        """A // b of a >= 0."""
         return a // b if isinstance(a, int) else a if b == 1 else self.index_operation("udiv", a, b)
 
     def mod(self, a: W | int, b: int) -> W | int:
-        """a % b of a >= 0."""
+        """A % b of a >= 0."""
         return a % b if isinstance(a, int) else 0 if b == 1 else self.index_operation("urem", a, b)
 
     def linear(self, index: Sequence[W | int], strides: Sequence[int]) -> W | int:

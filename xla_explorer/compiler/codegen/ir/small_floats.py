@@ -1,7 +1,8 @@
 """Floats of eight bits and fewer, to and from f32 by integer arithmetic on their bits; no table, so that it vectorises everywhere.
 
-Formats: OCP 8-bit Floating Point Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit Numerical Formats for Deep Neural Networks"
-(Noune et al., 2022) for those without negative zero. What has no value in a format (overflow, NaN) becomes what ml_dtypes makes of it.
+Formats: OCP 8-bit Floating Point Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit
+Numerical Formats for Deep Neural Networks" (Noune et al., 2022) for those without negative zero.
+What has no value in a format (overflow, NaN) becomes what ml_dtypes makes of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 class SmallFormat(NamedTuple):
     """exponent, mantissa: bits. kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity), `fnuz` (NaN in place of -0),
-    `finite` (neither), `power` (powers of two without a sign, one NaN)."""
+    `finite` (neither), `power` (powers of two without a sign, one NaN).
+    """
 
     exponent: int
     mantissa: int

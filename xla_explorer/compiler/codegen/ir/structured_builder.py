@@ -11,7 +11,8 @@ from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Reco
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 
-# What must not run where it was not asked for: a condition around it may have been there to prevent just that.
+# What must not run where it was not asked for: a condition around it may have been there to prevent
+# just that.
 _MAY_TRAP = frozenset({"load", "udiv", "sdiv", "urem", "srem"})
 
 
@@ -72,7 +73,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         self._count += 1
         return self._count
 
-    # -- records ---------------------------------------------------------------------------------------------------------
+    # -- records -----------------------------------------------------------------------------------
     def emit(
         self,
         op: str,
@@ -141,7 +142,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
             self._splats[a.name, lanes] = made, self._regions[made.depth]
         return made
 
-    # -- index arithmetic, known not to wrap -----------------------------------------------------------------------------
+    # -- index arithmetic, known not to wrap -------------------------------------------------------
     def index_operation(
         self, op: str, a: Value[Integer] | int, b: Value[Integer] | int, flags: str = ""
     ) -> Value[Integer]:
@@ -156,7 +157,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return found
 
     def add_index(self, a: Value[Integer], b: Value[Integer] | int) -> Value[Integer]:
-        """a + b."""
+        """A + b."""
         b = self.index(b) if isinstance(b, int) else b
         if a.name == "0":
             return b
@@ -167,7 +168,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return self.emit("add", I64, (a, b), "nsw")
 
     def scale_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
-        """a * factor."""
+        """A * factor."""
         if a.is_constant:
             return self.index(int(a.name) * factor)
         return (
@@ -179,7 +180,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         )
 
     def counted_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
-        """a * factor; where an open loop counts a, one more number that it counts."""
+        """A * factor; where an open loop counts a, one more number that it counts."""
         multiples = self._multiples.get(a.name)
         if multiples is None or factor in (0, 1):
             return self.scale_index(a, factor)
@@ -199,7 +200,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
             "urem", I64, (a, self.index(by))
         )
 
-    # -- structure -------------------------------------------------------------------------------------------------------
+    # -- structure ---------------------------------------------------------------------------------
     @contextmanager
     def loop(
         self,

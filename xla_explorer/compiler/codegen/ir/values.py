@@ -1,7 +1,8 @@
 """SSA values with Python operators, and complex numbers as pairs of them.
 
-Operators are IEEE arithmetic without fast-math flags, in the written order. Statically a value may be known as `Value[Float]` or
-`Value[Integer]`, and mypy refuses a sum of the two; plain `Value` is of any kind, and a TypeError that names both types comes at run time.
+Operators are IEEE arithmetic without fast-math flags, in the written order. Statically a value may
+be known as `Value[Float]` or `Value[Integer]`, and mypy refuses a sum of the two; plain `Value` is
+of any kind, and a TypeError that names both types comes at run time.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Value(Generic[K]):
         """Whether it is a constant, not the result of an instruction, a parameter or a global."""
         return self.name[0] not in "%@"
 
-    # -- arithmetic ------------------------------------------------------------------------------------------------------
+    # -- arithmetic --------------------------------------------------------------------------------
     def __add__(self, other: Value[K] | float) -> Value[K]:
         return self.builder.arithmetic("add", self, other)
 
@@ -85,7 +86,7 @@ class Value(Generic[K]):
     def __neg__(self) -> Value[K]:
         return self.builder.negate(self)
 
-    # -- bits ------------------------------------------------------------------------------------------------------------
+    # -- bits --------------------------------------------------------------------------------------
     def __and__(self, other: Value[K] | int) -> Value[K]:
         return self.builder.binary("and", self, other)
 
@@ -106,7 +107,7 @@ class Value(Generic[K]):
     def _is_float(self) -> bool:
         return self.type.is_float or self.type.is_small
 
-    # -- comparisons; of integers as signed ones -------------------------------------------------------------------------
+    # -- comparisons; of integers as signed ones ---------------------------------------------------
     def _compare(self, predicate: str, other: Value[K] | float) -> Value[Integer]:
         return self.builder.compare(("o" if self._is_float else "s") + predicate, self, other)
 

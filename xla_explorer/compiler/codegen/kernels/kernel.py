@@ -75,7 +75,8 @@ class KernelContext:
         for number, parameter in enumerate(inner):
             if parameter.shape.is_array:
                 slot = slots[number]
-                # invariant.load holds for the whole program: true of a GPU launch, false of a CPU kernel inlined into a loop.
+                # invariant.load holds for the whole program: true of a GPU launch, false of a CPU
+                # kernel inlined into a loop.
                 invariant = target.abilities.reads_invariant and slot not in written
                 self.arrays[parameter] = ArrayInMemory(
                     f"%a{slot}", parameter.shape, target.pointer, invariant

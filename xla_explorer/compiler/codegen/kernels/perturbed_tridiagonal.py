@@ -1,7 +1,8 @@
 """The kernel of jaxlib's `tridiagonal_solve_perturbed_ffi`: tridiagonal systems that may be singular, one after the other.
 
-Elimination with row exchanges; then pivots near zero are moved by about an epsilon of the largest element of the factor. The same steps as
-the evaluator's (`hlo/evaluator/lapack/tridiagonal_systems.py`), in the same order.
+Elimination with row exchanges; then pivots near zero are moved by about an epsilon of the largest
+element of the factor. The same steps as the evaluator's
+(`hlo/evaluator/lapack/tridiagonal_systems.py`), in the same order.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _Solve:
         names = ("scale", "perturbation", "largest", "pivot", "by", "times")
         self.slots = {name: self.w.named(self.w.stack_slot(str(self.type)), PTR) for name in names}
 
-    # -- numbers -------------------------------------------------------------------------------------------------------
+    # -- numbers -----------------------------------------------------------------------------------
     def number(self, value: float) -> Value:
         return self.w.number(value, self.type)
 
@@ -69,7 +70,7 @@ class _Solve:
     def set_u(self, diagonal: int, row: str | int, value: Value) -> None:
         self.factor[diagonal].store(row, value)
 
-    # -- one system ----------------------------------------------------------------------------------------------------
+    # -- one system --------------------------------------------------------------------------------
     def write(self, batch: Index) -> None:
         w = self.w
         with w.loop(self.rows, stem="row") as row, w.loop(self.columns, stem="column") as column:

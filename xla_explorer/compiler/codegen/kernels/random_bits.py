@@ -1,7 +1,7 @@
 """rng-bit-generator: Philox4x32-10 and ThreeFry2x32-20, bit for bit, in loops over counters that vectorise.
 
-Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are laid out follows
-XLA:CPU (RngBitGeneratorExpander, prng.cc).
+Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are
+laid out follows XLA:CPU (RngBitGeneratorExpander, prng.cc).
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
 
 class _Words:
     """The result as a run of words: 32-bit ones, 64-bit elements as two of them, narrower elements the low bits of
-    one."""
+    one.
+    """
 
     def __init__(self, context: KernelContext) -> None:
         array = context.outputs[-1]
@@ -153,7 +154,8 @@ def _write_philox(context: KernelContext) -> None:
     if whole:
         with context.shares.phase(), context.iterate([whole]) as (number,):
             block(number, 4)
-    # The old state and the new one may be the same memory: it is written when all shares have read it.
+    # The old state and the new one may be the same memory: it is written when all shares have read
+    # it.
     with context.shares.phase(alone=True), context.iterate([1]):
         if rest:
             block(whole, rest)
@@ -180,7 +182,8 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
 
 def _write_threefry(context: KernelContext) -> None:
     """One counter gives two words: a 64-bit element, or two elements that are neighbours along the paired
-    dimension (an odd one as if it were one longer)."""
+    dimension (an odd one as if it were one longer).
+    """
     w, state, words = context.writer, _State(context), _Words(context)
     dimensions = context.outputs[-1].shape.dimensions
 
@@ -225,7 +228,8 @@ def _write_threefry(context: KernelContext) -> None:
 
 def write_random_state_kernel(context: KernelContext) -> None:
     """rng-get-and-update-state: the state before, and what is added; atomically, so that callers side by side draw other numbers. It
-    begins as the evaluator's does."""
+    begins as the evaluator's does.
+    """
     w, output, delta = context.writer, context.outputs[0], context.roots[0].attribute("delta")
     context.globals[f"@{_STATE} = internal global [2 x i64] [i64 1, i64 0], align 16"] = None
     high = f"getelementptr inbounds (i8, ptr @{_STATE}, i64 8)"

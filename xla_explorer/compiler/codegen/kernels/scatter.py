@@ -1,9 +1,10 @@
 """scatter: update windows combined into the operand; a window that does not fit is skipped.
 
-Two shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it
-is updated in place. GPU, in place: a thread per update element, with an atomic operation where the memory system can
-combine so, else by compare and swap, so the order of duplicates is open (as in XLA); unique indices need neither. What
-a GPU does not update in place, or by few index rows, is a loop nest.
+Two shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied
+first unless it is updated in place. GPU, in place: a thread per update element, with an atomic
+operation where the memory system can combine so, else by compare and swap, so the order of
+duplicates is open (as in XLA); unique indices need neither. What a GPU does not update in place, or
+by few index rows, is a loop nest.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def atomic_operation(scatter: HloInstruction) -> str | None:
 
 def updates_take_turns(scatter: HloInstruction) -> bool:
     """Whether each update combines by comparing and swapping its element until nobody came in between, instead of every element looking at
-    every index row. Not for few rows, complex numbers, several operands, and arrays that end within a word."""
+    every index row. Not for few rows, complex numbers, several operands, and arrays that end within a word.
+    """
     if (
         scatter.shape.is_tuple
         or scatter.shape.element_type.is_complex
@@ -97,7 +99,8 @@ class _Scatter:
 
     def start(self, row: list[str | int]) -> tuple[dict[int, str | int], str]:
         """Start of the window of an index row per operand dimension (0 where absent), and the condition that it
-        fits."""
+        fits.
+        """
         w, extents = self.w, self.operand.shape.dimensions
         taken = iter(row)
         at = [0 if d == self.vector_dim else next(taken) for d in range(self.indices.shape.rank)]
@@ -179,7 +182,8 @@ def _by_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]
 ) -> None:
     """Index rows one after the other; the window is the inner nest. A share owns rows of the operand: it copies them, lists the index
-    rows that point there, and takes these in order."""
+    rows that point there, and takes these in order.
+    """
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     if context.shares.parts > 1 and not _rows_are_owned(context, scatter):
         return  # nothing is cut, so the kernel is written again for one thread
@@ -300,7 +304,8 @@ def _ask_for_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]
 ) -> None:
     """Prefetch the first lines of what an index row points to, and of its update. A prefetch may name any address: what is not there, as of
-    an index out of range, is not fetched."""
+    an index out of range, is not fetched.
+    """
     w = scatter.w
     window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)
     bytes_ = math.prod(scatter.window_size.values()) * scatter.operand.shape.element_type.bytes
@@ -357,7 +362,8 @@ def _compare_and_swap(
     scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar
 ) -> None:
     """Combine an update into an element: guess the old value, and again with what was there, until the guess was right. An element of
-    less than 32 bits is exchanged together with its neighbours in the word."""
+    less than 32 bits is exchanged together with its neighbours in the word.
+    """
     w, element_type = scatter.w, scatter.root.shape.element_type
     t, bits = memory_type(element_type), type_bits(memory_type(element_type))
     narrow, word = f"i{bits}", f"i{max(bits, 32)}"

@@ -1,8 +1,8 @@
 """select-and-scatter: each window of the operand selects one element, onto which the window's source value is
 scattered.
 
-Windows that do not overlap are written whole, chosen position or not, in a loop along the minor dimension that
-vectorises; others are taken in order, each adding to the one element it chose.
+Windows that do not overlap are written whole, chosen position or not, in a loop along the minor
+dimension that vectorises; others are taken in order, each adding to the one element it chose.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
 
 def select_position(context: KernelContext, emitter: ElementalEmitter, index: IndexTuple) -> str:
     """Code that finds the element which the window of source element `index` selects: its offset in the operand's dimensions and the
-    result's layout, -1 where the window has none."""
+    result's layout, -1 where the window has none.
+    """
     root, output, w = context.roots[0], context.outputs[0], context.writer
     x = root.operands[0]
     rules = root.attribute("window").dimensions
@@ -111,7 +112,8 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
         at = w.value(f"load i64, ptr {chosen}")
         first = w.value(f"icmp slt i64 {at}, 0")
         held: Scalar = from_memory(w, w.value(f"load {stored}, ptr {best}"), element_type)
-        # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
+        # Before the first element `best` holds nothing: the candidate stands in, and is taken
+        # whatever select says.
         held = select_value(w, first, element_type, candidate, held)
         (keep,) = emitter.combine(root.called[0], [held, candidate], [element_type] * 2)
         kept = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")

@@ -1,11 +1,13 @@
 """Cutting a kernel into independent shares, so that several threads can run it.
 
-A kernel that is written for `parts` shares has one more parameter, `i64 %part`. One loop of each nest is cut: share k runs from
-floor(k n / parts) to floor((k + 1) n / parts). The cut depends on the extents and on `parts` alone, and no result is computed in
-two shares, so the values are those of the uncut kernel. What cannot be cut is done by share 0.
+A kernel that is written for `parts` shares has one more parameter, `i64 %part`. One loop of each
+nest is cut: share k runs from floor(k n / parts) to floor((k + 1) n / parts). The cut depends on
+the extents and on `parts` alone, and no result is computed in two shares, so the values are those
+of the uncut kernel. What cannot be cut is done by share 0.
 
-A kernel may have phases: what belongs to one starts when all shares have ended the phase before. So shares combine what each has found
-(a sum in stretches), and write the same memory twice (fill, then overwrite). All shares see the same scratch memory then.
+A kernel may have phases: what belongs to one starts when all shares have ended the phase before. So
+shares combine what each has found (a sum in stretches), and write the same memory twice (fill, then
+overwrite). All shares see the same scratch memory then.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class LoopPartition(NamedTuple):
 
 class Shares:
     """The shares of one kernel. parts: how many, 1 for a kernel that is not cut. cut: whether any loop was.
-    phases: shares of each phase, empty for a kernel without."""
+    phases: shares of each phase, empty for a kernel without.
+    """
 
     def __init__(self, writer: FunctionWriter, parts: int) -> None:
         self.w = writer
@@ -43,7 +46,8 @@ class Shares:
     @contextmanager
     def phase(self, *, alone: bool = False) -> Iterator[str | int]:
         """A phase; yields the number of the share. alone: one share does it. Where nothing is cut this is no more than the code
-        inside, by share 0."""
+        inside, by share 0.
+        """
         if self.parts == 1:
             yield 0
             return
@@ -65,7 +69,8 @@ class Shares:
         self, extents: Sequence[int], among: Collection[int] | None = None
     ) -> tuple[int, int] | None:
         """Which loop of a nest to cut, and its grain: the outermost that gives even shares, else the longest; None when all are
-        too short. A loop over long rows of elements is cut at multiples of INNERMOST_GRAIN. among: loops that may be cut (None: any)."""
+        too short. A loop over long rows of elements is cut at multiples of INNERMOST_GRAIN. among: loops that may be cut (None: any).
+        """
         grains = [1] * len(extents)
         if extents and extents[-1] >= INNERMOST_GRAIN * self.parts:
             grains[-1] = INNERMOST_GRAIN

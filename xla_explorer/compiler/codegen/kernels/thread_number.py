@@ -1,8 +1,9 @@
 """The number of a GPU thread in its grid: block x threads per block + thread in the block, as each kind of GPU has it.
 
-Source: LLVM, docs/NVPTXUsage.rst (special registers); docs/AMDGPUUsage.rst (kernel descriptor, initial register state); HSA platform
-system architecture specification 1.2, section 2.9.6: the dispatch packet holds the workgroup's size in x at byte 4, 16 bits wide;
-OpenCL C specification 3.0, section 6.15.1 (work-item functions), mangled as LLVM's SPIR-V backend reads them.
+Source: LLVM, docs/NVPTXUsage.rst (special registers); docs/AMDGPUUsage.rst (kernel descriptor,
+initial register state); HSA platform system architecture specification 1.2, section 2.9.6: the
+dispatch packet holds the workgroup's size in x at byte 4, 16 bits wide; OpenCL C specification 3.0,
+section 6.15.1 (work-item functions), mangled as LLVM's SPIR-V backend reads them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which LAPACK routine a custom call is, and with which arguments: a function for each family, by LAPACK's own names.
 
-Sources: jaxlib/cpu/lapack_kernels.h for operands, results and attributes of the calls; LAPACK Users' Guide for arguments and work spaces.
+Sources: jaxlib/cpu/lapack_kernels.h for operands, results and attributes of the calls; LAPACK
+Users' Guide for arguments and work spaces.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Status(NamedTuple):
 
 class RowOrder(NamedTuple):
     """The permutation of the rows that the routine's exchanges make; these are counted from 0 in their result. exchanges: the number of
-    the argument that has them."""
+    the argument that has them.
+    """
 
     result: int
     exchanges: int
@@ -82,7 +84,8 @@ class Unused(NamedTuple):
 
 class Eigenvectors(NamedTuple):
     """Columns of a real matrix, made complex: pairs of columns are real and imaginary parts. imaginary: the number of the argument that
-    has the imaginary parts of the eigenvalues."""
+    has the imaginary parts of the eigenvalues.
+    """
 
     shape: Shape
     result: int
@@ -94,7 +97,8 @@ Argument = Letter | Number | Nothing | Work | Array | Status | Unused | Eigenvec
 
 class LapackCall(NamedTuple):
     """symbol: of the routine. batch: dimensions in front of each matrix. needs_finite: the routine may not end, or says nothing useful,
-    where an element is NaN or infinite. row_order: what the call has in place of `info`."""
+    where an element is NaN or infinite. row_order: what the call has in place of `info`.
+    """
 
     symbol: str
     batch: tuple[int, ...]
@@ -339,7 +343,8 @@ def _sytrd(c: _Call) -> tuple[Argument, ...]:
 def _gtsv(c: _Call) -> tuple[Argument, ...]:
     n, columns = c.results[3].dimensions[-2:]
     lower = c.matrix(0, 0)
-    # JAX gives the outer diagonals with the length of the main one: the first of the lower is unused.
+    # JAX gives the outer diagonals with the length of the main one: the first of the lower is
+    # unused.
     lower = lower._replace(skips=int(lower.shape.dimensions[-1] == n and n > 0))
     return (
         Number(n),

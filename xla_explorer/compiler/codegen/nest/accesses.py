@@ -28,7 +28,8 @@ WARP = 32
 class Access:
     """A load or a store. path: the axes around it, outermost first, but those of registers behind all loops. offset: in elements.
 
-    origin: the HLO instruction."""
+    origin: the HLO instruction.
+    """
 
     array: Array
     written: bool

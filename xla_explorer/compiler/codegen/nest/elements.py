@@ -1,7 +1,8 @@
 """Elements of any type in any number of lanes: how values of a nest are computed, read and written.
 
-Opcodes are written by the elemental emitters, the same for nests as for everything else. An element is a value, or for complex numbers a
-pair of them; elements that do not differ from lane to lane are scalars.
+Opcodes are written by the elemental emitters, the same for nests as for everything else. An element
+is a value, or for complex numbers a pair of them; elements that do not differ from lane to lane are
+scalars.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
 
 
 def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scalar) -> Scalar:
-    """condition ? then : otherwise, part by part."""
+    """Condition ? then : otherwise, part by part."""
     return element_of(
         [
             b.select(condition, x, y)

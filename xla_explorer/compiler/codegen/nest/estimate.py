@@ -1,7 +1,7 @@
 """How long a loop nest should take on one core of a CPU, from the nest alone: it ranks schedules, the clock decides between the first few.
 
-Per innermost body: the execution units' time, or that of the longest chain of operations where too few are in flight. Beside it the bytes
-from beyond each cache, by what loops touch.
+Per innermost body: the execution units' time, or that of the longest chain of operations where too
+few are in flight. Beside it the bytes from beyond each cache, by what loops touch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Reductions that find the largest or smallest value and where it is (argmax, argmin), in an order of their own.
 
-The combiner keeps the first NaN, the lowest index of equal values, and of a zero and a negative zero the later one. So partial results of
-any points can be joined when each carries the position of its value.
+The combiner keeps the first NaN, the lowest index of equal values, and of a zero and a negative
+zero the later one. So partial results of any points can be joined when each carries the position of
+its value.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ MOST_POSITIONS = 1 << 31
 
 def direction_of_extreme(s: Reduce) -> str | None:
     """GT or LT where the combiner of (value, index) pairs is `select(a > c or a != a, a, c)` and
-    `select(a > c or a != a or (a == c and b < d), b, d)`, else None; integers need no `a != a`."""
+    `select(a > c or a != a or (a == c and b < d), b, d)`, else None; integers need no `a != a`.
+    """
     c = s.combiner
     if not isinstance(c, Combination) or len(c.left) != 2 or not s.elements[1].is_integer:
         return None

@@ -1,6 +1,7 @@
 """The plain loop nest of an instruction or fusion: a loop for each dimension of the result that has several steps, no choice made.
 
-A value stands in the outermost loop that has all it needs. Loads that only guards keep inside their array stay under these guards.
+A value stands in the outermost loop that has all it needs. Loads that only guards keep inside their
+array stay under these guards.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class PlainNest:
         self.names: dict[int, str] = {}
         self.statements = 0
 
-    # -- the kernel --------------------------------------------------------------------------------------------------
+    # -- the kernel --------------------------------------------------------------------------------
     def kernel(
         self, i: HloInstruction, roots: Sequence[HloInstruction], scans: bool = False
     ) -> LoopNest:
@@ -253,7 +254,8 @@ class PlainNest:
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
         """The values of results at a place, then their stores."""
         values = [self.values(root, place)[k] for root, k, _ in members]
-        # After all loads: a processor takes a load for one of what was just stored where the lower bits of both addresses are the same.
+        # After all loads: a processor takes a load for one of what was just stored where the lower
+        # bits of both addresses are the same.
         stores = [
             Store(o.name, place, x, self.origin(root, place))
             for x, (root, _, o) in zip(values, members, strict=True)
@@ -269,7 +271,7 @@ class PlainNest:
             self.loops(axes[1:], write)
         self.scopes[-1].body.append(For(axes[0], tuple(inner.body)))
 
-    # -- scopes ------------------------------------------------------------------------------------------------------
+    # -- scopes ------------------------------------------------------------------------------------
     @contextmanager
     def scope(
         self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False
@@ -344,7 +346,7 @@ class PlainNest:
             self.names[i.id] = identifier(i.name)
         return Origin(i.id, at)
 
-    # -- values ------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
     def value(self, i: HloInstruction, at: Place) -> int:
         """The number of an element of an array."""
         return self.values(i, at)[0]
@@ -505,7 +507,7 @@ class PlainNest:
             Choose(next(self.numbers), i.shape.element_type, tuple(cases), origin), depth
         )
 
-    # -- combining ---------------------------------------------------------------------------------------------------
+    # -- combining ---------------------------------------------------------------------------------
     def reduction(self, i: HloInstruction, at: Place, origin: Origin) -> tuple[int, ...]:
         """A reduction over the axes that the index map brings, renamed to be this nest's own."""
         reads = self.reads(i, at)

@@ -1,6 +1,7 @@
 """How long a loop nest should take on the target that it is for: one core of a CPU, or a launch on a GPU by the numbers of its description.
 
-A thread's instructions are counted as a core's are, with registers of one lane; memory by the sectors that warps ask for.
+A thread's instructions are counted as a core's are, with registers of one lane; memory by the
+sectors that warps ask for.
 """
 
 from __future__ import annotations

@@ -106,7 +106,8 @@ def identifier(name: str) -> str:
 
 def combines_in_any_order(i: HloInstruction) -> bool:
     """Whether the reducer of an instruction is one associative operation. Windows of small floats round each step, in the order of their
-    points, as XLA's do."""
+    points, as XLA's do.
+    """
     root = i.to_apply.root
     one = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
     return one and not (
@@ -118,7 +119,8 @@ def combines_in_any_order(i: HloInstruction) -> bool:
 
 def sum_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
     """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type. runs: windows that are
-    running values, of which only what is stored is rounded."""
+    running values, of which only what is stored is rounded.
+    """
     small = len(i.operands) == 2 and i.shape.is_array and _is_small(i)
     one = combines_in_any_order(i) or (runs and simple_combiner(i.to_apply) is not None)
     return (

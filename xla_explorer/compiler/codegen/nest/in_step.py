@@ -130,7 +130,8 @@ def _bounds(x: IndexExpression, guards: Sequence[Guard]) -> tuple[int, int]:
 
 def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
     """Whether each point of the loops, at one point of those outside, has an element of its own: steps along axes exceed all that those
-    with smaller steps come to together."""
+    with smaller steps come to together.
+    """
     axes = [axis for axis, _ in a.loops if axis not in outer and axis.extent > 1]
     limits = {g.expression: g.bound for g in a.guards}
     steps = [

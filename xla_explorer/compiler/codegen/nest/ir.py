@@ -1,7 +1,8 @@
 """The loop nest of a kernel: loops over axes, and statements that compute one element each, for one point of the axes around them.
 
-How an axis runs is said by its kind alone; vector lanes, copies of unrolled loops, masks and addresses appear when a nest is lowered.
-Everything is frozen: a snapshot is a reference, and what a change leaves alone stays the same object.
+How an axis runs is said by its kind alone; vector lanes, copies of unrolled loops, masks and
+addresses appear when a nest is lowered. Everything is frozen: a snapshot is a reference, and what a
+change leaves alone stays the same object.
 """
 
 from __future__ import annotations
@@ -453,7 +454,8 @@ def with_loop_replaced(
     nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]
 ) -> LoopNest:
     """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
-    stands around it."""
+    stands around it.
+    """
     loop, around = nest._opened[axis]
     old: Statement = loop
     new: Statement | Body = change(loop)

@@ -1,7 +1,8 @@
 """How a nest is launched on a GPU: how many blocks of how many threads its axes ask for, and which rules these axes keep.
 
-The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes and, fastest, the `warp` axis, whose
-steps all of them have. Where a statement has fewer of them around it than the launch, its steps are those whose other numbers are 0.
+The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes
+and, fastest, the `warp` axis, whose steps all of them have. Where a statement has fewer of them
+around it than the launch, its steps are those whose other numbers are 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A loop nest as SSA records, for a CPU. What an axis becomes is said by its kind, statement by statement:
 
-serial: a loop. share: a loop over the part of the axis that the function is given. unrolled: one copy of a value for each point of the
-unrolled axes that it depends on. vector: lanes, where it depends on that axis. A reduction combines over each of its axes in the way of the
-axis' kind: a loop-carried value, a tree of copies, a horizontal reduction.
+serial: a loop. share: a loop over the part of the axis that the function is given. unrolled: one
+copy of a value for each point of the unrolled axes that it depends on. vector: lanes, where it
+depends on that axis. A reduction combines over each of its axes in the way of the axis' kind: a
+loop-carried value, a tree of copies, a horizontal reduction.
 """
 
 from __future__ import annotations
@@ -172,7 +173,8 @@ class Lowering(Indices):
     def kernel(self) -> None:
         """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
         share to what follows, or this overwrites some, that is a phase of its own, done by one more share; by as many if its first loop is
-        shared."""
+        shared.
+        """
         body, part = self.nest.body, self.share
         after = self.first_of_second_phase(body) if self.phases else len(body)
         self.phase(body[:after], self.nest.shares)
@@ -285,7 +287,8 @@ class Lowering(Indices):
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given; what all
-        together is too large for a stack in memory that each share is given."""
+        together is too large for a stack in memory that each share is given.
+        """
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
         between = self.phases and any(
@@ -304,7 +307,7 @@ class Lowering(Indices):
             memory.stored, max(array.shape.element_count, 1) * memory.parts
         )
 
-    # -- axes --------------------------------------------------------------------------------------------------------
+    # -- axes --------------------------------------------------------------------------------------
     def loop(self, s: For) -> None:
         """What is inside runs for every step of an axis, where the guards hold."""
         axis, kind, factor = s.axis, s.kind, self.factors.get(s.axis, 1)
@@ -352,7 +355,8 @@ class Lowering(Indices):
 
     def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
         """Of the element at an offset, at lane 0. Copies are a constant distance from one address, and what loops around count is added
-        outside of the innermost one: LLVM has nothing to look for."""
+        outside of the innermost one: LLVM has nothing to look for.
+        """
         outer, inner, fixed, least = self.variable_part(x, point)
         memory = self.memory[array.name]
         if fixed < 0 or least < 0:
@@ -371,7 +375,8 @@ class Lowering(Indices):
         self, array: Array, x: IndexExpression, point: Point, masked: bool
     ) -> Value[Pointer]:
         """Of the element at an offset, at the last lane, each lane one element before the other. masked: whether the last ones may be none
-        of the array."""
+        of the array.
+        """
         if masked:
             return self.memory[array.name].address(
                 self.address(array, x, point), self.b.index(1 - self.lanes), inside=False
@@ -379,7 +384,7 @@ class Lowering(Indices):
         with self.each_lane_alone() as lanes:
             return self.address(array, x, {**point, **lanes[-1]})
 
-    # -- values ------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
     def value(self, s: Constant | Iota, point: Point) -> Scalar:
         if isinstance(s, Constant):
             return constant(self.b, s.literal.array[()], s.element)
@@ -406,7 +411,8 @@ class Lowering(Indices):
                 g for g in self.guards if not g.expression.axes or g.expression.axes & axes
             ]  # one without axes never holds
         elif self.vector in axes and array.space is Space.SCRATCH:
-            # Lanes that no step has written hold anything: arithmetic with subnormal numbers takes a hundred cycles.
+            # Lanes that no step has written hold anything: arithmetic with subnormal numbers takes
+            # a hundred cycles.
             guards = [g for g in self.guards if self.vector in g.expression.axes]
         offset = linearize(s.place, array.shape.strides)
         step = self.step(offset)

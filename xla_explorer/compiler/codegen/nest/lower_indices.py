@@ -31,7 +31,8 @@ Point: TypeAlias = dict[Axis, int]
 
 class UnrolledValue:
     """A value: an element for each point of its axes. later: each is made when it is asked for first. again: whenever it is asked for,
-    by a function that knows whether it was made where this can be seen."""
+    by a function that knows whether it was made where this can be seen.
+    """
 
     __slots__ = ("_again", "_made", "_value", "axes")
 
@@ -155,7 +156,8 @@ class Indices:
         self, x: IndexExpression, point: Point
     ) -> tuple[Value[Integer], Value[Integer], int, int]:
         """An index at lane 0 as (what outer loops count, what the innermost of its loops adds, the constant to be added, the least that
-        the sum of the first two may be)."""
+        the sum of the first two may be).
+        """
         found = self._sums.get(id(x))
         if found is None and x.is_affine:
             found = self._sums[id(x)] = self._affine_sum(x)
@@ -251,7 +253,8 @@ class Indices:
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
         """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do. What all copies along an axis have
-        in common is asked for without that axis: whether they hold for any of them."""
+        in common is asked for without that axis: whether they hold for any of them.
+        """
         if not guards:
             return None
         result: Value[Integer] | None = None

@@ -1,9 +1,10 @@
 """Reductions as SSA records: a loop-carried value, a tree over copies, halves of a register, as the kinds of the axes say.
 
-`Reducing` is what all targets share. On a CPU, accumulators of one operation begin with its identity element, and the initial value is
-combined last. Those of several operations begin with the initial values, and everything is combined in the order of the points. A reduction
-whose initial value is the result of another one in the same registers takes its accumulators over: loops that a rest was cut from come
-together in registers, once.
+`Reducing` is what all targets share. On a CPU, accumulators of one operation begin with its
+identity element, and the initial value is combined last. Those of several operations begin with the
+initial values, and everything is combined in the order of the points. A reduction whose initial
+value is the result of another one in the same registers takes its accumulators over: loops that a
+rest was cut from come together in registers, once.
 """
 
 from __future__ import annotations
@@ -150,7 +151,8 @@ H = TypeVar("H", bound=ReductionHost)
 class Reducing(Generic[H]):
     """A reduction being written: how values come into accumulators, and how two of these combine. neutral: where accumulators begin, if not
     with the identity element. lanes: of an accumulator. serial: the axes that are loops. in_turn: values come in one after the other, as
-    multiply-adds take products, not as a tree of them."""
+    multiply-adds take products, not as a tree of them.
+    """
 
     def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
         self.l, self.b, self.s = host, host.b, s
@@ -303,7 +305,8 @@ class Reducing(Generic[H]):
 
 class ReductionWriter(Reducing["Lowering"]):
     """A reduction of a CPU's kernel being written. outer: the axes of copies around that it depends on. own: those of its own. vector: its
-    own. lanes: of accumulators."""
+    own. lanes: of accumulators.
+    """
 
     def __init__(self, lowering: Lowering, s: Reduce) -> None:
         super().__init__(lowering, s, 0.0 if _begins_at_zero(lowering, s) else None)
@@ -321,7 +324,7 @@ class ReductionWriter(Reducing["Lowering"]):
         self.points = points([*self.outer, *self.own])
         self.is_flat = all(isinstance(x, (Load, Constant, Iota, Compute)) for x in s.body)
 
-    # -- one operation -----------------------------------------------------------------------------------------------
+    # -- one operation -----------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
         """The accumulators after all steps."""
         left: dict[tuple[int, ...], list[Scalar]] = {
@@ -385,7 +388,7 @@ class ReductionWriter(Reducing["Lowering"]):
             x = self.combined(low, high)
         return self.combined(one_lane(self.b, x, 0), one_lane(self.b, x, 1)) if lanes == 2 else x
 
-    # -- several operations ------------------------------------------------------------------------------------------
+    # -- several operations ------------------------------------------------------------------------
     def in_order(self) -> None:
         """Results of a combiner of several operations."""
         start = [
@@ -434,7 +437,7 @@ class ReductionWriter(Reducing["Lowering"]):
         assert isinstance(self.s.combiner, Combination) and self.s.combiner.join is not None
         return self.written(self.s.combiner.join, left, right, lanes)
 
-    # -- the steps ---------------------------------------------------------------------------------------------------
+    # -- the steps ---------------------------------------------------------------------------------
     def everything(self, start: Sums) -> Sums:
         """The accumulators of each point after all steps, from those before."""
         if any(b.axis.extent == 0 for b in self.s.axes):

@@ -108,7 +108,8 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
 
 def phases_of(nest: LoopNest) -> tuple[int, ...]:
     """The shares of each phase, where memory hands values from a loop that threads share to what follows, or this overwrites some: as many
-    where that is such a loop too, else one."""
+    where that is such a loop too, else one.
+    """
     if nest.shares == 1 or not any(
         isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body
     ):

@@ -1,8 +1,8 @@
 """What a loop nest computes, in numpy: each statement for all points of the axes around it at once, in the order of the text.
 
-That is lock step: iterations that depend on one another, or a wrong index, give other values than one after the other. The kinds of axes do
-not matter, which is what a schedule promises. Single operations are the evaluator's. Loops with very many points, and ordered ones, run
-step by step.
+That is lock step: iterations that depend on one another, or a wrong index, give other values than
+one after the other. The kinds of axes do not matter, which is what a schedule promises. Single
+operations are the evaluator's. Loops with very many points, and ordered ones, run step by step.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Machine:
         self.masks: list[Numbers] = []
         self.evaluator = Evaluator()
 
-    # -- points ------------------------------------------------------------------------------------------------------
+    # -- points ------------------------------------------------------------------------------------
     def shape(self) -> tuple[int, ...]:
         return tuple([a.extent for a in self.axes])
 
@@ -141,7 +141,7 @@ class _Machine:
                 )
         return tuple([np.where(mask, x, 0) for x in indices]), mask
 
-    # -- statements --------------------------------------------------------------------------------------------------
+    # -- statements --------------------------------------------------------------------------------
     def run(self, body: Sequence[Statement]) -> None:
         for s in body:
             if isinstance(s, For):

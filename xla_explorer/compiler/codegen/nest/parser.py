@@ -225,7 +225,7 @@ class _Parser:
             raise self.error("expected give")
         return _numbers(line[5:])
 
-    # -- parts -------------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
     def axis(self, name: str, extent: str) -> Axis:
         found = self.axes[name] = Axis(name, int(extent))
         return found

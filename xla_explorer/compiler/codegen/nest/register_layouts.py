@@ -1,7 +1,8 @@
 """Loads whose lanes are not neighbours in memory, in order: whole registers are read along memory, then their lanes change places.
 
-Squares: an array that is read along an unrolled axis where the lanes run across memory. Runs: lanes whose places differ by numbers that are
-known here, near one another (every second element, backwards, rows of ten elements that follow one another). Words: two bf16 each.
+Squares: an array that is read along an unrolled axis where the lanes run across memory. Runs: lanes
+whose places differ by numbers that are known here, near one another (every second element,
+backwards, rows of ten elements that follow one another). Words: two bf16 each.
 """
 
 from __future__ import annotations

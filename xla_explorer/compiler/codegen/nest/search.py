@@ -1,6 +1,7 @@
 """Schedules to try for a nest: one choice of numbers and of free decisions gives one schedule; what is refused is left out of it.
 
-Vectors along memory, copies in flight, several rows at once, values kept, sums in memory. The estimate ranks; the clock decides elsewhere.
+Vectors along memory, copies in flight, several rows at once, values kept, sums in memory. The
+estimate ranks; the clock decides elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ MOST_COPIES_OF_ALL = 600  # statements times copies, so that code stays small
 class Numbers(NamedTuple):
     """One choice. lanes: of a vector. copies: of it side by side. rows: steps of the loop around, or of a reduction, taken at once.
     joined: outer loops become one. kept: what is computed again is kept. accumulated: sums of columns stand in memory, a row at a time.
-    tiled: loops in blocks."""
+    tiled: loops in blocks.
+    """
 
     lanes: int
     copies: int
@@ -210,7 +212,8 @@ def _pairs(nest: LoopNest) -> list[tuple[str, str]]:
 
 def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
     """(axis, the loop around, the loop around that memory runs along while the axis does not, or empty) of each loop or reduction that has
-    no other inside."""
+    no other inside.
+    """
     found = []
     for s, around in nest.statements():
         if isinstance(s, For | Reduce) and not any(

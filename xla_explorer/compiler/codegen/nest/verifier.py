@@ -287,7 +287,7 @@ class _Verifier:
         self.defined.update(s.running)
         self.body(s.each, inner)
 
-    # -- parts -------------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------
     def type_of(self, what: str, number: int, scope: _Scope) -> PrimitiveType | None:
         if number not in scope.values:
             self.problem("value-not-defined", f"{what}: %{number} is not defined here")
@@ -374,7 +374,8 @@ def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fa
 
 def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
     """The least and greatest value of an index where facts hold. Each fact is used alone: x is k times its expression,
-    or a quotient of it, and a rest."""
+    or a quotient of it, and a rest.
+    """
     low, high = x.constant, x.constant
     for atom, factor in x.terms:
         ends = atom.bounds

@@ -34,7 +34,8 @@ class KernelRow(NamedTuple):
     """write: the kernel whose root has the opcode; None: a loop over the elements of the result, or a loop nest. combines: it
     is a loop nest that combines, as the root of a kernel alone. standalone: it may be a kernel's only instruction but not stand inside a
     fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that depend on data). is_complex: it is emitted for
-    complex numbers too. check: why an instruction is not emitted all the same."""
+    complex numbers too. check: why an instruction is not emitted all the same.
+    """
 
     opcode: str
     write: Callable[[KernelContext], None] | None = None

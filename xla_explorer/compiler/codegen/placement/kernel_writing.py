@@ -108,7 +108,8 @@ def write_opaque_kernel(
     before_printing: Callable[[KernelContext], None] | None = None,
 ) -> Kernel:
     """The kernel by the writer of its root, which no nest describes. why: none does. before_printing: what a target does to the finished
-    records."""
+    records.
+    """
     context = KernelContext(target, i, slots, parts)
     context.writer.origin = i.id
     root = context.roots[0]

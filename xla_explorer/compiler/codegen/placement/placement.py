@@ -27,7 +27,8 @@ class Way(enum.Enum):
 class PlacementRow(NamedTuple):
     """A way of running instructions. applies: to which. check: why it does not serve one. write: the kernel. says: why it was taken, where
     there is another way. is_exclusive: what it refuses goes to the evaluator, no later row is asked. weighed: codes of refusals that say
-    that another way is faster, not that this one is impossible: who forces it gets it."""
+    that another way is faster, not that this one is impossible: who forces it gets it.
+    """
 
     name: str
     way: Way
@@ -41,7 +42,8 @@ class PlacementRow(NamedTuple):
 
 class Placement(NamedTuple):
     """Who runs an instruction. row: the name of the row that was taken. reason: why it was, or why a library does not, or no code at all.
-    refused: the rows that were asked before, with what they said."""
+    refused: the rows that were asked before, with what they said.
+    """
 
     way: Way
     row: str

@@ -1,11 +1,13 @@
 """Transcendental functions as vectorisable LLVM IR.
 
-`vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the text of several with
-all that they call; `write_math` writes one inline, for vectors too. The functions are scalar, branch-free and
-`alwaysinline`: no calls into libm, no tables. f16 and bf16 callers convert to f32 and back. Nothing here imports LLVM.
+`vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the
+text of several with all that they call; `write_math` writes one inline, for vectors too. The
+functions are scalar, branch-free and `alwaysinline`: no calls into libm, no tables. f16 and bf16
+callers convert to f32 and back. Nothing here imports LLVM.
 
-The text assumes fma; `fused_multiply_add=False` gives a variant that also serves targets without it. Every operation is
-IEEE arithmetic without fast-math flags: exactness arguments depend on the written order, so callers add none either.
+The text assumes fma; `fused_multiply_add=False` gives a variant that also serves targets without
+it. Every operation is IEEE arithmetic without fast-math flags: exactness arguments depend on the
+written order, so callers add none either.
 """
 
 from __future__ import annotations

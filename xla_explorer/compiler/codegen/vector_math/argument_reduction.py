@@ -1,9 +1,10 @@
 """Reduction of an angle modulo pi/2, for every finite argument and without a branch.
 
-The angle is multiplied by 1/(2 pi), cut into chunks so short that each product is exact; whole turns are dropped from
-each product. Which chunks matter depends on the exponent of the argument only: those before the window give whole
-turns, those after it nothing that counts (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", 1983).
-A few selects pick the window, so the same instructions serve 1e-30 and 1e30.
+The angle is multiplied by 1/(2 pi), cut into chunks so short that each product is exact; whole
+turns are dropped from each product. Which chunks matter depends on the exponent of the argument
+only: those before the window give whole turns, those after it nothing that counts (M. Payne, R.
+Hanek, "Radian reduction for trigonometric functions", 1983). A few selects pick the window, so the
+same instructions serve 1e-30 and 1e30.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ F32_CHUNK_BITS: Final = 53 - 24
 def reduce_f32(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """In double arithmetic: 24 bits of the argument times 29 bits of 1/(2 pi) are exact there."""
     width = F32_CHUNK_BITS
-    # Chunk j gives whole turns when the last bit of x (weight 2^(e-23)) times the last bit of the chunk is at least 1.
+    # Chunk j gives whole turns when the last bit of x (weight 2^(e-23)) times the last bit of the
+    # chunk is at least 1.
     windows = [magnitude >= 2.0 ** (23 + width * (window + 1)) for window in range(3)]
 
     def pick(chunks: list[float]) -> Value:
@@ -91,7 +93,8 @@ def _pick_window(b: MathBuilder, window: Value) -> list[Value]:
     """The chunks window, window + 1, ... of 1/(2 pi), by a barrel shifter of selects."""
     width = F64_CHUNK_BITS
     count = _F64_WINDOWS + _F64_CHUNKS - 1
-    # Each chunk lies in [0, 1); the weights 2^(-53 j) are the same for every window and left to the caller.
+    # Each chunk lies in [0, 1); the weights 2^(-53 j) are the same for every window and left to the
+    # caller.
     chunks = [
         b.constant(math.ldexp(chunk_of_reciprocal(width * index, width), -width))
         for index in range(count)
@@ -123,7 +126,8 @@ def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """
     form = b.format
     width = F64_CHUNK_BITS
-    # Window w starts at the first chunk whose product with the last bit of x is below one turn: exponent >= 52 + 53 w.
+    # Window w starts at the first chunk whose product with the last bit of x is below one turn:
+    # exponent >= 52 + 53 w.
     above = (b.to_bits(magnitude) >> form.mantissa_bits) - (form.exponent_bias + 52)
     above = b.select(above < 0, b.constant(0, form.integer_type), above)
     window = (above * 1237) >> 16  # floor(above / 53) for above < 1024
@@ -141,7 +145,8 @@ def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     first = products[0] - b.round_to_even(products[0])
     first_error = errors[0] - b.round_to_even(errors[0])
     second = products[1] - b.round_to_even(products[1])
-    # Grid 1, multiples of 2^-51: sums below 4 are exact. Grid 2, multiples of 2^-102 below 2^-49, likewise.
+    # Grid 1, multiples of 2^-51: sums below 4 are exact. Grid 2, multiples of 2^-102 below 2^-49,
+    # likewise.
     turns: Value | None = None
     middle: Value | None = None
     low = errors[3] + products[4]

@@ -1,7 +1,8 @@
 """exponential, exponential-minus-one and logistic.
 
-All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. The nearest integer n comes from adding
-1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer conversion, so no poison for NaN.
+All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. The nearest integer n comes
+from adding 1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer
+conversion, so no poison for NaN.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 POLYNOMIAL: Final = {"f32": polynomials.EXPONENTIAL_F32, "f64": polynomials.EXPONENTIAL_F64}
-# Above the first bound e^x overflows, below the second it rounds to 0, below the third 2^(n-1) is not a normal number.
+# Above the first bound e^x overflows, below the second it rounds to 0, below the third 2^(n-1) is
+# not a normal number.
 OVERFLOW: Final = {"f32": 89.0, "f64": 710.0}
 UNDERFLOW: Final = {"f32": -104.0, "f64": -746.0}
 SCALE_UNDERFLOW: Final = {"f32": -86.5, "f64": -707.5}
@@ -46,7 +48,8 @@ def reduce_and_expand(b: MathBuilder, x: Value, low: Value | None = None) -> Red
 def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
     """2^(n + offset) by building the exponent field; n + offset must be a normal exponent."""
     bits = b.to_bits(biased)
-    # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the exponent field.
+    # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the
+    # exponent field.
     field = (bits << b.format.mantissa_bits) + b.integer(
         (b.format.exponent_bias + offset) << b.format.mantissa_bits
     )
@@ -58,8 +61,8 @@ def exponential_of_sum(b: MathBuilder, x: Value, low: Value | None = None) -> Va
     element_type = b.format.element_type
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), UNDERFLOW[element_type])
     biased, quotient = reduce_and_expand(b, clamped, low)
-    # 2^n does not exist for the largest n: 2^(n-1) * 2e^r does, and overflows when it should. For denormal results the
-    # scale is 2^lift too large and a last multiplication rounds into place.
+    # 2^n does not exist for the largest n: 2^(n-1) * 2e^r does, and overflows when it should. For
+    # denormal results the scale is 2^lift too large and a last multiplication rounds into place.
     lift = 64 if element_type == "f32" else 128
     tiny = clamped < SCALE_UNDERFLOW[element_type]
     mantissa_bits = b.format.mantissa_bits
@@ -83,7 +86,8 @@ def exponential_minus_one(b: MathBuilder) -> Value:
     # 2^n q + (2^n - 1), at half size because 2^n may not exist.
     half_scale = power_of_two(b, biased, -1)
     half = b.fma(half_scale, quotient, half_scale - 0.5)
-    # Below this bound x is the rounded result; it also keeps -0 and denormals, which the halves lose.
+    # Below this bound x is the rounded result; it also keeps -0 and denormals, which the halves
+    # lose.
     tiny = b.absolute(x) < 2.0 ** -(b.format.mantissa_bits + 2)
     return b.select(tiny, x, half + half)
 

@@ -1,6 +1,7 @@
 """tanh, sinh, cosh, asinh, acosh and atanh.
 
-Odd functions take x + x^3 P(x^2) near 0 and the exponential or logarithm beyond, where those do not cancel.
+Odd functions take x + x^3 P(x^2) near 0 and the exponential or logarithm beyond, where those do not
+cancel.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ ATANH: Final = {
 
 
 def odd_polynomial(b: MathBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
-    """x + x^3 P(x^2)."""
+    """X + x^3 P(x^2)."""
     square = x * x
     return b.fma(x * square, b.polynomial(square, coefficients), x)
 

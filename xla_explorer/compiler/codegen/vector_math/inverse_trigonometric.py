@@ -80,14 +80,16 @@ def arc_tangent_2(b: MathBuilder) -> Value:
     steep = vertical > horizontal
     smaller = b.select(steep, horizontal, vertical)
     larger = b.select(steep, vertical, horizontal)
-    # Infinity over infinity is taken as 1; 0 over 0 as 0; large operands are scaled so that their sum is finite.
+    # Infinity over infinity is taken as 1; 0 over 0 as 0; large operands are scaled so that their
+    # sum is finite.
     both_infinite = smaller.equals(math.inf)
     scale = b.select(larger > 2.0 ** (form.exponent_bias - 2), b.constant(0.25), b.constant(1.0))
     smaller = b.select(both_infinite, b.constant(1.0), smaller * scale)
     larger = b.select(both_infinite, b.constant(1.0), larger * scale)
     larger = b.select(larger.equals(0.0), b.constant(1.0), larger)
     infinite = larger.equals(math.inf)
-    # finite / inf is 0, but the kernel's test multiplies the larger operand only, which infinity survives.
+    # finite / inf is 0, but the kernel's test multiplies the larger operand only, which infinity
+    # survives.
     angle = arc_tangent_of_quotient(b, smaller, larger)
     angle = b.select(infinite, b.constant(0.0), angle)
     complement = HALF_PI.high(element_type) - (angle - HALF_PI.low(element_type))

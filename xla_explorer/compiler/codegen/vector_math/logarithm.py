@@ -57,7 +57,8 @@ def logarithm_of(b: MathBuilder, f: Value, exponent: Value) -> Value:
         tail = b.polynomial(f, polynomials.LOGARITHM_F32)
         rest = b.fma(exponent, low, f * f * f * tail)
     else:
-        # log(1+f) = 2 atanh(s), s = f / (2+f); with 2s = f - s f the leading terms are exact (fdlibm's e_log.c).
+        # log(1+f) = 2 atanh(s), s = f / (2+f); with 2s = f - s f the leading terms are exact
+        # (fdlibm's e_log.c).
         s = f / (f + 2.0)
         z = s * s
         tail = z * b.polynomial(z, polynomials.LOGARITHM_ATANH_F64)
@@ -67,7 +68,7 @@ def logarithm_of(b: MathBuilder, f: Value, exponent: Value) -> Value:
 
 
 def with_special_values(b: MathBuilder, x: Value, result: Value) -> Value:
-    """log's values at x = +inf, 0, x < 0 and NaN, around `result` for the rest."""
+    """Log's values at x = +inf, 0, x < 0 and NaN, around `result` for the rest."""
     finite = b.select(x < math.inf, result, x)
     not_positive = b.select(x.equals(0.0), b.constant(-math.inf), b.constant(math.nan))
     return b.select(x > 0.0, finite, not_positive)

@@ -1,7 +1,7 @@
 """The builder that recipes of this folder are written with: straight-line code on floats of one format, scalars or vectors.
 
-Choices are `select`s, so that LLVM's loop vectoriser can widen the callers' loops after inlining. No fast-math flags are added: what is
-written is IEEE arithmetic in the written order.
+Choices are `select`s, so that LLVM's loop vectoriser can widen the callers' loops after inlining.
+No fast-math flags are added: what is written is IEEE arithmetic in the written order.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class MathBuilder(Builder):
         """An operation, written by the other builder."""
         return self._target.emit(op, t, operands, detail, may_trap)
 
-    # -- values ----------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
     def arguments(self) -> tuple[Value, ...]:
         """The arguments of the function."""
         return self._arguments
@@ -119,7 +119,7 @@ class MathBuilder(Builder):
         )
 
     def select(self, condition: Value, then: Value | float, otherwise: Value | float) -> Value:
-        """condition ? then : otherwise; of two numbers, in the function's type."""
+        """Condition ? then : otherwise; of two numbers, in the function's type."""
         if not isinstance(then, Value) and not isinstance(otherwise, Value):
             then = self.constant(then)
         return super().select(condition, then, otherwise)
@@ -128,15 +128,15 @@ class MathBuilder(Builder):
         """The result of another vector-math function of the same element type."""
         return self._call(function, operands)
 
-    # -- fused operations ------------------------------------------------------------------------------------------------
+    # -- fused operations --------------------------------------------------------------------------
     def fma(self, left: Value | float, right: Value | float, addend: Value | float) -> Value:
-        """left * right + addend, rounded once on targets with fma. The only place that writes a fused operation."""
+        """Left * right + addend, rounded once on targets with fma. The only place that writes a fused operation."""
         t = next(value.type for value in (left, right, addend) if isinstance(value, Value))
         first, second, third = [self.operand(value, t) for value in (left, right, addend)]
         return self.per_lane("fma", first, second, third) if self.fused else first * second + third
 
     def product_error(self, left: Value, right: Value, product: Value) -> Value:
-        """left * right - product, exactly, for product = left * right rounded.
+        """Left * right - product, exactly, for product = left * right rounded.
 
         Without fma by Veltkamp's splitting and Dekker's product (Dekker 1971), for operands far from overflow.
         """
@@ -148,7 +148,7 @@ class MathBuilder(Builder):
         return ((error + left_high * right_low) + left_low * right_high) + left_low * right_low
 
     def subtract_product(self, minuend: Value, left: Value, right: Value) -> Value:
-        """minuend - left * right for a product near the minuend: exact if the difference is representable."""
+        """Minuend - left * right for a product near the minuend: exact if the difference is representable."""
         if self.fused:
             return self.fma(-left, right, minuend)
         product = left * right
@@ -166,7 +166,7 @@ class MathBuilder(Builder):
             value = self.fma(value, variable, coefficient)
         return self.operand(value, variable.type)
 
-    # -- limits ----------------------------------------------------------------------------------------------------------
+    # -- limits ------------------------------------------------------------------------------------
     def at_most(self, value: Value, bound: float) -> Value:
         """min(value, bound) that keeps NaN. The operand order is that of x86's `minps`, one instruction."""
         limit = self.operand(bound, value.type)

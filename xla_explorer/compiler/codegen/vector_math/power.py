@@ -1,7 +1,8 @@
 """power: e^(y log|x|) with the logarithm and the product to twice the working precision, then C's special values.
 
-An error in y log|x| grows by up to the largest exponent of the format on its way through e^x, hence the pairs of
-numbers (T. J. Dekker, "A floating-point technique for extending the available precision", 1971), which fma makes short.
+An error in y log|x| grows by up to the largest exponent of the format on its way through e^x, hence
+the pairs of numbers (T. J. Dekker, "A floating-point technique for extending the available
+precision", 1971), which fma makes short.
 """
 
 from __future__ import annotations

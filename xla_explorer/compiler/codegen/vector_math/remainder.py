@@ -1,6 +1,7 @@
 """remainder: C's fmod, exact, by long division with 50 bits of quotient per step.
 
-The number of steps is fixed by the range of the format, so there is no loop: 6 in double precision for f32, 42 for f64.
+The number of steps is fixed by the range of the format, so there is no loop: 6 in double precision
+for f32, 42 for f64.
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ def divide_step_by_step(
 
 
 def remainder_of_doubles(b: MathBuilder, dividend: Value, divisor: Value) -> Value:
-    # First modulo divisor * 2^1050, whose inverse exists even if the divisor is denormal; an infinite multiple changes
-    # nothing.
+    # First modulo divisor * 2^1050, whose inverse exists even if the divisor is denormal; an
+    # infinite multiple changes nothing.
     halfway = 2.0 ** (QUOTIENT_BITS * F64_HALF_STEPS - 1000)
     raised = (divisor * 2.0**1000) * halfway
     reduced = divide_step_by_step(b, dividend, raised, F64_HALF_STEPS, may_overflow=True)
     rest = b.select(raised < math.inf, reduced, dividend)
-    # Then modulo the divisor; the rest is below 2^1050 divisor, so both can be scaled away from the denormals.
+    # Then modulo the divisor; the rest is below 2^1050 divisor, so both can be scaled away from the
+    # denormals.
     tiny = divisor < 2.0**-900
     scaled_rest = rest * b.select(tiny, b.constant(2.0**500), b.constant(1.0))
     scaled_divisor = divisor * b.select(tiny, b.constant(2.0**500), b.constant(1.0))
@@ -57,7 +59,8 @@ def remainder(b: MathBuilder) -> Value:
     dividend, divisor = b.absolute(x), b.absolute(y)
     unbounded = b.both(divisor.equals(math.inf), dividend < math.inf)
     if b.format.element_type == "f64" and not b.fused:
-        # The exact product without fma overflows where the multiples of the divisor come near the largest number.
+        # The exact product without fma overflows where the multiples of the divisor come near the
+        # largest number.
         return b.binary("frem", x, y)
     if b.format.element_type == "f64":
         value = remainder_of_doubles(b, dividend, divisor)

@@ -9,8 +9,8 @@ from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
-# bits(x^(-1/3)) is about (4/3 bias - CBRT_OFFSET) 2^mantissa_bits - bits(x)/3; found by search for the smallest error
-# after one step.
+# bits(x^(-1/3)) is about (4/3 bias - CBRT_OFFSET) 2^mantissa_bits - bits(x)/3; found by search for
+# the smallest error after one step.
 CBRT_OFFSET: Final = 0.0677083
 
 
@@ -37,7 +37,8 @@ def cube_root(b: MathBuilder) -> Value:
     scale = b.select(denormal, b.constant(2.0 ** (3 * lift)), scale)
     inverse_scale = b.select(denormal, b.constant(2.0**-lift), inverse_scale)
     scaled = magnitude * scale
-    # A third of the encoding, in floating point: its leading bits become the mantissa of a number in [2^m, 2^(m+1)).
+    # A third of the encoding, in floating point: its leading bits become the mantissa of a number
+    # in [2^m, 2^(m+1)).
     mantissa_bits = form.mantissa_bits
     shift = form.width - 1 - mantissa_bits
     unit = 2.0**mantissa_bits

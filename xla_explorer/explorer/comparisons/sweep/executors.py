@@ -1,6 +1,7 @@
 """Ways to run tasks: here, in processes of our own, or on whatever has `submit` (a `concurrent.futures` executor, a Dask client).
 
-Each yields (number of the task, row) as rows come. A worker that dies takes nothing with it but its task, which is tried again.
+Each yields (number of the task, row) as rows come. A worker that dies takes nothing with it but its
+task, which is tried again.
 """
 
 from __future__ import annotations
@@ -165,12 +166,14 @@ def on_dask(client: Any, retries: int) -> Runner:
     as_completed = import_optional("dask.distributed", "sweep").as_completed
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
-        # Keys by content and call, so that the cluster neither merges equal tasks of two modules nor answers from an earlier sweep.
+        # Keys by content and call, so that the cluster neither merges equal tasks of two modules
+        # nor answers from an earlier sweep.
         futures = client.map(run_task, list(tasks), pure=False, retries=retries)
         numbers = {future.key: k for k, future in enumerate(futures)}
         for future in as_completed(futures):
             number = numbers[future.key]
-            # A row whose worker dies before it is fetched is computed again: both calls wait for it, while the status says "lost".
+            # A row whose worker dies before it is fetched is computed again: both calls wait for
+            # it, while the status says "lost".
             yield (
                 number,
                 future.result()

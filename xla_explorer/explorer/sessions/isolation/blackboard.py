@@ -1,7 +1,8 @@
 """A small file that both processes see: what the child is doing, written before it does it, readable after it has died.
 
-An int64 header (program, phase, number of steps, the name of the pass at work), then a row of two per step,
-which the code's own probes write: while the step runs the first is negative, the second counts its finished calls.
+An int64 header (program, phase, number of steps, the name of the pass at work), then a row of two
+per step, which the code's own probes write: while the step runs the first is negative, the second
+counts its finished calls.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _NAME = slice(3, _HEADER)
 
 class Progress(NamedTuple):
     """program: number of what was worked on. phase: one of PHASES. running: the steps that were begun and not ended.
-    calls: finished calls by step; empty when the backend does not tell. hlo_pass: the pass that was begun last, in its phase."""
+    calls: finished calls by step; empty when the backend does not tell. hlo_pass: the pass that was begun last, in its phase.
+    """
 
     program: int
     phase: str

@@ -66,7 +66,8 @@ def failure(
     progress: Progress,
 ) -> IsolatedError:
     """The error. what: how it ended, a clause that follows the name of what was running. name: of the program; module: the optimised one,
-    None while there is none."""
+    None while there is none.
+    """
     doing = (
         f" in the pass {progress.hlo_pass}"
         if progress.hlo_pass

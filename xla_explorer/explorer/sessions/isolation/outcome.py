@@ -24,7 +24,8 @@ from xla_explorer.hlo.verifier import violations
 
 class Outcome(NamedTuple):
     """trace: the passes. result: what the backend made; None after an error. error: what ended the compile, or None; phase: in what.
-    seconds: by phase."""
+    seconds: by phase.
+    """
 
     trace: PassTrace
     result: CompileResult | None
@@ -56,7 +57,8 @@ def compiled(
     at_backend: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Passes, then the backend. check_values: arguments to check every pass with; True: random ones. at_backend: told when the passes are
-    done."""
+    done.
+    """
     if check_values is not None and check_values is not False:
         if check_values is not True and not isinstance(check_values, Iterable):
             raise InvalidOptionError(

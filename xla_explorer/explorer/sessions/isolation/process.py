@@ -17,7 +17,8 @@ from xla_explorer.foundation.limits import Deadline
 
 class ProcessEndedError(Exception):
     """The child died, or was ended here. how: `crash`, `killed`, `timeout` or `memory`. words: how, for people. progress: what it was
-    doing."""
+    doing.
+    """
 
     def __init__(self, how: str, words: str, progress: Progress) -> None:
         super().__init__(words)
@@ -94,7 +95,8 @@ class ChildProcess:
 
 def out_of_memory_kills() -> int:
     """How many processes the system has killed since it started because memory ran out, here or in this process's group; 0 where it does
-    not say."""
+    not say.
+    """
     counts = [0]
     for path in ("/proc/vmstat", "/sys/fs/cgroup/memory.events"):
         with contextlib.suppress(OSError, ValueError), open(path) as file:

@@ -166,7 +166,8 @@ class RemoteExecutable:
 
 class RemoteEmulatedExecutable(RemoteExecutable):
     """With the PTX emulator's counters. here: the program compiled in this process, whose kernels are stepped: none of its code runs
-    natively."""
+    natively.
+    """
 
     def __init__(self, program: RemoteProgram, here: Callable[[], Any]) -> None:
         super().__init__(program)

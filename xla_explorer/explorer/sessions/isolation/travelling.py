@@ -79,7 +79,8 @@ def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, .
 
 
 def _literal_apart(literal: Literal) -> tuple[Any, ...]:
-    # The text of what was read from a text and never decoded is shorter than its array, and says whether values were left out.
+    # The text of what was read from a text and never decoded is shorter than its array, and says
+    # whether values were left out.
     text = literal._text if literal._array is None or literal.is_elided else None
     return literal.shape, literal._array if text is None else None, text, literal.parts
 

@@ -46,7 +46,8 @@ forgotten: list[int] = []
 class RemoteWork:
     """What the child is asked for one module. Ask under `process_lock`.
 
-    module, steps: of the optimised module, for errors; None and empty while there is none. process: the child that knows the work."""
+    module, steps: of the optimised module, for errors; None and empty while there is none. process: the child that knows the work.
+    """
 
     module: HloModule | None = None
     steps: Sequence[ProgramStep] = ()
@@ -64,7 +65,8 @@ class RemoteWork:
     def prepared(self) -> ChildProcess:
         """The shared process, ready for the backend. One that died while it was not asked, of whatever, is replaced.
 
-        The start of a process is not counted as time of the run."""
+        The start of a process is not counted as time of the run.
+        """
         limits = self.isolation
         environment = {name: os.environ.get(name) for name in limits.environment}
         gone, forgotten[:] = tuple(forgotten), []

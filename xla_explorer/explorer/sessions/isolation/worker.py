@@ -1,7 +1,7 @@
 """The child process: reads, optimises, compiles and runs modules that it is sent, and writes on the blackboard what it is about to do.
 
-Requests name a method of `Worker`; answers are ("ok", value), ("error", exception or None, text) or ("memory", text). Both are values as
-`plain_data` writes them.
+Requests name a method of `Worker`; answers are ("ok", value), ("error", exception or None, text) or
+("memory", text). Both are values as `plain_data` writes them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Worker:
         environment: dict[str, str | None],
     ) -> None:
         """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
-        before any program runs."""
+        before any program runs.
+        """
         self.board.begin(-1, "loading")
         for number in gone:
             self.programs.pop(number, None)
@@ -83,7 +84,8 @@ class Worker:
         """Everything from the text to the code; what the session at home needs to know of it.
 
         source: the module, where a text was given. trace, error, phase, seconds: as `compiled` tells them. backend: what the backend
-        made."""
+        made.
+        """
         board = self.board
         board.begin(number, "parsing")
         source = source_of(Path(given) if is_path else given, filename, verify)

@@ -1,7 +1,7 @@
 """Which instructions of a module are which after a pass that only put some into kernels, took them out, or copied them between.
 
-Names do not tell: XLA names what it clones anew. So both modules are walked from their results on, operand by operand; what lies inside a
-fusion is seen as if it stood where the fusion is.
+Names do not tell: XLA names what it clones anew. So both modules are walked from their results on,
+operand by operand; what lies inside a fusion is seen as if it stood where the fusion is.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """XLA:GPU's `rematerialization`: what is computed again because too much would be held until its next reader.
 
-The instructions are walked in their order. Where more is held than the limit, the one that frees most, of those that lie behind and are
-read again ahead, is computed again before its next reader; so often as needed.
-Sources: xla/hlo/transforms/simplifiers/hlo_rematerialization.cc (blocks of one instruction, recomputation only, as XLA:GPU uses it);
-xla/service/gpu/gpu_hlo_schedule.cc (the limit).
+The instructions are walked in their order. Where more is held than the limit, the one that frees
+most, of those that lie behind and are read again ahead, is computed again before its next reader;
+so often as needed. Sources: xla/hlo/transforms/simplifiers/hlo_rematerialization.cc (blocks of one
+instruction, recomputation only, as XLA:GPU uses it); xla/service/gpu/gpu_hlo_schedule.cc (the
+limit).
 """
 
 from __future__ import annotations

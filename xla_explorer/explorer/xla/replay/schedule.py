@@ -1,7 +1,8 @@
 """XLA:CPU's order of instructions: breadth first, so that much can run at once. What was ready first runs first.
 
-Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc (`BFScheduler`). Instructions that one instruction makes ready come in the
-order of XLA's lists of users, which no text shows: among those its order is taken.
+Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc (`BFScheduler`). Instructions that
+one instruction makes ready come in the order of XLA's lists of users, which no text shows: among
+those its order is taken.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def _rows(computation: HloComputation) -> Iterator[ReplayRow]:
     for i in order:
         for before in dict.fromkeys(i.control_predecessors):
             followers[before].append(i)
-    # Groups of what one instruction made ready, the oldest first; inside of a group any order is breadth first.
+    # Groups of what one instruction made ready, the oldest first; inside of a group any order is
+    # breadth first.
     ready: deque[tuple[Released, set[HloInstruction]]] = deque(
         [(None, {i for i in order if not waits[i]})]
     )

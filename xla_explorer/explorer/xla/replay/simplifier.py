@@ -1,8 +1,9 @@
 """XLA's algebraic simplifier: of each instruction that it rewrote, which of our rules says the same, and where only one of the two acts.
 
-What a rewrite does to an instruction: it is gone, or it reads other operands. Both results are matched by what they compute first, then by
-names, which XLA passes on: what replaces an instruction of the same opcode is called as that was. An instruction that no rule names is gone
-because what read it was rewritten.
+What a rewrite does to an instruction: it is gone, or it reads other operands. Both results are
+matched by what they compute first, then by names, which XLA passes on: what replaces an instruction
+of the same opcode is called as that was. An instruction that no rule names is gone because what
+read it was rewritten.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ for _name in _BROADCASTING:
 
 @converts("chlo.broadcast_compare")
 def broadcast_compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """compare after broadcasting."""
+    """Compare after broadcasting."""
     attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
     if operation.attributes.get("compare_type") == Keyword("TOTALORDER"):
         attributes["type"] = "TOTALORDER"
@@ -102,7 +102,7 @@ def broadcast_compare(scope: Scope, operation: Operation) -> list[HloInstruction
 
 @converts("chlo.broadcast_select")
 def broadcast_select(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """select after broadcasting."""
+    """Select after broadcasting."""
     return [scope.emit("select", _spread(scope, operation), shape=scope.type_of(operation))]
 
 

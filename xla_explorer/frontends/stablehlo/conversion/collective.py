@@ -232,7 +232,7 @@ def device_number(scope: Scope, operation: Operation) -> list[HloInstruction]:
     ]
 
 
-# -- the host --------------------------------------------------------------------------------------------------------
+# -- the host --------------------------------------------------------------------------------------
 @converts("infeed")
 def infeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """((data...), token)."""
@@ -290,7 +290,7 @@ def recv(scope: Scope, operation: Operation) -> list[HloInstruction]:
     return [*scope.unpack(data, len(shapes)), token]
 
 
-# -- asynchronous operations -----------------------------------------------------------------------------------------
+# -- asynchronous operations -----------------------------------------------------------------------
 @converts("async_start")
 def async_start(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The region as a computation that starts to run."""

@@ -13,8 +13,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.shape import Shape, array_shape
 
-# (operands, accumulator, primitive operations) -> HLO's name. Sources: xla_data.proto PrecisionConfig.Algorithm; xla/hlo/translate,
-# ConvertDotAlgorithm: the operands count as one component each however many parts a product of several operations cuts them into.
+# (operands, accumulator, primitive operations) -> HLO's name. Sources: xla_data.proto
+# PrecisionConfig.Algorithm; xla/hlo/translate, ConvertDotAlgorithm: the operands count as one
+# component each however many parts a product of several operations cuts them into.
 _ALGORITHMS: dict[tuple[str, str, int], str] = {
     **{
         (kind, accumulator, 1): f"dot_{kind}_{kind}_{accumulator}"

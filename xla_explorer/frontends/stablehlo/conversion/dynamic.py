@@ -1,6 +1,7 @@
 """Operations whose sizes are operands: HLO has them where the sizes are known when the program is compiled.
 
-Sizes are known when they follow from constants and from dimensions that are not dynamic; then the operation is its static sibling.
+Sizes are known when they follow from constants and from dimensions that are not dynamic; then the
+operation is its static sibling.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
 
 @converts("dynamic_iota")
 def dynamic_iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """iota of sizes given as an operand."""
+    """Iota of sizes given as an operand."""
     return [
         scope.emit(
             "iota",
@@ -111,7 +112,7 @@ def dynamic_iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_reshape")
 def dynamic_reshape(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """reshape to sizes given as an operand; with a bound it stays dynamic."""
+    """Reshape to sizes given as an operand; with a bound it stays dynamic."""
     x, sizes = scope.operands(operation)
     stated = scope.type_of(operation)
     bounded = any(stated.dynamic) and UNBOUNDED not in stated.dimensions
@@ -122,7 +123,7 @@ def dynamic_reshape(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_pad")
 def dynamic_pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """pad with amounts given as operands."""
+    """Pad with amounts given as operands."""
     x, value = scope.operands(operation)[:2]
     low, high, interior = (_sizes(scope, operation, k, "the amounts") for k in (2, 3, 4))
     return [
@@ -134,7 +135,7 @@ def dynamic_pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("real_dynamic_slice")
 def real_dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """slice with starts, limits and strides given as operands; HLO's dynamic-slice where only the starts are unknown."""
+    """Slice with starts, limits and strides given as operands; HLO's dynamic-slice where only the starts are unknown."""
     x, start, limit = scope.operands(operation)[:3]
     strides = _sizes(scope, operation, 3, "the strides")
     known = scope.converter.known
@@ -197,7 +198,7 @@ def _scalars(scope: Scope, vector: HloInstruction) -> list[HloInstruction]:
 
 @converts("dynamic_gather")
 def dynamic_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """gather with slice sizes given as an operand."""
+    """Gather with slice sizes given as an operand."""
     attributes = gather_attributes(scope, operation, _sizes(scope, operation, 2, "the slice sizes"))
     return [
         scope.emit(
@@ -208,7 +209,7 @@ def dynamic_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_conv")
 def dynamic_conv(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """convolution with padding given as an operand."""
+    """Convolution with padding given as an operand."""
     flat = _sizes(scope, operation, 2, "the padding")
     return [
         convolve(
@@ -274,7 +275,8 @@ def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 def shapes_of_results(scope: Scope, operation: Operation) -> tuple[list[Shape], list[int]]:
     """The shapes of a custom call's results, and the numbers of the operands that only gave their sizes
-    (`indices_of_shape_operands`, one for each result)."""
+    (`indices_of_shape_operands`, one for each result).
+    """
     holders = scope.integers(operation, "indices_of_shape_operands", ())
     if not holders:
         return [scope.type_of(operation, k) for k in range(len(operation.types))], []

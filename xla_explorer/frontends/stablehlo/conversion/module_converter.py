@@ -106,7 +106,7 @@ class ModuleConverter:
             )
         return found
 
-    # -- functions ---------------------------------------------------------------------------------------------------
+    # -- functions ---------------------------------------------------------------------------------
     def convert(self) -> HloModule:
         """The module; its entry is `main`, or the only function that is not private."""
         function = self._entry()
@@ -118,7 +118,8 @@ class ModuleConverter:
         self._add_parameters(scope, function, arguments)
         results = self._body(function, scope)
         scope.operation = None
-        # A library call may give a layout of its own; results lie as the caller of a program expects.
+        # A library call may give a layout of its own; results lie as the caller of a program
+        # expects.
         results = [
             i
             if i.shape.is_tuple or i.shape.base is i.shape
@@ -310,7 +311,7 @@ class ModuleConverter:
             computation.set_attributes(i, i.attributes.with_values(**given))
         return i
 
-    # -- the header --------------------------------------------------------------------------------------------------
+    # -- the header --------------------------------------------------------------------------------
     def _header(self, function: Function, result_count: int) -> None:
         """Aliases, donors, and over how many devices the program runs. Source: XLA's mlir_hlo_to_hlo.cc."""
         given, header = self.program.attributes, self.module.attributes

@@ -1,7 +1,7 @@
 """One computation in the making: what each MLIR name stands for there, and the one way to an instruction.
 
-Constants are written when they are first used, in the computation that uses them: a region that reads a constant of its surroundings then
-needs no parameter for it.
+Constants are written when they are first used, in the computation that uses them: a region that
+reads a constant of its surroundings then needs no parameter for it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Scope:
         self._literals: dict[str, HloInstruction] = {}
         self._main: HloInstruction | None = None
 
-    # -- values ------------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
     def value(self, use: Use) -> HloInstruction:
         """The instruction of an operand."""
         found = self.values.get(use.name)
@@ -143,7 +143,7 @@ class Scope:
                     )
         return found
 
-    # -- instructions ------------------------------------------------------------------------------------------------
+    # -- instructions ------------------------------------------------------------------------------
     def emit(
         self,
         name: str,
@@ -241,7 +241,7 @@ class Scope:
         i = self.constant(number, like)
         return self.broadcast(i, like.base) if like.rank else i
 
-    # -- operations --------------------------------------------------------------------------------------------------
+    # -- operations --------------------------------------------------------------------------------
     def run(self, region: Region) -> list[HloInstruction]:
         """Convert the operations of a region; the values that it returns."""
         self.operations = region.operations
@@ -397,7 +397,7 @@ class Scope:
             )
         return str(value)
 
-    # -- errors and places -------------------------------------------------------------------------------------------
+    # -- errors and places -------------------------------------------------------------------------
     @property
     def _name(self) -> str:
         return self.operation.name if self.operation is not None else "the function"

@@ -1,6 +1,7 @@
 """Shardings: HLO's own text where the program carries it, Shardy's axes translated where it carries those.
 
-Source: xla_data.proto OpSharding, its V2 text `{devices=[2,1]<=[2]}`; the Shardy dialect (`#sdy.sharding<@mesh, [{"x"}, {}]>`).
+Source: xla_data.proto OpSharding, its V2 text `{devices=[2,1]<=[2]}`; the Shardy dialect
+(`#sdy.sharding<@mesh, [{"x"}, {}]>`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions that HLO lacks, written with its operations on any float type.
 
-Types narrower than f32 are computed in f32. Each function takes values of one shape and gives one of that shape. Sources stand with each;
-bounds of error are tested against mpmath.
+Types narrower than f32 are computed in f32. Each function takes values of one shape and gives one
+of that shape. Sources stand with each; bounds of error are tested against mpmath.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from xla_explorer.hlo.shape import Shape
 
 Function = Callable[..., HloValue]
 
-# Lanczos's series for g = 7. Source: C. Lanczos, A Precision Approximation of the Gamma Function (1964), in Godfrey's coefficients.
+# Lanczos's series for g = 7. Source: C. Lanczos, A Precision Approximation of the Gamma Function
+# (1964), in Godfrey's coefficients.
 _LANCZOS_G = 7.0
 _LANCZOS_FIRST = 0.99999999999980993227684700473478
 _LANCZOS = (
@@ -82,7 +83,8 @@ def digamma(b: HloBuilder, x: HloValue) -> HloValue:
     return b.select(x == math.inf, math.inf, value)
 
 
-# Source: S. L. Moshier, Cephes (ndtr.c): erfc(x) exp(x^2) as ratios of polynomials, for 1 <= x < 8 and from 8 on.
+# Source: S. L. Moshier, Cephes (ndtr.c): erfc(x) exp(x^2) as ratios of polynomials, for 1 <= x < 8
+# and from 8 on.
 _ERFC_P = (
     2.46196981473530512524e-10,
     5.64189564831068821977e-1,

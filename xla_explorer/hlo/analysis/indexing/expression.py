@@ -1,8 +1,8 @@
 """Index expressions: `sum(factor * atom) + constant`, simplified by the known ranges of their atoms.
 
-An atom is an axis, a quotient or a remainder by a constant, or a value known only at run time that is clamped into known bounds.
-Division rounds down, as Python's does. Extents are known, so there are no symbols and no solver.
-Source: xla/hlo/analysis/indexing_map.h; MLIR's affine expressions.
+An atom is an axis, a quotient or a remainder by a constant, or a value known only at run time that
+is clamped into known bounds. Division rounds down, as Python's does. Extents are known, so there
+are no symbols and no solver. Source: xla/hlo/analysis/indexing_map.h; MLIR's affine expressions.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class IndexExpression(NamedTuple):
             self.constant // common,
         )
 
-    # -- questions ---------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
     @property
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest value that the ranges of the atoms allow, both included."""

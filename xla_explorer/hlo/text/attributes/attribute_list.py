@@ -48,7 +48,8 @@ COMMON = (
 )
 _OPTIONAL_ROLES = frozenset({"custom-call", "async-update", "async-done"})
 _LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
-# What XLA reads, says nothing about, and forgets; `order` of a comparison, which newer XLA writes, becomes its `type`.
+# What XLA reads, says nothing about, and forgets; `order` of a comparison, which newer XLA writes,
+# becomes its `type`.
 _FORGOTTEN = {
     "all-reduce": ("mode",),
     "all-reduce-start": ("mode",),
@@ -56,7 +57,8 @@ _FORGOTTEN = {
     "ragged-all-to-all": ("dimensions",),
     "compare": ("order",),
 }
-# Spellings of one thing: what XLA's parser calls a role, where the row has another name, or leaves it to others.
+# Spellings of one thing: what XLA's parser calls a role, where the row has another name, or leaves
+# it to others.
 _MORE_ROLES = {
     "custom-call": ("to_apply",),
     "conditional": ("true_computation", "false_computation"),
@@ -64,7 +66,8 @@ _MORE_ROLES = {
     "async-done": ("calls",),
 }
 
-# The common case of one attribute: a word, a string, or braces that nest at most twice and hold no comment.
+# The common case of one attribute: a word, a string, or braces that nest at most twice and hold no
+# comment.
 _ATTRIBUTE = re.compile(
     r""",\ ([A-Za-z_][\w\-]*+)=((?:[^\s,{}()\[\]"'/]++|"(?:[^"\\\n]|\\.)*+"|\[[^\]\n"'{/]*+\]|\([^()\n"'{/]*+\)
     |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"
@@ -202,7 +205,8 @@ def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
     if (name in ROLES or name == "control-predecessors") and tokens.kind != "{":
         tokens.name("a name")
     else:
-        # A body of instructions, a list of names, or what nobody knows: its brackets say where it ends.
+        # A body of instructions, a list of names, or what nobody knows: its brackets say where it
+        # ends.
         end = balanced_end(tokens.text, tokens.start, one_bracket=tokens.kind == "{")
         if end == tokens.start:
             raise tokens.problem(f"a value of {name}")

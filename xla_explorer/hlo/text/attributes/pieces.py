@@ -1,6 +1,7 @@
 """What the values of attributes are made of: lists, numbers, words, strings, sub-attributes, metadata, shapes.
 
-Each reader passes one piece and gives it back in one spelling. Source: hlo_parser.cc ParseList, ParseSubAttributes, ParseMetadata ...
+Each reader passes one piece and gives it back in one spelling. Source: hlo_parser.cc ParseList,
+ParseSubAttributes, ParseMetadata ...
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Reader = Callable[[Tokens], str]
 _LARGEST_FLOAT = 3.4028234663852886e38
 
 
-# -- lists ---------------------------------------------------------------------------------------------------------------
+# -- lists -----------------------------------------------------------------------------------------
 def listed(
     tokens: Tokens, item: Reader, opening: str = "{", closing: str = "}", what: str = ""
 ) -> list[str]:
@@ -68,7 +69,7 @@ def tuple_index(tokens: Tokens) -> str:
     return "{" + ",".join(found) + "}"
 
 
-# -- words and numbers ---------------------------------------------------------------------------------------------------
+# -- words and numbers -----------------------------------------------------------------------------
 def boolean(tokens: Tokens) -> str:
     if tokens.kind not in ("true", "false"):
         raise tokens.problem("true or false")
@@ -159,7 +160,7 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
     return found
 
 
-# -- metadata ------------------------------------------------------------------------------------------------------------
+# -- metadata --------------------------------------------------------------------------------------
 def _profile_types(tokens: Tokens) -> str:
     at, text = tokens.start, integers(tokens)
     if any(number not in "0123" for number in text[1:-1].split(",")):
@@ -215,7 +216,7 @@ def metadata_or_list(tokens: Tokens) -> str:
     return metadata(tokens)
 
 
-# -- convolutions of sparse operands ------------------------------------------------------------------------------------
+# -- convolutions of sparse operands ---------------------------------------------------------------
 def _sparsity(tokens: Tokens) -> str:
     """Pass `{sparsity=3x4 dimension=0 stride=1}`; without commas, what is not there is 0."""
     found = {"sparsity": "0x0", "dimension": "0", "stride": "0"}

@@ -1,6 +1,7 @@
 """Shardings and groups of devices as text: tiles, device lists, iota forms, meshes with axes.
 
-Source: hlo_parser.cc ParseSharding, ParseSingleSharding, ParseTileAssignment, ParseMesh; hlo_sharding.cc Print.
+Source: hlo_parser.cc ParseSharding, ParseSingleSharding, ParseTileAssignment, ParseMesh;
+hlo_sharding.cc Print.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def _contradiction(
     return ""
 
 
-# -- meshes --------------------------------------------------------------------------------------------------------------
+# -- meshes ----------------------------------------------------------------------------------------
 def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
     """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes). The cursor stands at `mesh`."""
     tokens.advance()
@@ -232,7 +233,8 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
     return text, axes
 
 
-# Of each axis of a mesh the parts that are in use: (how many steps lie before, how many up to its end).
+# Of each axis of a mesh the parts that are in use: (how many steps lie before, how many up to its
+# end).
 _Parts = dict[str, list[tuple[int, int]]]
 
 

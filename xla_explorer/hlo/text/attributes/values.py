@@ -55,7 +55,7 @@ def precisions(tokens: Tokens) -> str:
     return "{" + ",".join(listed(tokens, _precision)) + "}"
 
 
-# -- lists that mean something --------------------------------------------------------------------------------------
+# -- lists that mean something ---------------------------------------------------------------------
 def pairs(tokens: Tokens) -> str:
     at = tokens.start
     text = integer_lists(tokens)
@@ -69,7 +69,7 @@ def pairs(tokens: Tokens) -> str:
     return text
 
 
-# -- windows, labels, paddings, slices -----------------------------------------------------------------------------------
+# -- windows, labels, paddings, slices -------------------------------------------------------------
 _WINDOW_FIELDS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
 
 
@@ -156,7 +156,7 @@ def slices(tokens: Tokens) -> str:
     return "{" + ", ".join(listed(tokens, _range, what="a list such as {[0:2], [1:9:3]}")) + "}"
 
 
-# -- shapes and aliases --------------------------------------------------------------------------------------------------
+# -- shapes and aliases ----------------------------------------------------------------------------
 def shapes(tokens: Tokens) -> str:
     return "{" + ", ".join(listed(tokens, shape, what="a list of shapes such as {f32[4]{0}}")) + "}"
 
@@ -183,7 +183,7 @@ def aliasing(tokens: Tokens) -> str:
     return "{" + ", ".join(entries(tokens, _alias, "a list such as {{0}: (1, {})}")) + "}"
 
 
-# -- dictionaries --------------------------------------------------------------------------------------------------------
+# -- dictionaries ----------------------------------------------------------------------------------
 def frontend_attributes(tokens: Tokens) -> str:
     def entry(tokens: Tokens) -> str:
         name = tokens.expect(ATTRIBUTE, "the name of a frontend attribute and '='")
@@ -356,7 +356,8 @@ READERS: dict[str | tuple[str, str], Reader] = {
 
 _RANGE = r"\[[0-9]{1,18}:[0-9]{1,18}(?::[0-9]{1,18})?+\]"
 _NUMBERS = re.compile(r"\{(?:[0-9]{1,18}(?:,[0-9]{1,18})*+)?+\}")
-# What needs no reading: the spelling in which XLA prints the values that differ most from line to line.
+# What needs no reading: the spelling in which XLA prints the values that differ most from line to
+# line.
 ORDINARY: dict[Reader, re.Pattern[str]] = {
     integers: _NUMBERS,
     integer: re.compile(r"[0-9]{1,18}"),

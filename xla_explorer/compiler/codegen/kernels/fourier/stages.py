@@ -1,14 +1,15 @@
 """The arithmetic of discrete Fourier transforms of one length: mixed radix, self-sorting; any length by a chirp.
 
-The complex numbers lie as two arrays, real and imaginary parts, `lanes` transforms side by side: element k of transform c is at
-k * lanes + c.
-One stage (Stockham's, decimation in frequency) of radix r maps, for n = r m and s numbers side by side,
+The complex numbers lie as two arrays, real and imaginary parts, `lanes` transforms side by side:
+element k of transform c is at k * lanes + c. One stage (Stockham's, decimation in frequency) of
+radix r maps, for n = r m and s numbers side by side,
 
     y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),   w = exp(-2 pi i / n),
 
-and goes on with n = m and s = r s; there is no reordering at the end. Prime factors up to LARGEST_RADIX have a butterfly of their own;
-a length with a larger one becomes a circular convolution of 2-power length (Bluestein, "A linear filtering approach to the computation
-of discrete Fourier transform", 1970), computed in f64.
+and goes on with n = m and s = r s; there is no reordering at the end. Prime factors up to
+LARGEST_RADIX have a butterfly of their own; a length with a larger one becomes a circular
+convolution of 2-power length (Bluestein, "A linear filtering approach to the computation of
+discrete Fourier transform", 1970), computed in f64.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
 
 class FourierStages:
     """Writes butterflies of numbers of type `t` (`float` or `double`) into a function. table: gives the address of constant data.
-    scalar: the type of one number, where `t` is a vector."""
+    scalar: the type of one number, where `t` is a vector.
+    """
 
     def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
         self.w = w
@@ -69,7 +71,7 @@ class FourierStages:
         self.bytes = BYTES[t]
         self._table = table
 
-    # -- memory --------------------------------------------------------------------------------------------------------
+    # -- memory ------------------------------------------------------------------------------------
     def address(self, pointer: str, offset: str | int) -> str:
         """The address of a scalar."""
         return (
@@ -102,7 +104,7 @@ class FourierStages:
             ]
         )  # type: ignore[return-value]
 
-    # -- arithmetic ----------------------------------------------------------------------------------------------------
+    # -- arithmetic --------------------------------------------------------------------------------
     def _op(self, name: str, a: str, b: str) -> str:
         return self.w.value(f"{name} contract {self.t} {a}, {b}")
 
@@ -111,19 +113,19 @@ class FourierStages:
         return float_constant(value, self.t)
 
     def scale(self, a: str, factor: float) -> str:
-        """a times a constant."""
+        """A times a constant."""
         return a if factor == 1.0 else self._op("fmul", a, self.constant(factor))
 
     def add(self, a: Complex, b: Complex) -> Complex:
-        """a + b."""
+        """A + b."""
         return self._op("fadd", a[0], b[0]), self._op("fadd", a[1], b[1])
 
     def sub(self, a: Complex, b: Complex) -> Complex:
-        """a - b."""
+        """A - b."""
         return self._op("fsub", a[0], b[0]), self._op("fsub", a[1], b[1])
 
     def mul(self, a: Complex, b: Complex) -> Complex:
-        """a * b."""
+        """A * b."""
         real = self._op("fsub", self._op("fmul", a[0], b[0]), self._op("fmul", a[1], b[1]))
         return real, self._op("fadd", self._op("fmul", a[0], b[1]), self._op("fmul", a[1], b[0]))
 
@@ -137,7 +139,8 @@ class FourierStages:
 
     def of_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
         """An element of the spectrum of a real line, whose even numbers were real parts and the odd ones imaginary parts. other: from the
-        other end."""
+        other end.
+        """
         mirrored = other[0], self.negate(other[1])
         turned = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
         total = self.add(self.add(value, mirrored), turned)
@@ -151,7 +154,7 @@ class FourierStages:
         return total[1], total[0]
 
     def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
-        """a * exp(-2 pi i numerator / length)."""
+        """A * exp(-2 pi i numerator / length)."""
         numerator %= length
         if numerator == 0:
             return a

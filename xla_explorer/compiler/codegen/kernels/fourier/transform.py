@@ -1,8 +1,9 @@
 """fft: transforms along the last one to three dimensions, a batch element after the other, one dimension after the other.
 
-Lines are taken into scratch memory, several side by side (see `stages.py`), transformed, and put back. The inverse exchanges
-real and imaginary parts on the way in and out. Real transforms of even length are complex ones of half the length, with the
-even elements as real and the odd ones as imaginary parts, and one more pass over the result.
+Lines are taken into scratch memory, several side by side (see `stages.py`), transformed, and put
+back. The inverse exchanges real and imaginary parts on the way in and out. Real transforms of even
+length are complex ones of half the length, with the even elements as real and the odd ones as
+imaginary parts, and one more pass over the result.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class _FftWriter:
                 with phase() as self._share:
                     self._column(self.target, self.target, target_at, target_at, inside_to, axis)
 
-    # -- scratch memory ------------------------------------------------------------------------------------------------
+    # -- scratch memory ----------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
         """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
         size = count * {"float": 4, "double": 8}[t] + 64
@@ -139,7 +140,7 @@ class _FftWriter:
             self.w, t, self._vector_lanes(t), self.context.table, self.t
         )
 
-    # -- one dimension -------------------------------------------------------------------------------------------------
+    # -- one dimension -----------------------------------------------------------------------------
     def _last(
         self,
         source: ArrayInMemory,
@@ -248,7 +249,7 @@ class _FftWriter:
                     target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks
                 )
 
-    # -- real transforms -----------------------------------------------------------------------------------------------
+    # -- real transforms ---------------------------------------------------------------------------
     def _real_to_complex(
         self,
         line: Lines,

@@ -1,11 +1,12 @@
 """Transforms with vectors that are written here: little code, which LLVM need not optimise.
 
-The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage the numbers of a line that are transformed alike
-become contiguous (s of them). From a vector's lanes on, a vector holds numbers with equal factors; the last one of s may overlap the one
-before it, for what is read is not what is written. Before that it holds those of several blocks, each with its own factor, and what is
-stored changes places; where blocks do not divide a vector, it holds one block and more than it needs, which the next store covers. Stages
-of equal radix in scratch memory are one piece of code that runs several times. The first stage may read the operand, the last one write the
-result.
+The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage the numbers of a
+line that are transformed alike become contiguous (s of them). From a vector's lanes on, a vector
+holds numbers with equal factors; the last one of s may overlap the one before it, for what is read
+is not what is written. Before that it holds those of several blocks, each with its own factor, and
+what is stored changes places; where blocks do not divide a vector, it holds one block and more than
+it needs, which the next store covers. Stages of equal radix in scratch memory are one piece of code
+that runs several times. The first stage may read the operand, the last one write the result.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change plac
 
 class TransformStage(NamedTuple):
     """One stage of a transform: n numbers are left to transform, s lie side by side. kind: `blocks` (a vector holds several blocks), `one`
-    (numbers with equal factors) or `narrow` (fewer of them than lanes)."""
+    (numbers with equal factors) or `narrow` (fewer of them than lanes).
+    """
 
     n: int
     s: int
@@ -105,7 +107,7 @@ class VectorStages(FourierStages):
             return start
         return self.w.smaller(start, self.w.sub(extent, self.lanes))
 
-    # -- interleaved memory --------------------------------------------------------------------------------------------
+    # -- interleaved memory ------------------------------------------------------------------------
     def _places(self, pointer: str, at: Index) -> list[str]:
         """Addresses of the two vectors from scalar `at` of an array on."""
         return [
@@ -201,10 +203,11 @@ class VectorStages(FourierStages):
             found.append(part)
         return found
 
-    # -- whole transforms ----------------------------------------------------------------------------------------------
+    # -- whole transforms --------------------------------------------------------------------------
     def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
         """Transform what lies at x, using y as well; returns where the result is. Both hold `buffer_elements` numbers for each lane, and
-        end with a vector that nothing else uses. lanes: transforms side by side, 1 or a multiple of a vector's."""
+        end with a vector that nothing else uses. lanes: transforms side by side, 1 or a multiple of a vector's.
+        """
         stages = plan_stages(length, lanes, self.lanes)
         return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
 
@@ -357,10 +360,11 @@ class VectorStages(FourierStages):
         return (x, y) if count % 2 == 0 else (y, x)
 
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """k t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length).
+        """K t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length).
 
         Its two transforms are one piece of code: the second one, an inverse, runs on exchanged parts, whose product with the conjugate of a
-        factor is the exchanged product."""
+        factor is the exchanged product.
+        """
         w, size = self.w, chirp_length(length)
         chirp, response = chirp_numbers(length)
         factors = np.concatenate([np.pad(chirp, (0, size - length)), response.conj()])

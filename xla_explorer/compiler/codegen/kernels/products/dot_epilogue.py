@@ -1,8 +1,8 @@
 """What may be done to the tiles of a product before they are stored: a bias, an activation, a residual, in the registers of the tile.
 
-A fusion of kind kOutput holds a dot and elementwise operations on its result. Other operands are scalars, vectors along the last dimension,
-or arrays of the result's shape; all have the dot's type. Source of the idea: BLAS extensions' epilogues (cublasLtEpilogue_t), oneDNN's
-post-ops.
+A fusion of kind kOutput holds a dot and elementwise operations on its result. Other operands are
+scalars, vectors along the last dimension, or arrays of the result's shape; all have the dot's type.
+Source of the idea: BLAS extensions' epilogues (cublasLtEpilogue_t), oneDNN's post-ops.
 """
 
 from __future__ import annotations

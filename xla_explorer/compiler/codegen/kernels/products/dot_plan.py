@@ -1,8 +1,9 @@
 """Whether and how a dot is computed by our own register tiles, with the estimate that the choice rests on.
 
-Cycle counts are those of one core that starts two vector multiply-adds a cycle; only their ratio to the library's
-matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy of both operands into its own order
-(half a cycle an element, which is what makes it slow for flat matrices), a pass over the result and 300 cycles for the call.
+Cycle counts are those of one core that starts two vector multiply-adds a cycle; only their ratio to
+the library's matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy of
+both operands into its own order (half a cycle an element, which is what makes it slow for flat
+matrices), a pass over the result and 300 cycles for the call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ LIBRARY_CALL_CYCLES = 300
 
 class DotPlan(NamedTuple):
     """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows). cycles: of all batches
-    together. copied: why there are panels, where another reason than the order of its elements."""
+    together. copied: why there are panels, where another reason than the order of its elements.
+    """
 
     sizes: DotSizes
     tile: RegisterTile

@@ -1,17 +1,20 @@
 """Products of small integers by instructions that multiply groups of them and add to 32-bit sums (`target.GroupedProduct`).
 
-A tile holds rows x vectors of 32-bit sums in registers for the whole contraction; in each step it loads one row of groups of the right
-operand as vectors and multiplies it with one group of the left operand per tile row. Both operands are copied so that the numbers of a
-group, which follow each other in the contracted dimension, lie in 32 bits. The left operand is copied by blocks of rows, the right one as
-panels, whose last group is filled up with zeros (so that it does not matter what stands there on the left). There is one tile shape for the
-whole product: the tiles are spread evenly and the last one is moved back to end at the edge, where it overlaps the one before and writes
-the same values again. So no edge needs code of its own, and nothing is masked.
+A tile holds rows x vectors of 32-bit sums in registers for the whole contraction; in each step it
+loads one row of groups of the right operand as vectors and multiplies it with one group of the left
+operand per tile row. Both operands are copied so that the numbers of a group, which follow each
+other in the contracted dimension, lie in 32 bits. The left operand is copied by blocks of rows, the
+right one as panels, whose last group is filled up with zeros (so that it does not matter what
+stands there on the left). There is one tile shape for the whole product: the tiles are spread
+evenly and the last one is moved back to end at the edge, where it overlaps the one before and
+writes the same values again. So no edge needs code of its own, and nothing is masked.
 
-Where the instruction wants the left factors with the other signedness, their highest bit is flipped: with s = 2^(bits - 1), signed a
-becomes a + s, unsigned a becomes a - s. So each sum has s (or -s) times the sum of its column on the right too much. That is the
-product of the column with zeros whose highest bit is flipped, by the same instruction, and the sums of each tile start with its negative,
-which follows the panel. All additions are modulo 2^32, in which sums of products are defined, so that the result is exact, whatever
-overflows.
+Where the instruction wants the left factors with the other signedness, their highest bit is
+flipped: with s = 2^(bits - 1), signed a becomes a + s, unsigned a becomes a - s. So each sum has s
+(or -s) times the sum of its column on the right too much. That is the product of the column with
+zeros whose highest bit is flipped, by the same instruction, and the sums of each tile start with
+its negative, which follows the panel. All additions are modulo 2^32, in which sums of products are
+defined, so that the result is exact, whatever overflows.
 """
 
 from __future__ import annotations
@@ -49,7 +52,8 @@ UNROLLED = (
 
 class GroupedPlan(NamedTuple):
     """instruction: what multiplies. element: the type of the left factors. turned: the columns of the right operand are contiguous, not
-    its rows."""
+    its rows.
+    """
 
     sizes: DotSizes
     left: MatrixOperand
@@ -74,7 +78,8 @@ def plan_grouped_product(
     dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()
 ) -> GroupedPlan | Reason:
     """The plan, or why these instructions do not serve the dot. factors: element types of the operands where they are not those of the
-    dot's (it may be asked before conversions are left out)."""
+    dot's (it may be asked before conversions are left out).
+    """
     given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
     found = grouped_product(target, *names)
@@ -142,7 +147,7 @@ class _Tiles:
         self.small = f"i{plan.element.bits}"
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
-        """z plus the products of the groups of x, from the left, and y, from the right."""
+        """Z plus the products of the groups of x, from the left, and y, from the right."""
         t, found = self.vector, self.plan.instruction
         factors = (y, x) if found.right_first else (x, y)
         return self.w.call_intrinsic(
@@ -265,7 +270,8 @@ class _Tiles:
         cut: LoopPartition | None = None,
     ) -> None:
         """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
-        registers."""
+        registers.
+        """
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
         begin, end = self._panels(columns, cut)
@@ -288,7 +294,8 @@ class _Tiles:
 
     def product(self, a: str, right: str, copied: str, c: str, cut: LoopPartition | None) -> None:
         """C = A B by tiles. right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`). cut: see
-        `cut_product`."""
+        `cut_product`.
+        """
         tile, w, plan = self.tile, self.w, self.plan
         rows, columns, _, _ = plan.sizes
         down = -(-rows // tile.rows)

@@ -1,9 +1,10 @@
 """Sorting one row of records (an element of each operand) in scratch memory, stable: by radix when there are keys,
 else by merging.
 
-Radix: least significant digit first, from one buffer into the other and back; a digit that is the same in all records
-costs no pass. The key is computed again in each pass: that is cheaper than carrying it. Merge: insertion sort of
-short runs, then merges of growing width, the comparator inlined.
+Radix: least significant digit first, from one buffer into the other and back; a digit that is the
+same in all records costs no pass. The key is computed again in each pass: that is cheaper than
+carrying it. Merge: insertion sort of short runs, then merges of growing width, the comparator
+inlined.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def integer_key(
     total_order: bool = True,
 ) -> Value[Integer]:
     """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
-    they are equal."""
+    they are equal.
+    """
     value = real(given)
     if element_type.is_pred:
         key, flip = w.convert("zext", value, "i8"), 0
@@ -121,10 +123,11 @@ class RowSort:
             w.do(f"store ptr {y}, ptr {a}")
             w.do(f"store ptr {x}, ptr {b}")
 
-    # -- radix ---------------------------------------------------------------------------------------------------------
+    # -- radix -------------------------------------------------------------------------------------
     def sort(self, keys: Sequence[RadixKey], before: Callable[[Record, Record], str]) -> None:
         """Sort by keys, the most significant first in the list, if there are any and the row is long enough for the passes; else by any
-        comparator: `before(a, b)` is an i1 that says a must come before b."""
+        comparator: `before(a, b)` is an i1 that says a must come before b.
+        """
         if keys and self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys]):
             self._by_radix(keys)
         else:
@@ -191,7 +194,7 @@ class RowSort:
             w.branch(end)
             w.start_block(end)
 
-    # -- merging -------------------------------------------------------------------------------------------------------
+    # -- merging -----------------------------------------------------------------------------------
     def _insertion_runs(self, before: Callable[[Record, Record], str]) -> None:
         w, length = self.w, self.length
         arrays = self.arrays()
@@ -245,7 +248,8 @@ class RowSort:
                 w.do(f"store i64 {middle}, ptr {right}")
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
                     i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
-                    # Both are read even when one side is used up; the last element stands in for what is not there.
+                    # Both are read even when one side is used up; the last element stands in for
+                    # what is not there.
                     a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
                     left_over = w.value(f"icmp sge i64 {i}, {middle}")
                     right_left = w.value(f"icmp slt i64 {k}, {end}")

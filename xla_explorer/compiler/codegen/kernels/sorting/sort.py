@@ -1,5 +1,6 @@
 """sort: row by row along one dimension, in scratch memory; by radix when the comparator orders by keys, else by
-merging."""
+merging.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """topk: the k largest (or smallest) of each row in total order, ties to the lower index, and where they are.
 
-A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only a block that holds
-something better is looked at element by element. A larger k in a long row does the same, but first finds the best of each block: the k-th
-best of these is a limit that k elements reach, and few blocks hold others that do. Any other k sorts the row.
+A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only
+a block that holds something better is looked at element by element. A larger k in a long row does
+the same, but first finds the best of each block: the k-th best of these is a limit that k elements
+reach, and few blocks hold others that do. Any other k sorts the row.
 """
 
 from __future__ import annotations

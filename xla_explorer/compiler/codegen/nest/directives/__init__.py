@@ -1,9 +1,10 @@
 """Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
 
-`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps one has, `cutting.py` and `covering.py`
-what is left over, `kinds.py` how they run, `accumulation.py` how reductions combine, `stretching.py` how parts of a scan follow one
-another, `memory.py` what is kept in memory inside the kernel, `merging.py` what the sweep that reduces also stores, `streaming.py` what
-goes past the caches, and what is asked for before its turn.
+`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps
+one has, `cutting.py` and `covering.py` what is left over, `kinds.py` how they run,
+`accumulation.py` how reductions combine, `stretching.py` how parts of a scan follow one another,
+`memory.py` what is kept in memory inside the kernel, `merging.py` what the sweep that reduces also
+stores, `streaming.py` what goes past the caches, and what is asked for before its turn.
 """
 
 from __future__ import annotations

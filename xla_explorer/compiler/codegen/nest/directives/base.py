@@ -1,7 +1,7 @@
 """What directives are: frozen passes of the ordinary pass runner, which decide by checks with names.
 
-Refusals are Reasons in the journal; users force and forbid by kernel and axis, of the kind `loop-split` and so on. What is not legal is
-refused whoever asks.
+Refusals are Reasons in the journal; users force and forbid by kernel and axis, of the kind
+`loop-split` and so on. What is not legal is refused whoever asks.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Directive:
         ]
         return f"{self.name}{{{','.join(found)}}}"
 
-    # -- checks that several share -----------------------------------------------------------------------------------
+    # -- checks that several share -----------------------------------------------------------------
     def axis_exists(self, nest: LoopNest) -> Reason | None:
         """The axis is one of the nest's."""
         axes = nest.axes()

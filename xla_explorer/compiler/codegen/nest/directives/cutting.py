@@ -157,7 +157,8 @@ class _Part(NamedTuple):
 
 def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
     """The nest with an axis in parts. A reduction takes the first part from the initial values, the next from what these come to; parts
-    under conditions that never hold are left out."""
+    under conditions that never hold are left out.
+    """
     numbers = itertools.count(nest.fresh_id())
     same: dict[int, int] = {}
     names = set(nest.axes())
@@ -294,7 +295,8 @@ def _never_holds(g: Guard) -> bool:
 
 def _copied(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
     """The body with values and axes of its own. names: of all axes, those of the copies among them, as the copy of `i` must not be called
-    as that of a copy `ic`."""
+    as that of a copy `ic`.
+    """
 
     def fresh(name: str) -> str:
         name += "c"

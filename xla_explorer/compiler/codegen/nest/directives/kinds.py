@@ -132,7 +132,8 @@ class Vectorize(Binding):
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
         """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps.
-        Others are `strided`."""
+        Others are `strided`.
+        """
         axis = nest.axes()[self.axis].axis
         if self.strided:
             return None

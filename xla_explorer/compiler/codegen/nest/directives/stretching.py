@@ -39,7 +39,8 @@ from xla_explorer.hlo.shape import array_shape
 @dataclass(frozen=True)
 class Stretch(Directive):
     """The scan becomes two loops over its first axis: <axis> makes what each step comes to, over axes named <other>p; <axis>p makes the
-    running values of each step, from what those before it come to, which <axis>b counts."""
+    running values of each step, from what those before it come to, which <axis>b counts.
+    """
 
     name: ClassVar[str] = "stretch"
     adds = "pba"

@@ -1,11 +1,14 @@
 """The policy of convolutions: a row of output positions times output features is a product of matrices, contracted over the whole window.
 
-No patches are copied: neighbouring positions of a row are `stride` input columns apart, and overlap. Window column and input feature become
-one loop where they are contiguous in both operands, which is what makes few input features fast. Padding (or an input whose features are
-not contiguous) costs one copy of each image, which has zeros around it; weights whose output features are not contiguous are copied once.
+No patches are copied: neighbouring positions of a row are `stride` input columns apart, and
+overlap. Window column and input feature become one loop where they are contiguous in both operands,
+which is what makes few input features fast. Padding (or an input whose features are not contiguous)
+costs one copy of each image, which has zeros around it; weights whose output features are not
+contiguous are copied once.
 
-Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring outputs see different taps of the window and
-the zeros between the inputs contribute nothing: the outputs of each remainder are a product of their own (`Phases`).
+Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring
+outputs see different taps of the window and the zeros between the inputs contribute nothing: the
+outputs of each remainder are a product of their own (`Phases`).
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ LEAST_REGISTER = 16  # bytes; few features take no wider ones than they fill, no
 
 class Convolution(NamedTuple):
     """Loops over the batch, over the positions of windows (none where each sees elements of its own) and over features; axes of the sum,
-    input features first; what is multiplied. framed, turned: the image, or the weights, are copied."""
+    input features first; what is multiplied. framed, turned: the image, or the weights, are copied.
+    """
 
     batch: list[Axis]
     places: list[Axis]
@@ -199,7 +203,8 @@ def _copy(plan: Plan, c: Convolution, parts: int) -> None:
 
 def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
     """The loops in whose steps weights and images are copied: where the one over the batch is too short for all threads, or for copies that
-    are made once, another is split."""
+    are made once, another is split.
+    """
     batch = [a.name for a in c.batch]
     first = c.batch[0] if batch and c.batch[0].extent >= parts else c.places[0]
     if first in c.batch and not c.turned:

@@ -150,7 +150,8 @@ def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
 
 def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
     """One loop of the kernel with the loops inside, joined where memory is read along them as along one. rows_of: shares of which each
-    has as many steps of it."""
+    has as many steps of it.
+    """
     loop = for_of(plan.nest, name)
     chain = chain_of(loop)
     while len(chain) > 1:
@@ -205,7 +206,8 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
 
 def in_pieces(plan: Plan) -> Reason | None:
     """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates. The choice of many is
-    halved: each cut rewrites what is behind it, and asks for a name of one letter more."""
+    halved: each cut rewrites what is behind it, and asks for a name of one letter more.
+    """
     cuts = 0
     while choices := [s for s, _ in plan.nest.statements() if isinstance(s, Choose)]:
         choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
@@ -370,7 +372,8 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
 
 def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
     """Whether integers are divided by what only run time knows, and nothing else takes long: no machine divides registers of several, but
-    each lane by itself, all of them code."""
+    each lane by itself, all of them code.
+    """
     known = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
     computed = [s for s in statements if isinstance(s, Compute)]
     integers = [s for s in computed if not s.element.is_float and not s.element.is_complex]

@@ -53,7 +53,8 @@ class Product(NamedTuple):
 class OperandPacking(NamedTuple):
     """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
     left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all.
-    spread: panels are copied whose rows are far apart."""
+    spread: panels are copied whose rows are far apart.
+    """
 
     turned: bool = False
     left: str = ""
@@ -81,7 +82,8 @@ def in_block(
 ) -> list[str]:
     """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
     panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
-    over sums end in, then."""
+    over sums end in, then.
+    """
     panel, tiles, row, copies, inner = loops
     k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
     if by.deep:

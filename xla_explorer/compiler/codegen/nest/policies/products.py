@@ -1,11 +1,13 @@
 """The policy of matrix products: tiles of sums in registers, panels of the right operand in memory of their own.
 
-A tile keeps rows x vectors of sums in registers for the whole contraction. In each step it loads one row of the right operand as vectors
-and multiplies it with one element of the left operand per row, so that operand may have any strides. Panels of columns are outside of rows:
-a panel stays in the cache, and where its rows are far apart, or its columns contiguous, it is copied first.
-Of a left operand whose rows or columns fall into few sets of the caches a block of rows is copied. A long contraction goes by in blocks,
-as in Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication: the unfinished sums of a block of rows are in memory then.
-A matrix times a vector reads some rows of the matrix side by side.
+A tile keeps rows x vectors of sums in registers for the whole contraction. In each step it loads
+one row of the right operand as vectors and multiplies it with one element of the left operand per
+row, so that operand may have any strides. Panels of columns are outside of rows: a panel stays in
+the cache, and where its rows are far apart, or its columns contiguous, it is copied first. Of a
+left operand whose rows or columns fall into few sets of the caches a block of rows is copied. A
+long contraction goes by in blocks, as in Goto and van de Geijn, Anatomy of High-Performance Matrix
+Multiplication: the unfinished sums of a block of rows are in memory then. A matrix times a vector
+reads some rows of the matrix side by side.
 """
 
 from __future__ import annotations
@@ -199,7 +201,7 @@ def _inside(plan: Plan, name: str) -> str:
     return loop.axis.name
 
 
-# -- matrices ------------------------------------------------------------------------------------------------------------------
+# -- matrices --------------------------------------------------------------------------------------
 def _tile(plan: Plan, p: Product) -> RegisterTile:
     sizes = (
         p.row.extent if p.row is not None else 1,
@@ -294,7 +296,8 @@ def _of_all_rows(
     plan: Plan, p: Product, piece: _Piece, tile: RegisterTile, by: OperandPacking, parts: int
 ) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
-    of the rows left over."""
+    of the rows left over.
+    """
     outermost = plan.nest.body[-1]
     batches = isinstance(outermost, For) and outermost.axis.name not in piece
     panels, tiles = (
@@ -338,7 +341,8 @@ def _steps(plan: Plan, name: str, size: int, tile: RegisterTile) -> int:
 
 def _blocks(tiles: int, tile: RegisterTile, p: Product, panels: int, by: OperandPacking) -> int:
     """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
-    into few sets of the caches, a few rows are written at a time."""
+    into few sets of the caches, a few rows are written at a time.
+    """
     most = max(
         1,
         (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes)
@@ -367,7 +371,8 @@ def _loops(
     parts: int,
 ) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
-    together."""
+    together.
+    """
     row, column = piece
     panels, rest = divmod(extent_of(plan, column), tile.columns)
     if tile.overlaps and panels and rest:
@@ -442,7 +447,7 @@ def _loops(
             plan.do(Vectorize(f"{inner}{suffix}"))
 
 
-# -- a matrix and a vector -----------------------------------------------------------------------------------------------------
+# -- a matrix and a vector -------------------------------------------------------------------------
 def _rows_of_matrix(plan: Plan, p: Product) -> None:
     """Some rows of a matrix side by side, each in its own registers along the row."""
     n = p.column.extent

@@ -1,7 +1,8 @@
 """The policy of reductions: several accumulators in registers along rows; columns side by side (`columns.py`).
 
-What neither fits (rows of a few elements, elements far apart, choices of what to read, reductions inside of reductions, combiners of
-several operations) keeps its plain loops, which LLVM's optimiser unrolls or vectorises.
+What neither fits (rows of a few elements, elements far apart, choices of what to read, reductions
+inside of reductions, combiners of several operations) keeps its plain loops, which LLVM's optimiser
+unrolls or vectorises.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
     return axis if axis is not None and combines and runs_along(nest, s.body, axis) else None
 
 
-# -- rows --------------------------------------------------------------------------------------------------------------------
+# -- rows ------------------------------------------------------------------------------------------
 def _rows(plan: Plan, s: Reduce) -> None:
     lanes, axis = lanes_of_body((s,), plan.tuning), s.axes[-1].axis
     if unrolled_if_small(plan, s) or axis.extent < lanes:
@@ -283,10 +284,11 @@ def _whole(extent: int, turn: int, least: int) -> int:
     return whole - turn if 0 < extent - whole < least else whole
 
 
-# -- columns -----------------------------------------------------------------------------------------------------------------
+# -- columns ---------------------------------------------------------------------------------------
 def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
     """Whether less is read far apart along the innermost loop over results than along what is reduced, or as little and more side by
-    side. Of a few columns only what is side by side counts: lines of the cache hold several rows."""
+    side. Of a few columns only what is side by side counts: lines of the cache hold several rows.
+    """
 
     def distances(steps: list[int | None]) -> tuple[int, int]:
         return sum([step not in (0, 1) for step in steps if column.extent > SMALL]), -steps.count(1)
@@ -309,7 +311,7 @@ def _reads_long_runs(plan: Plan) -> bool:
     return bytes_of_run >= LEAST_RUN and all(is_simple(s) for s in _reductions(plan))
 
 
-# -- threads -----------------------------------------------------------------------------------------------------------------
+# -- threads ---------------------------------------------------------------------------------------
 def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
     """What threads share: the outer loop over results, columns in tiles, what is reduced, or nothing."""
     loops, reductions = _loops(plan), _reductions(plan)

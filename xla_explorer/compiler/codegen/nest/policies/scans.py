@@ -1,6 +1,7 @@
 """The policy of scans: columns in lanes, several registers of them; rows register by register; threads take columns, rows, or stretches.
 
-Elements that are no neighbours in memory, short rows, and rows that several operations combine keep a running value in plain loops.
+Elements that are no neighbours in memory, short rows, and rows that several operations combine keep
+a running value in plain loops.
 """
 
 from __future__ import annotations

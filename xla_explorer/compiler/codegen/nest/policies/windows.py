@@ -1,7 +1,8 @@
 """The policy of windows (pooling, small convolutions): channels in lanes, the window unrolled where all of it lies inside the array.
 
-Where padding begins, the loops over the results are cut: only at the border are elements looked at before they are read. Of convolutions
-in groups, the features of a group are the lanes. What does not run along memory keeps its plain loops.
+Where padding begins, the loops over the results are cut: only at the border are elements looked at
+before they are read. Of convolutions in groups, the features of a group are the lanes. What does
+not run along memory keeps its plain loops.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Scans as SSA records: a running value in registers from step to step, and what follows of it at each.
 
-Along a vector axis the lanes become running values in log2(lanes) steps of shifting and combining, and what came before the register is
-combined with all of them: from register to register the chain is one operation long. Source of the steps inside a register: Hillis and
-Steele, "Data parallel algorithms" (1986).
+Along a vector axis the lanes become running values in log2(lanes) steps of shifting and combining,
+and what came before the register is combined with all of them: from register to register the chain
+is one operation long. Source of the steps inside a register: Hillis and Steele, "Data parallel
+algorithms" (1986).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Rules on and, or, xor, not, maximum, minimum and clamp.
 
-Source: algebraic_simplifier.cc, HandleAnd, HandleOr, HandleXor, HandleNot, HandleMaximum, HandleMinimum, HandleClamp.
+Source: algebraic_simplifier.cc, HandleAnd, HandleOr, HandleXor, HandleNot, HandleMaximum,
+HandleMinimum, HandleClamp.
 """
 
 from __future__ import annotations
