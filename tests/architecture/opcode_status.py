@@ -1,4 +1,6 @@
-"""Writes `notebooks/opcode_status.md`: what there is for each opcode. `python tests/architecture/opcode_status.py` renews it.
+"""Writes `notebooks/opcode_status.md`: what there is for each opcode.
+
+`python tests/architecture/opcode_status.py` renews it.
 
 The facets are those of `test_opcode_facets.py`. `--proofs` runs the tests of the evaluator and
 notes which of them evaluated each opcode; `--cases` runs the executable corpus beside the checkout

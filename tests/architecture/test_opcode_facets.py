@@ -1,4 +1,7 @@
-"""The matrix opcode x facet. A hole that is not declared here with its reason fails: it is the checklist for adding an opcode."""
+"""The matrix opcode x facet.
+
+A hole that is not declared here with its reason fails: it is the checklist for adding an opcode.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ CHROMIUM = (
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """A Chromium that shows nothing on a screen and hands pages on. The files that use it skip where there is none."""
+    """A Chromium that shows nothing on a screen and hands pages on.
+
+    The files that use it skip where there is none.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -61,7 +64,10 @@ def measured_times(steady_times: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="package")
 def light_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab in its light theme. Its starts, and those of its kernels, are what takes long."""
+    """A JupyterLab in its light theme.
+
+    Its starts, and those of its kernels, are what takes long.
+    """
     server = Lab(tmp_path_factory.mktemp("lab"), "JupyterLab Light")
     yield server
     server.stop()
@@ -69,7 +75,10 @@ def light_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="package")
 def light_page(light_lab: Lab, browser: Any) -> Iterator[Any]:
-    """A page of it, loaded once: each test opens its document there. `problems` is what went wrong in it since the last test."""
+    """A page of it, loaded once: each test opens its document there.
+
+    `problems` is what went wrong in it since the last test.
+    """
     page = opened_lab(browser, light_lab)
     yield page
     page.close()

@@ -69,7 +69,10 @@ def open_saved(page: Any, session: Any, folder: Path) -> None:
 def open_live(
     page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "", tab: str = "graph"
 ) -> None:
-    """Show `widget` in a Playwright page; returns when it is ready. tab: turned to then, empty for what the view opens with."""
+    """Show `widget` in a Playwright page; returns when it is ready.
+
+    tab: turned to then, empty for what the view opens with.
+    """
     sent: list[tuple[Any, Any]] = []
     widget.send = lambda content, buffers=None: sent.append((content, buffers or []))  # type: ignore[method-assign]
 

@@ -52,7 +52,10 @@ def _shard(name: str) -> Callable[[Path], Any]:
 
 
 class Program(NamedTuple):
-    """given: what gives the module, from a folder to work in. measured: profiled with so many runs."""
+    """given: what gives the module, from a folder to work in.
+
+    measured: profiled with so many runs.
+    """
 
     given: Callable[[Path], Any]
     measured: int = 0

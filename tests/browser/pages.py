@@ -19,7 +19,10 @@ class Pages:
     def new_page(
         self, *, viewport: dict[str, int] = _VIEWPORT, color_scheme: str = "light", **options: Any
     ) -> Any:
-        """A page as Playwright's. options: what only a page of its own can have (touch, no script)."""
+        """A page as Playwright's.
+
+        options: what only a page of its own can have (touch, no script).
+        """
         if options:
             return self.chromium.new_page(viewport=viewport, color_scheme=color_scheme, **options)
         page = self._free.pop() if self._free else self._made()
@@ -53,7 +56,10 @@ class Pages:
 
 
 def answer_by(page: Any, **functions: Callable[..., object]) -> None:
-    """The page's script calls these functions by their names. A page keeps a name for good: who answers to it is looked up."""
+    """The page's script calls these functions by their names.
+
+    A page keeps a name for good: who answers to it is looked up.
+    """
     known = page.__dict__.setdefault("answers", {})
     for name in functions.keys() - known.keys():
         page.expose_function(name, lambda *given, name=name: page.answers[name](*given))

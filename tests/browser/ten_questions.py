@@ -41,7 +41,10 @@ def _pass(name: str) -> Action:
 
 
 class Question(NamedTuple):
-    """actions: what a person does, from the first view on. answer: what is there then, as a condition in the page."""
+    """actions: what a person does, from the first view on.
+
+    answer: what is there then, as a condition in the page.
+    """
 
     text: str
     actions: Sequence[Action]

@@ -36,7 +36,10 @@ MOST_LINKS = 10
 
 
 class Told(NamedTuple):
-    """What the column Why says of an instruction. reads, users: names, and how many more there are."""
+    """What the column Why says of an instruction.
+
+    reads, users: names, and how many more there are.
+    """
 
     name: str
     line: str

@@ -1,4 +1,7 @@
-"""The prebuilt extension in a real JupyterLab: highlighting in files and cells, the Explore button. (The tour in the launcher: test_lab_tour.py.)"""
+"""The prebuilt extension in a real JupyterLab: highlighting in files and cells, the Explore button.
+
+(The tour in the launcher: test_lab_tour.py.)
+"""
 
 from __future__ import annotations
 

@@ -75,8 +75,9 @@ def compile_case(backend: str, case: Any, options: dict[str, Any]) -> CompileRes
 
 
 def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
-    """`pass` (with a remark, perhaps), `refused: ...` or what is wrong. A backend that cannot run here passes a case when it makes its
-    machine code.
+    """`pass` (with a remark, perhaps), `refused: ...` or what is wrong.
+
+    A backend that cannot run here passes a case when it makes its machine code.
     """
     result = compile_case(backend, case, options)
     if result.executable is None:

@@ -41,7 +41,10 @@ _WITH_GLOBAL_IDS = ("all-reduce", "all-gather", "reduce-scatter")
 
 
 def cases(shard: str) -> Iterator[dict[str, Any]]:
-    """The cases of `exec_cases` or `exec_multi`. Where two texts have one name, the digest of the text is appended."""
+    """The cases of `exec_cases` or `exec_multi`.
+
+    Where two texts have one name, the digest of the text is appended.
+    """
     with gzip.open(CORPUS / "dev" / f"{shard}.jsonl.gz", "rt") as lines:
         taken: set[str] = set()
         for case in map(json.loads, lines):
@@ -189,7 +192,10 @@ def _timed(job: tuple[dict[str, Any], int]) -> tuple[str, str | None, float]:
 def run_all(
     shard: str, jobs: int = 2, pattern: str = "", seconds: int = SECONDS
 ) -> tuple[int, dict[str, str]]:
-    """(number of cases, problem by name of the case). jobs: processes. seconds: limit of one case."""
+    """(number of cases, problem by name of the case).
+
+    jobs: processes. seconds: limit of one case.
+    """
     chosen = [(case, seconds) for case in cases(shard) if re.search(pattern, case["name"])]
     problems: dict[str, str] = {}
     with multiprocessing.get_context("fork").Pool(jobs) as pool:

@@ -110,7 +110,10 @@ def run_all(
     every: int = 1,
     seconds: int = SECONDS,
 ) -> tuple[int, dict[str, str], dict[str, int]]:
-    """(number of cases, problem by name, how often each opcode ran on the evaluator). first, every: one case in so many, from that one."""
+    """(number of cases, problem by name, how often each opcode ran on the evaluator).
+
+    first, every: one case in so many, from that one.
+    """
     chosen = [case for case in corpus.cases("exec_cases") if re.search(pattern, case["name"])][
         first::every
     ]

@@ -110,13 +110,19 @@ def make(name: str, options: dict[str, Any]) -> HloPass:
 
 
 def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, HloModule]:
-    """Run one pass on the module itself. Returns whether it says that it changed something, and the module."""
+    """Run one pass on the module itself.
+
+    Returns whether it says that it changed something, and the module.
+    """
     trace = optimize(module, PassPipeline(name, (make(name, options),)), "off", in_place=True)
     return trace.steps[-1].changed, trace.module
 
 
 def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
-    """The adapter of the referee: one pass by the name of XLA's dumps. Flags and arguments of a test are no options of ours."""
+    """The adapter of the referee: one pass by the name of XLA's dumps.
+
+    Flags and arguments of a test are no options of ours.
+    """
     arguments, known = options.get("arguments") or [], CONSTRUCTOR_PARAMETERS.get(names[0], ())
     literal = all(a in _WORDS or re.fullmatch(r"-?[0-9]+", a) for a in arguments)
     if options.get("flags") or not literal or len(arguments) > len(known):
@@ -135,7 +141,10 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What came of one record. verdict: passed, failed, unsupported or error; detail: what was wanted and what came."""
+    """What came of one record.
+
+    verdict: passed, failed, unsupported or error; detail: what was wanted and what came.
+    """
 
     name: str
     pass_name: str

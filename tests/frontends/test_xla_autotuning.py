@@ -1,4 +1,7 @@
-"""Picks of XLA:GPU's autotuner. The files are synthetic: made of the messages' definition, as no device tuned anything here."""
+"""Picks of XLA:GPU's autotuner.
+
+The files are synthetic: made of the messages' definition, as no device tuned anything here.
+"""
 
 from __future__ import annotations
 

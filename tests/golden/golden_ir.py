@@ -170,8 +170,9 @@ def _with_captures(line: str, known: set[str]) -> str:
 
 
 def check_lines(ir: str, prefix: str, only: tuple[str, ...] | None = None) -> list[str]:
-    """Check lines for an IR module: its own functions, value names captured. only: just these functions, with their
-    branches.
+    """Check lines for an IR module: its own functions, value names captured.
+
+    only: just these functions, with their branches.
     """
     lines: list[str] = []
     known: set[str] = set()

@@ -29,7 +29,10 @@ KEEP = 50  # harnesses between two times that jax's caches are emptied
 
 
 def load() -> dict[str, Any]:
-    """All harnesses by name. The generator of numpy is set before, because jax's file draws one array while it is imported."""
+    """All harnesses by name.
+
+    The generator of numpy is set before, because jax's file draws one array while it is imported.
+    """
     np.random.seed(0)
     from jax._src.internal_test_util import test_harnesses
 

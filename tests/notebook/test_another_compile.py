@@ -1,4 +1,7 @@
-"""A widget that shows another compile of its program: after an edit, after its cell was run again. What the reader looked at stays."""
+"""A widget that shows another compile of its program: after an edit, after its cell was run again.
+
+What the reader looked at stays.
+"""
 
 from __future__ import annotations
 

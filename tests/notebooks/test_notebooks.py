@@ -1,4 +1,7 @@
-"""The tour runs from top to bottom, and what it saves can be read without a kernel. (The course has `test_course.py`.)"""
+"""The tour runs from top to bottom, and what it saves can be read without a kernel.
+
+(The course has `test_course.py`.)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""HLO text as tokens, written again with other blanks between them, or with one token changed. Works on any text, ours or XLA's.
+"""HLO text as tokens, written again with other blanks between them, or with one token changed.
+
+Works on any text, ours or XLA's.
 
 Source: xla/hlo/parser/hlo_lexer.cc. Where JSON may stand (backend configurations, values of
 frontend attributes), a dictionary is one token, for what looks like a comment inside it is none.

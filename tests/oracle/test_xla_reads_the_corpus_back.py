@@ -87,7 +87,10 @@ def _rows() -> list[tuple[str, str]]:
 
 
 def _answers(pairs: list[tuple[str, str]], folder: Path, metadata: bool) -> dict[int, str]:
-    """By number of the pair: empty, or how XLA's prints differ. A pair on which XLA aborts has no answer."""
+    """By number of the pair: empty, or how XLA's prints differ.
+
+    A pair on which XLA aborts has no answer.
+    """
     path = folder / "pairs.jsonl"
     path.write_text("".join([json.dumps(pair) + "\n" for pair in pairs]))
     answers: dict[int, str] = {}

@@ -135,7 +135,10 @@ class Run:
         self._writing = threading.Lock()
 
     def measure(self) -> None:
-        """The sections in order, each until every item has a row or its time is up. Cases run side by side, what is timed alone."""
+        """The sections in order, each until every item has a row or its time is up.
+
+        Cases run side by side, what is timed alone.
+        """
         for section in dict.fromkeys(section for section, _ in self.items):
             chosen = [item for item in self.items if item[0] == section]
             deadline = min(self.end, time.monotonic() + SECTION_SECONDS[section])

@@ -9,7 +9,10 @@ _MAX = "largest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] m
 
 
 class Program(NamedTuple):
-    """shapes: of the arguments (f32, or bf16 for matrices). bytes: inputs and results once. flops: 0 where memory decides."""
+    """shapes: of the arguments (f32, or bf16 for matrices).
+
+    bytes: inputs and results once. flops: 0 where memory decides.
+    """
 
     name: str
     text: str

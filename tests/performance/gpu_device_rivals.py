@@ -1,4 +1,7 @@
-"""What our programs are measured beside on a device: jax's XLA, and cuBLAS by torch. Both are optional."""
+"""What our programs are measured beside on a device: jax's XLA, and cuBLAS by torch.
+
+Both are optional.
+"""
 
 from __future__ import annotations
 

@@ -44,8 +44,10 @@ _SMALL = 1 << 18  # elements at which memory-bound programs are compared with th
 
 
 class Bench:
-    """settings: of the whole run, see `gpu_device.main`. say: gets what is known of a row before it is done: it stays the row when the
-    rival does not answer.
+    """settings: of the whole run, see `gpu_device.main`.
+
+    say: gets what is known of a row before it is done: it stays the row when the rival does not
+    answer.
     """
 
     def __init__(
@@ -421,7 +423,10 @@ def spread(values: list[float]) -> dict[str, Any]:
 def run_items(
     settings: dict[str, Any], items: list[tuple[str, str]], write: Callable[[dict[str, Any]], None]
 ) -> int:
-    """Every (section, item): a line when it begins and one with its row or error. 0, or CONTEXT_LOST."""
+    """Every (section, item): a line when it begins and one with its row or error.
+
+    0, or CONTEXT_LOST.
+    """
     at = ["", ""]
     bench = Bench(settings, lambda row: write({"section": at[0], "name": at[1], "row": row}))
     for section, item in items:

@@ -68,7 +68,10 @@ def ncu_version() -> str:
 
 
 def counters_of(settings: dict[str, Any], item: str, seconds: float) -> dict[str, Any]:
-    """Counters of every kernel that a program launches once; or `absent`, and why. A process of its own runs it under ncu."""
+    """Counters of every kernel that a program launches once; or `absent`, and why.
+
+    A process of its own runs it under ncu.
+    """
     tool = _tool("ncu")
     if tool is None:
         return {"absent": "ncu is not on the path"}

@@ -59,7 +59,11 @@ for line in sys.stdin:
 
 
 class Case(NamedTuple):
-    """One kernel. kind: its class. shapes: of its parameters. flops, moved: multiply-adds twice, bytes read and written at least."""
+    """One kernel.
+
+    kind: its class. shapes: of its parameters. flops, moved: multiply-adds twice, bytes read and
+    written at least.
+    """
 
     kind: str
     name: str
@@ -275,7 +279,10 @@ def measure(
     xla: Xla | None,
     limit: Callable[[float, float, str, bool], float],
 ) -> dict[str, Any]:
-    """The row of one case. limit: the least seconds for (flops, bytes, type, whether results are written past the cache)."""
+    """The row of one case.
+
+    limit: the least seconds for (flops, bytes, type, whether results are written past the cache).
+    """
     from xla_explorer.explorer.measures.profiling import streaming_kernels
 
     ours = Ours(case, threads)

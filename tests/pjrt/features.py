@@ -1,4 +1,6 @@
-"""What users of JAX do, one function each, in a process whose platform is the plugin. Prints a line of JSON for each: name and what went wrong.
+"""What users of JAX do, one function each, in a process whose platform is the plugin.
+
+Prints a line of JSON for each: name and what went wrong.
 
 JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/features.py [names]
 """

@@ -1,4 +1,7 @@
-"""The process ends cleanly, whatever happened in it. `test_several_devices.py` has one such end that is always tried."""
+"""The process ends cleanly, whatever happened in it.
+
+`test_several_devices.py` has one such end that is always tried.
+"""
 
 from __future__ import annotations
 

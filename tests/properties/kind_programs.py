@@ -674,7 +674,10 @@ class Program(NamedTuple):
 
 
 def program(seed: int, number: int = 0, kind: str = "") -> Program:
-    """The program of a seed. number: its place in a module, which names its values. kind: instead of the seed's."""
+    """The program of a seed.
+
+    number: its place in a module, which names its values. kind: instead of the seed's.
+    """
     choice = random.Random(seed)
     drawn = choice.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
     while True:
@@ -685,7 +688,10 @@ def program(seed: int, number: int = 0, kind: str = "") -> Program:
 
 
 def module_text(programs: list[Program], seed: int, aliases: bool = True) -> str:
-    """A module of independent programs, whose result is a tuple. aliases: one time in three some results have the memory of a parameter."""
+    """A module of independent programs, whose result is a tuple.
+
+    aliases: one time in three some results have the memory of a parameter.
+    """
     choice = random.Random(seed)
     lines, functions, parameters, results = list[str](), list[str](), list[Value](), list[Value]()
     for p in programs:

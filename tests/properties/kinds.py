@@ -232,7 +232,10 @@ class Tally:
 def check_range(
     first: int, last: int, tally: Tally, together: int, backends: tuple[str, ...]
 ) -> None:
-    """Check a range in child processes. A child that dies or hangs is followed by one behind its module, whose programs run alone."""
+    """Check a range in child processes.
+
+    A child that dies or hangs is followed by one behind its module, whose programs run alone.
+    """
     done = first
     while done < last:
         command = [

@@ -120,7 +120,10 @@ class Child:
 def check_range(
     mode: str, first: int, last: int, *, shared: bool, until: float = float("inf")
 ) -> dict[str, Any]:
-    """The row of a range. until: of the monotonic clock, after which the rest is left out (the row says where it ended)."""
+    """The row of a range.
+
+    until: of the monotonic clock, after which the rest is left out (the row says where it ended).
+    """
     counts: Counter[str] = Counter()
     classes: Counter[str] = Counter()
     findings: list[list[Any]] = []

@@ -22,8 +22,10 @@ Array = np.ndarray[Any, Any]
 
 
 class Noise(NamedTuple):
-    """ulps: by which a result of 32 bits and more may differ; narrow: one of 16 or 8 bits. operands: whether what is summed differs before
-    (and by more, the more there is of it). signs: whether a zero may come with either sign.
+    """ulps: by which a result of 32 bits and more may differ; narrow: one of 16 or 8 bits.
+
+    operands: whether what is summed differs before (and by more, the more there is of it). signs:
+    whether a zero may come with either sign.
     """
 
     ulps: float
@@ -62,7 +64,10 @@ _PASSES_ON = frozenset(
 
 
 class NoisyEvaluator(Evaluator):
-    """The evaluator with every rounding disturbed. loose: as rewrites over the real numbers may, which also round narrow types otherwise."""
+    """The evaluator with every rounding disturbed.
+
+    loose: as rewrites over the real numbers may, which also round narrow types otherwise.
+    """
 
     def __init__(self, seed: int, *, loose: bool, deadline: float) -> None:
         super().__init__(max_iterations=MAX_ITERATIONS)

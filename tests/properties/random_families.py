@@ -36,7 +36,10 @@ _BOUNDED = {"tanh": 1.0, "logistic": 1.0, "sine": 1.0, "cosine": 1.0, "erf": 1.0
 
 
 class Known(NamedTuple):
-    """bound: of the magnitude. denominator: values are integers over it. exact: every way of computing gives the same value."""
+    """bound: of the magnitude.
+
+    denominator: values are integers over it. exact: every way of computing gives the same value.
+    """
 
     value: HloValue
     bound: float = 0.0

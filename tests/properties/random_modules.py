@@ -73,7 +73,11 @@ class RandomModule(NamedTuple):
 
 
 class ModuleWriter:
-    """Writes one module. choice: a `random.Random` (or what behaves like one). rare: families of `random_rare` to take beside."""
+    """Writes one module.
+
+    choice: a `random.Random` (or what behaves like one). rare: families of `random_rare` to take
+    beside.
+    """
 
     def __init__(
         self,

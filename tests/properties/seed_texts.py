@@ -28,7 +28,11 @@ _LARGE = re.compile(r"\d{5,}|\d+,\d+,\d{4,}")
 
 
 class Corpus(NamedTuple):
-    """texts: to mutate. fingerprint: of all of them, so that a seed's number means the same text only where this is equal."""
+    """texts: to mutate.
+
+    fingerprint: of all of them, so that a seed's number means the same text only where this is
+    equal.
+    """
 
     texts: tuple[str, ...]
     fingerprint: str

@@ -173,7 +173,9 @@ def _first_difference(one: str, two: str) -> str:
 
 
 class Setting(NamedTuple):
-    """How a text is compiled and run. guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are.
+    """How a text is compiled and run.
+
+    guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are.
 
     backend: what compiles it; only a CPU has guards, threads and an effort.
     """

@@ -414,7 +414,10 @@ def explain(
     loose: bool,
     seconds: float,
 ) -> list[str] | None:
-    """The names of the classes that explain all differences; None when something is left. ReferenceTooLongError after `seconds`."""
+    """The names of the classes that explain all differences; None when something is left.
+
+    ReferenceTooLongError after `seconds`.
+    """
     wrong = [differing(a, b) for a, b in zip(expected, actual, strict=True)]
     used: set[str] = set()
     for found in STATED:

@@ -1,5 +1,6 @@
-"""Where the reference corpora are: beside the checkout, or where XLA_EXPLORER_CORPORA says. Tests that need them skip without, and the head of
-a run says so.
+"""Where the reference corpora are: beside the checkout, or where XLA_EXPLORER_CORPORA says.
+
+Tests that need them skip without, and the head of a run says so.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ def _work() -> int:
 
 
 def processor_seconds(seconds: float) -> float:
-    """So many seconds of the nominal processor's time, in this one's: never fewer. Its speed changes with what its siblings do, so the
-    slowest of a few samples counts.
+    """So many seconds of the nominal processor's time, in this one's: never fewer.
+
+    Its speed changes with what its siblings do, so the slowest of a few samples counts.
     """
     longest = 0.0
     for _ in range(3):

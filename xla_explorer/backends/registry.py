@@ -53,7 +53,9 @@ def backend_names() -> list[str]:
 
 
 def register(made: Platform) -> None:
-    """Make a platform known in this process under its name, without installing a package. A later one of the same name takes its place.
+    """Make a platform known in this process under its name, without installing a package.
+
+    A later one of the same name takes its place.
 
     ValueError for the name of a built-in backend.
     """

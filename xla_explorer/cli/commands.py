@@ -1,4 +1,7 @@
-"""What the commands do. Each takes the parsed arguments and returns the exit code. `main.py` loads this when a command runs."""
+"""What the commands do.
+
+Each takes the parsed arguments and returns the exit code. `main.py` loads this when a command runs.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,10 @@ SHUT_DOWN_SECONDS = 15
 
 
 def copy_notebooks(folder: Path) -> Path:
-    """The notebooks in a folder of the reader's; those that are there already are kept. Returns the path of the tour."""
+    """The notebooks in a folder of the reader's; those that are there already are kept.
+
+    Returns the path of the tour.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for notebook in notebook_paths():
         if not (folder / notebook.name).exists():
@@ -25,7 +28,10 @@ def copy_notebooks(folder: Path) -> Path:
 
 
 def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str] = ()) -> int:
-    """Copy the notebooks and run JupyterLab on the tour until it is stopped. Returns its exit code."""
+    """Copy the notebooks and run JupyterLab on the tour until it is stopped.
+
+    Returns its exit code.
+    """
     notebook = copy_notebooks(folder)
     # -y: Ctrl-C reaches the server too, which would ask whether it is meant; here it is.
     command = python_command("jupyterlab", str(notebook), "-y", *options)

@@ -54,7 +54,10 @@ def _number(key: str) -> str:
 
 
 def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> str:
-    """The modules by time as HTML, each a link below `prefix`. against: name of a folder that this one is held against."""
+    """The modules by time as HTML, each a link below `prefix`.
+
+    against: name of a folder that this one is held against.
+    """
     alike = Counter([row.name for row in found.rows])
     rows = "".join([
         f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'

@@ -44,7 +44,10 @@ def print_frame(
 
 
 def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = False) -> None:
-    """A result as it prints itself, or as a JSON object. hide_paths: of source files only their names."""
+    """A result as it prints itself, or as a JSON object.
+
+    hide_paths: of source files only their names.
+    """
     if as_json:
         print_json(data_without_folders(report.to_json()) if hide_paths else report.to_json())
     else:

@@ -27,13 +27,19 @@ class CleanedStream:
 
 @contextmanager
 def cleaned_output() -> Iterator[None]:
-    """Clean what is printed while the block runs. JSON has no such characters: it is printed in ASCII."""
+    """Clean what is printed while the block runs.
+
+    JSON has no such characters: it is printed in ASCII.
+    """
     with redirect_stdout(CleanedStream(sys.stdout)):
         yield
 
 
 def say(text: str) -> None:
-    """Print to standard error, cleaned. Progress is written there by others, with returns of its own."""
+    """Print to standard error, cleaned.
+
+    Progress is written there by others, with returns of its own.
+    """
     print(cleaned_text(text), file=sys.stderr)
 
 

@@ -28,7 +28,10 @@ _TIMES = (
 
 
 def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
-    """Compile, explain, run, check and time the modules; write one page for the first. Returns the exit code."""
+    """Compile, explain, run, check and time the modules; write one page for the first.
+
+    Returns the exit code.
+    """
     good = True
     first: Session | None = None
     for name, file in EXAMPLES.items():

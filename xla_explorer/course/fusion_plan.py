@@ -1,4 +1,6 @@
-"""A fusion plan as a set: the instructions whose results are stored. Everything else is computed inside the kernels that need it.
+"""A fusion plan as a set: the instructions whose results are stored.
+
+Everything else is computed inside the kernels that need it.
 
 A small model of what XLA's fusion passes decide, with nothing but integers in it: bytes that the
 kernels read and write, and operations that they execute, recomputation included.
@@ -22,7 +24,10 @@ WORK_LIMIT = 1.5
 
 
 class PlanCost(NamedTuple):
-    """kernels: how many. bytes: read and written by all of them. operations: executed, recomputation included."""
+    """kernels: how many.
+
+    bytes: read and written by all of them. operations: executed, recomputation included.
+    """
 
     kernels: int
     bytes: int
@@ -58,7 +63,10 @@ def default_plan(computation: HloComputation) -> set[HloInstruction]:
 
 
 def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> PlanCost:
-    """What a plan moves and executes. Each kernel reads each array once, however often its loop needs an element."""
+    """What a plan moves and executes.
+
+    Each kernel reads each array once, however often its loop needs an element.
+    """
     stores = set(stored)
     kernels = moved = operations = 0
     for i in computation.post_order():
@@ -74,7 +82,10 @@ def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> 
 
 
 def _kernel(root: HloInstruction, stores: set[HloInstruction]) -> tuple[set[HloInstruction], int]:
-    """Arrays that the kernel of `root` reads, and its operations. A member runs once for each step of its busiest reader."""
+    """Arrays that the kernel of `root` reads, and its operations.
+
+    A member runs once for each step of its busiest reader.
+    """
     reads: set[HloInstruction] = set()
     evaluations = {root: root.shape.element_count}
     operations = 0

@@ -61,8 +61,11 @@ class NativeChild:
     def run(
         self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1
     ) -> Array:
-        """What the kernel of an IR text writes. KernelCrashedError when it does not come back, OutsideError when it writes beyond its
-        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none.
+        """What the kernel of an IR text writes.
+
+        KernelCrashedError when it does not come back, OutsideError when it writes beyond its
+        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's
+        sentence for IR that is none.
         """
         sent = [_sent(np.asarray(x, np.float32)) for x in inputs]
         reply = self._ask(
@@ -156,7 +159,10 @@ class NativeChild:
 
 
 def run_ir(ir: str, *inputs: Any, outputs: int, count: int | None = None) -> Array:
-    """Run the one kernel of an LLVM IR text on f32 vectors, in a child process. count: %n, by default the length of the first."""
+    """Run the one kernel of an LLVM IR text on f32 vectors, in a child process.
+
+    count: %n, by default the length of the first.
+    """
     arrays = [np.asarray(x, np.float32) for x in inputs]
     with NativeChild() as child:
         return child.run(ir, arrays, outputs, len(arrays[0]) if count is None else count)

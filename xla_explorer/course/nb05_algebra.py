@@ -216,7 +216,10 @@ MOST_REWRITES = 200
 
 
 def run_rules(simplify: Simplify, module: HloModule) -> bool:
-    """Offer every instruction to `simplify` until nothing changes. Returns whether something did. RuntimeError when it never ends."""
+    """Offer every instruction to `simplify` until nothing changes.
+
+    Returns whether something did. RuntimeError when it never ends.
+    """
     rewrites = 0
     progress = True
     while progress:

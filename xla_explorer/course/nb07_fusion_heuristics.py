@@ -61,7 +61,9 @@ TOLERANCE = 1.02
 
 
 class Producer(NamedTuple):
-    """A result that `readers` kernels need. elements, element_bytes: its size. inputs: bytes that it is computed from. work: operations for
+    """A result that `readers` kernels need.
+
+    elements, element_bytes: its size. inputs: bytes that it is computed from. work: operations for
     each element.
     """
 
@@ -73,7 +75,10 @@ class Producer(NamedTuple):
 
 
 class Processor(NamedTuple):
-    """bandwidth: bytes a second. peak: operations a second. launch: seconds that each further kernel costs."""
+    """bandwidth: bytes a second.
+
+    peak: operations a second. launch: seconds that each further kernel costs.
+    """
 
     bandwidth: float
     peak: float

@@ -77,7 +77,10 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
 
 
 def _unwritten(kernel: PtxKernel) -> tuple[PtxInstruction, str] | None:
-    """A register that is alive where the kernel begins, with an instruction that reads it. A guarded write counts as one."""
+    """A register that is alive where the kernel begins, with an instruction that reads it.
+
+    A guarded write counts as one.
+    """
     code = kernel.instructions
     alive: list[set[str]] = [set() for _ in range(len(code) + 1)]
     changed = True

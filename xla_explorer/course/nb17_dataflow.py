@@ -18,7 +18,11 @@ _VARIABLES = ("a", "b", "c", "d")
 
 
 class Block(NamedTuple):
-    """A basic block. uses: the names that it reads before it writes them. defines: the names that it writes. goes_to: labels."""
+    """A basic block.
+
+    uses: the names that it reads before it writes them. defines: the names that it writes. goes_to:
+    labels.
+    """
 
     uses: frozenset[str]
     defines: frozenset[str]
@@ -163,7 +167,10 @@ def _first_other(
     ),
 )
 def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable], Any]) -> Cases:
-    """Longest paths, smallest numbers, unions; long chains in a bad order. A node is computed again only for a change of a given one."""
+    """Longest paths, smallest numbers, unions; long chains in a bad order.
+
+    A node is computed again only for a change of a given one.
+    """
     for given, update, bottom in _systems():
         values, calls, allowed = dict.fromkeys(given, bottom), 0, len(given)
         readers = {n: sum([n in others for others in given.values()]) for n in given}

@@ -24,7 +24,10 @@ HEADER = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 
 class PtxRun(NamedTuple):
-    """output: what the kernel wrote. findings: faults, a sentence each. instructions: executed, by opcode, summed over warps."""
+    """output: what the kernel wrote.
+
+    findings: faults, a sentence each. instructions: executed, by opcode, summed over warps.
+    """
 
     output: Array
     findings: list[str]
@@ -32,7 +35,10 @@ class PtxRun(NamedTuple):
 
 
 def the_kernel(text: str) -> PtxKernel:
-    """The one kernel of a PTX text; the header lines may be left out. XlaExplorerError when there is not exactly one."""
+    """The one kernel of a PTX text; the header lines may be left out.
+
+    XlaExplorerError when there is not exactly one.
+    """
     module = parse_ptx(text if ".version" in text else HEADER + text)
     if len(module.kernels) != 1:
         raise XlaExplorerError(

@@ -1,4 +1,7 @@
-"""A device without LLVM: a stack machine on vectors, with memory of its own. What a back end of one's own is written for in notebook 13."""
+"""A device without LLVM: a stack machine on vectors, with memory of its own.
+
+What a back end of one's own is written for in notebook 13.
+"""
 
 from __future__ import annotations
 

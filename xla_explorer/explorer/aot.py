@@ -36,7 +36,10 @@ def _c_files() -> ModuleType:
 
 
 class AotPackage(Report):
-    """A module compiled ahead of time. `save(folder)` writes it; `files` are the same bytes by name."""
+    """A module compiled ahead of time.
+
+    `save(folder)` writes it; `files` are the same bytes by name.
+    """
 
     def __init__(self, program: AheadOfTimeProgram) -> None:
         self.program = program
@@ -107,7 +110,10 @@ class AotPackage(Report):
         return self.to_frame()
 
     def save(self, folder: str | Path) -> Path:
-        """Write the files into a folder, which is made if need be. OSError as from the system. Returns the folder."""
+        """Write the files into a folder, which is made if need be.
+
+        OSError as from the system. Returns the folder.
+        """
         there = Path(folder)
         there.mkdir(parents=True, exist_ok=True)
         for name, data in self.files.items():

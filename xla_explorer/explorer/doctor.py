@@ -42,7 +42,10 @@ _PROGRAMS = (
 
 
 class Capability(NamedTuple):
-    """name: what is looked at. state: ok, missing or limited. detail: one sentence. fix: the command that adds it, or empty."""
+    """name: what is looked at.
+
+    state: ok, missing or limited. detail: one sentence. fix: the command that adds it, or empty.
+    """
 
     name: str
     state: str

@@ -1,5 +1,7 @@
-"""The environment variables that this package reads: what each says. The reference of the book is made of this table; `xe.doctor` finds
-names in the environment that look like one of them and are none.
+"""The environment variables that this package reads: what each says.
+
+The reference of the book is made of this table; `xe.doctor` finds names in the environment that
+look like one of them and are none.
 
 Those of the plugin for JAX, `XLA_EXPLORER_PJRT_...`, are the options of `pjrt/plugin_options.py`.
 """
@@ -17,7 +19,10 @@ OF_THE_PLUGIN = "XLA_EXPLORER_PJRT_"
 
 
 class Variable(NamedTuple):
-    """meaning: what it says, as a phrase. values: what it may hold. default: what holds without it."""
+    """meaning: what it says, as a phrase.
+
+    values: what it may hold. default: what holds without it.
+    """
 
     meaning: str
     values: str

@@ -328,7 +328,10 @@ _PLACES = ("in_shardings", "out_shardings", "device", "in_axis_resources", "out_
 
 
 def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
-    """Take the options of `jax.jit` out; which arguments are donated. JitError for an option that we cannot serve."""
+    """Take the options of `jax.jit` out; which arguments are donated.
+
+    JitError for an option that we cannot serve.
+    """
     given = [options.pop(name, None) for name in _DONATED]
     donated = [
         k

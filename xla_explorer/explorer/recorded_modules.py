@@ -35,7 +35,10 @@ _ALIKE: Final = PrintOptions.fingerprint.but(header=False)
 
 
 class ModuleRow(NamedTuple):
-    """key: in addresses. us: device time, None where no profile has it. runs: recorded. passes: HLO texts in the dump."""
+    """key: in addresses.
+
+    us: device time, None where no profile has it. runs: recorded. passes: HLO texts in the dump.
+    """
 
     key: str
     name: str

@@ -317,7 +317,9 @@ class Session(Compilation):
     def loops(
         self, kernel: str | int | None = None, schedule: str | None = None
     ) -> CodeText | Loops:
-        """The loop nests of all kernels, or that of one as text. `session.kernels()` says which kernels there are.
+        """The loop nests of all kernels, or that of one as text.
+
+        `session.kernels()` says which kernels there are.
 
         Parameters
         ----------

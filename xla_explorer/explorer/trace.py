@@ -267,7 +267,10 @@ class Passes(RecordedPasses[Pass]):
         return hot_rules(self.journal)
 
     def flame(self) -> CompileFlame:
-        """Where the passes spent their time, down to the rules, which are timed now. `session.llvm.flame()` is the whole compile's."""
+        """Where the passes spent their time, down to the rules, which are timed now.
+
+        `session.llvm.flame()` is the whole compile's.
+        """
         return CompileFlame(flame_of_passes(self, clock_rules(self)))
 
     def rule_times(self, *others: ModuleLike, idle: bool = False) -> pandas.DataFrame:
@@ -335,7 +338,10 @@ class Trace:
         return why_not(self.passes, kind, subjects)
 
     def provenance(self) -> Provenance:
-        """Where every instruction of the result came from; see `Passes.provenance`. Lines are those of metadata and of the result."""
+        """Where every instruction of the result came from; see `Passes.provenance`.
+
+        Lines are those of metadata and of the result.
+        """
         return self.passes.provenance()
 
     def explore(self, **options: Any) -> ExplorerView:

@@ -27,7 +27,10 @@ class ExplorerView(Protocol):
 
 
 def widget_of(source: ExplorerSource, **options: Any) -> ExplorerView:
-    """The explorer widget of an `ExplorerSource`. XlaExplorerError without the package anywidget."""
+    """The explorer widget of an `ExplorerSource`.
+
+    XlaExplorerError without the package anywidget.
+    """
     if importlib.util.find_spec("anywidget") is None:
         raise XlaExplorerError(
             "the widget needs the package anywidget, which is not installed",

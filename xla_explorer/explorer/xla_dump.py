@@ -83,8 +83,11 @@ class XlaDump(Report):
     def compile(
         self, name: str | int | None = None, backend: str = "cpu", **options: Any
     ) -> Session:
-        """Our own compile of a module as XLA got it. It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's
-        result, where it was dumped, stands `beside` it: each fusion decision says what XLA did with the same pair.
+        """Our own compile of a module as XLA got it.
+
+        It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's result, where
+        it was dumped, stands `beside` it: each fusion decision says what XLA did with the same
+        pair.
 
         options: as `xe.compile` takes them. Where the dump left the values of constants out (`{...}`), a counter's
         numbers stand for them, with an ElidedConstantsWarning and a refused decision of kind `constant-values` for each.

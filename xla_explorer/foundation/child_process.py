@@ -49,7 +49,10 @@ def _watch_for_the_end() -> None:
 
 
 class ChildEndedError(Exception):
-    """The process is gone. code: its exit status, of a signal negative. said: the lines of its error output."""
+    """The process is gone.
+
+    code: its exit status, of a signal negative. said: the lines of its error output.
+    """
 
     def __init__(self, code: int, said: Sequence[str], how: str = "") -> None:
         self.code, self.said, self._how = code, list(said), how
@@ -85,7 +88,11 @@ class ChildEndedError(Exception):
 
 
 class MessagingChild:
-    """One such process. `ask` is for one thread at a time. It ends with `close`, when nothing holds this object, and when Python ends."""
+    """One such process.
+
+    `ask` is for one thread at a time. It ends with `close`, when nothing holds this object, and
+    when Python ends.
+    """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)

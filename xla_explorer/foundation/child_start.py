@@ -49,7 +49,10 @@ def _watch(parent: int) -> None:
 
 
 def confine() -> None:
-    """Give up privileges to come and the network. Before any library has started a thread: Linux moves only single ones."""
+    """Give up privileges to come and the network.
+
+    Before any library has started a thread: Linux moves only single ones.
+    """
     if not sys.platform.startswith("linux"):
         return
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)

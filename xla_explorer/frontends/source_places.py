@@ -40,7 +40,10 @@ def forget_callers(module: HloModule, file: str) -> None:
 
 
 def complete_source_places(module: HloModule, definition: tuple[str, int] | None = None) -> None:
-    """Give a place to instructions that have none. definition: file and line of the function that was traced."""
+    """Give a place to instructions that have none.
+
+    definition: file and line of the function that was traced.
+    """
     inherited: dict[int, Place] = {}
     if definition is not None:
         inherited[module.entry.id] = (0, *definition)

@@ -22,7 +22,10 @@ _NOT_THE_USERS: Final = (
 
 
 class NotebookDiagnostic(Exception):
-    """What a magic raises: the message of our error, or of a file that cannot be had, shown alone. `problem` is the error itself."""
+    """What a magic raises: the message of our error, or of a file that cannot be had, shown alone.
+
+    `problem` is the error itself.
+    """
 
     def __init__(self, problem: BaseException) -> None:
         super().__init__("\n".join([diagnostic_text(problem), *user_lines(problem.__traceback__)]))

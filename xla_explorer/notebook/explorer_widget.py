@@ -217,7 +217,10 @@ def follow(old: object, new: Any) -> None:
 
 
 def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
-    """A cell may have measured what the widget shows. Ends with the widget, and does nothing outside IPython."""
+    """A cell may have measured what the widget shows.
+
+    Ends with the widget, and does nothing outside IPython.
+    """
     shell = get_ipython()
     if shell is None:
         return

@@ -15,8 +15,9 @@ _NOTHING = "JAX reuses what it compiled before; call jax.clear_caches() to compi
 
 
 class JaxPrograms(Report):
-    """The programs of a cell, in the order in which JAX compiled them. `programs[0]`, `programs["train_step"]` (the last of that name),
-    `programs.largest`.
+    """The programs of a cell, in the order in which JAX compiled them.
+
+    `programs[0]`, `programs["train_step"]` (the last of that name), `programs.largest`.
     """
 
     def __init__(self, sessions: Sequence[Session]) -> None:

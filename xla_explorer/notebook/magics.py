@@ -260,7 +260,10 @@ class HloMagics(Magics):
     @cell_magic
     @one_diagnostic
     def jax(self, line: str, cell: str) -> Any:
-        """Run the cell; compile what JAX compiled in it, and bind and return the sessions. `NAME.largest` is mostly the one you want."""
+        """Run the cell; compile what JAX compiled in it, and bind and return the sessions.
+
+        `NAME.largest` is mostly the one you want.
+        """
         given = _parsed(self.jax, line)
         if given is None:
             return None

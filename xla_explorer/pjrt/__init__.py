@@ -32,7 +32,10 @@ _LATER = {
 
 
 def initialize() -> None:
-    """Register the platform with JAX, below JAX's own CPU; JAX calls this. A second call does nothing."""
+    """Register the platform with JAX, below JAX's own CPU; JAX calls this.
+
+    A second call does nothing.
+    """
     if not _registered:
         table_address()
         _registered.append(capsule(_tables[0]))

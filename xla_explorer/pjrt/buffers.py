@@ -67,7 +67,10 @@ def _raise(error: int | None) -> None:
 
 
 def record_of(handle: int) -> Any:
-    """The record of a buffer that is filled. PjrtError where it was deleted, or the run failed that should have filled it."""
+    """The record of a buffer that is filled.
+
+    PjrtError where it was deleted, or the run failed that should have filled it.
+    """
     record = BufferRecord.from_address(handle)
     _raise(native().wait_buffer(handle))
     if record.deleted:
@@ -91,7 +94,10 @@ def _order(record: Any) -> Order:
 
 
 def _template(code: int, dims: Sequence[int], device: int, memory: int | None = None) -> Any:
-    """A record to make buffers from; its dimensions are kept with it. memory: not the default one."""
+    """A record to make buffers from; its dimensions are kept with it.
+
+    memory: not the default one.
+    """
     if len(dims) >= LIST_LENGTH:
         raise PjrtError(
             "unimplemented",

@@ -1,4 +1,7 @@
-"""Python functions that programs call: `jax.pure_callback`, `io_callback`, `debug.print`. A call is a custom call with a number."""
+"""Python functions that programs call: `jax.pure_callback`, `io_callback`, `debug.print`.
+
+A call is a custom call with a number.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,10 @@ class BufferView(np.ndarray[Any, Any]):
 
 
 class BufferContext:
-    """What `jax.experimental.buffer_callback` hands to its function first. error: JAX's own, as on its CPU."""
+    """What `jax.experimental.buffer_callback` hands to its function first.
+
+    error: JAX's own, as on its CPU.
+    """
 
     def __init__(self, stage: Any, error: type[Exception]) -> None:
         self.stage, self._error = stage, error

@@ -19,8 +19,9 @@ _OVERRIDE = MessageType("OptionOverrideProto", text=1, flag=2, number=3, real=4)
 
 @dataclass
 class CompileRequest:
-    """replicas, partitions: how many devices share the program. devices: which, replica by replica; () for the first ones.
-    overrides: JAX's `compiler_options`.
+    """replicas, partitions: how many devices share the program.
+
+    devices: which, replica by replica; () for the first ones. overrides: JAX's `compiler_options`.
     """
 
     replicas: int = 1

@@ -1,4 +1,7 @@
-"""The client, its devices and their memories. What JAX asks about them native code reads from their records."""
+"""The client, its devices and their memories.
+
+What JAX asks about them native code reads from their records.
+"""
 
 from __future__ import annotations
 

@@ -375,7 +375,10 @@ def _optimized(a: Any) -> None:
 
 # -- running ---------------------------------------------------------------------------------------
 def execute(a: Any, address: int, why: int, activation: int | None) -> int | None:
-    """What native code does not do. Returns the handle of an error, made by native code, or None."""
+    """What native code does not do.
+
+    Returns the handle of an error, made by native code, or None.
+    """
     executable: Executable = owner_of(a.executable)
     if why == modes.FAILED:
         raise executable.failure(activation or 0)

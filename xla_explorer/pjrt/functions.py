@@ -20,7 +20,10 @@ _EXECUTE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ct
 
 
 def complete(table: Any, initialize: Any) -> int | None:
-    """Load the native code and fill the table, once. initialize: the function of the table that calls this."""
+    """Load the native code and fill the table, once.
+
+    initialize: the function of the table that calls this.
+    """
     if table.Client_Create:
         return None
     callbacks = {name: _callback(name) for name in FUNCTIONS}

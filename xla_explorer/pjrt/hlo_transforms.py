@@ -52,7 +52,10 @@ class Transformation(NamedTuple):
         return self.stage == _POST_SCHEDULER
 
     def changed(self, proto: bytes) -> bytes | None:
-        """What the function makes of a serialized module; None where it leaves that alone. PjrtError where it fails."""
+        """What the function makes of a serialized module; None where it leaves that alone.
+
+        PjrtError where it fails.
+        """
         given = Text(proto)
         call = _Call(ctypes.sizeof(_Call), _VERSION, module=given.address, module_size=given.size)
         _TWO(_Callbacks.from_address(self.callbacks).transform)(
@@ -109,7 +112,10 @@ def _name(a: Any) -> str:
 
 
 def extension(following: int, answered: Callable[[BaseException], int | None]) -> int:
-    """The address of the extension. following: that of the next one; answered: makes the handle of an error."""
+    """The address of the extension.
+
+    following: that of the next one; answered: makes the handle of an error.
+    """
 
     def callback(function: Callable[[int], None]) -> int | None:
         def call(address: int) -> int | None:

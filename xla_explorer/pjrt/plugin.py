@@ -1,4 +1,7 @@
-"""The table of functions that jaxlib is handed. It is filled when JAX makes a client: a process that does not use us pays nothing."""
+"""The table of functions that jaxlib is handed.
+
+It is filled when JAX makes a client: a process that does not use us pays nothing.
+"""
 
 from __future__ import annotations
 

@@ -70,7 +70,9 @@ class PluginOptions:
         return cls().changed(given)
 
     def changed(self, given: Mapping[str, Any]) -> PluginOptions:
-        """A copy with other values, given as texts or as what they are. PluginOptionError for other names.
+        """A copy with other values, given as texts or as what they are.
+
+        PluginOptionError for other names.
 
         Other names that begin with `xla_` are XLA's own flags, which mean nothing here; their values are checked.
         """

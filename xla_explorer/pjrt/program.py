@@ -57,7 +57,10 @@ class Entry(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A compiled program. terms: which of its parameters and results are the terms of what JAX calls unreduced."""
+    """A compiled program.
+
+    terms: which of its parameters and results are the terms of what JAX calls unreduced.
+    """
 
     session: Session
     terms: Terms = NO_TERMS

@@ -16,7 +16,10 @@ _native: list[NativeCode] = outlives_python([])
 
 
 def implements(*names: str) -> Callable[[Implementation], Implementation]:
-    """The function gets the argument structure. An exception that it raises becomes a PJRT_Error."""
+    """The function gets the argument structure.
+
+    An exception that it raises becomes a PJRT_Error.
+    """
     assert set(names) <= set(FUNCTIONS) & set(ARGUMENTS)
 
     def register(function: Implementation) -> Implementation:

@@ -1,4 +1,7 @@
-"""negate-to-subtract: -x becomes 0 - x for integers. Of no use, but complete: options, a check with a Reason, a recorded decision."""
+"""negate-to-subtract: -x becomes 0 - x for integers.
+
+Of no use, but complete: options, a check with a Reason, a recorded decision.
+"""
 
 from __future__ import annotations
 

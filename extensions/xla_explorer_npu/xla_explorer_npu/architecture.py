@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """scratchpad_bytes: what the vector and matrix units read and write. accumulator_bytes: what the matrix unit adds into, two tiles.
+    """scratchpad_bytes: what the vector and matrix units read and write.
+
+    accumulator_bytes: what the matrix unit adds into, two tiles.
 
     array_size: rows and columns of the systolic array; it does array_size ** 2 multiply-adds a cycle. lanes: 32-bit elements a cycle of the
     vector unit. dma_bytes: of one queue a cycle, for contiguous bytes; every separate run costs a cycle at least. dma_latency:
@@ -37,8 +39,10 @@ class Architecture:
         from_step: Sequence[int] | None,
         item: int,
     ) -> int:
-        """Cycles of one DMA descriptor: the latency, then its contiguous runs one after the other. A run whose source repeats one element
-        (steps of zero) is written at full speed. from_step: None for a fill. item: bytes an element.
+        """Cycles of one DMA descriptor: the latency, then its contiguous runs one after the other.
+
+        A run whose source repeats one element (steps of zero) is written at full speed. from_step:
+        None for a fill. item: bytes an element.
         """
         run, repeats, dense = 1, True, True
         total = math.prod(sizes)

@@ -1,4 +1,7 @@
-"""Programs as text and as bytes, both ways. `assemble(disassemble(code)) == code` for every program."""
+"""Programs as text and as bytes, both ways.
+
+`assemble(disassemble(code)) == code` for every program.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,10 @@ def decode(code: bytes) -> list[Instruction]:
 def listing(
     program: Sequence[Instruction], notes: dict[int, str] | None = None
 ) -> tuple[str, list[int | None]]:
-    """(assembly text, HLO instruction id of each line). notes: comments before an instruction, by its number."""
+    """(assembly text, HLO instruction id of each line).
+
+    notes: comments before an instruction, by its number.
+    """
     targets = sorted(
         {
             value
@@ -126,7 +132,10 @@ _ADDRESS = re.compile(r"(?:d\[r(\d+)\+(-?\d+)|([sa])\[(-?\d+))(?:\+i(\d+))?\]$")
 
 
 def assemble(text: str) -> bytes:
-    """Encoded bytes of assembly text: an instruction or `label:` a line, `#` comments. AssemblyError names line and problem."""
+    """Encoded bytes of assembly text: an instruction or `label:` a line, `#` comments.
+
+    AssemblyError names line and problem.
+    """
     rows: list[tuple[int, str]] = []
     labels: dict[str, int] = {}
     for number, raw in enumerate(text.splitlines(), 1):

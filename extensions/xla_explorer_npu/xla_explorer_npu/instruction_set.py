@@ -1,4 +1,6 @@
-"""The instruction set: names, operands, units. One row per mnemonic; assembler, encoder, simulator and timing read these rows.
+"""The instruction set: names, operands, units.
+
+One row per mnemonic; assembler, encoder, simulator and timing read these rows.
 
 An instruction is `unit.operation.type` with named operands. Operands are addresses, integers,
 vectors of integers, symbols or a label. Addresses: `d[r2+64]` device memory at base register 2 (set
@@ -15,7 +17,10 @@ SPACES = "dsa"
 
 
 class Address(NamedTuple):
-    """space: one of SPACES. base: base register (device memory only). offset: bytes. register: index register, or NO_INDEX."""
+    """space: one of SPACES. base: base register (device memory only).
+
+    offset: bytes. register: index register, or NO_INDEX.
+    """
 
     space: str
     offset: int
@@ -28,7 +33,10 @@ class Address(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """operation: a key of OPERATIONS. element_type: HLO name, or empty. operands: in the order of the row. origin: HLO instruction id."""
+    """operation: a key of OPERATIONS. element_type: HLO name, or empty.
+
+    operands: in the order of the row. origin: HLO instruction id.
+    """
 
     operation: str
     element_type: str
@@ -37,7 +45,9 @@ class Instruction(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """unit: `dma`, `vec`, `mat` or `ctl`. operands: (name, kind) with kind `address`, `int`, `ints`, `symbol`, `label`. cycles: of the
+    """unit: `dma`, `vec`, `mat` or `ctl`.
+
+    operands: (name, kind) with kind `address`, `int`, `ints`, `symbol`, `label`. cycles: of the
     vector unit for a full set of lanes.
     """
 

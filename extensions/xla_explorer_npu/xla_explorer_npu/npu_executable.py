@@ -28,7 +28,10 @@ Array = np.ndarray[Any, Any]
 
 
 class NpuExecutable:
-    """See `backends.interfaces.Executable`. timeline: of the last run, None before the first. code: the program as bytes."""
+    """See `backends.interfaces.Executable`.
+
+    timeline: of the last run, None before the first. code: the program as bytes.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,10 @@ class NpuExecutable:
         return bytes(pool)
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Parameter leaves in, result leaves out. Everything is copied in and out, so arguments and results are the caller's own."""
+        """Parameter leaves in, result leaves out.
+
+        Everything is copied in and out, so arguments and results are the caller's own.
+        """
         with self._executor.lock:
             return self._execute(arrays)
 

@@ -1,4 +1,7 @@
-"""npu-fusion: chains of elementwise work become one visit to the scratchpad. Built from the same parts as any pass of xla_explorer."""
+"""npu-fusion: chains of elementwise work become one visit to the scratchpad.
+
+Built from the same parts as any pass of xla_explorer.
+"""
 
 from __future__ import annotations
 

@@ -55,8 +55,10 @@ class Stream:
 
 
 class NpuStreamExecutor:
-    """See `backends.interfaces.StreamExecutor`. timeline: of the last launch that has run. lock: whoever allocates, launches and reads in
-    one go holds it, so that threads take turns on the one device.
+    """See `backends.interfaces.StreamExecutor`.
+
+    timeline: of the last launch that has run. lock: whoever allocates, launches and reads in one go
+    holds it, so that threads take turns on the one device.
     """
 
     def __init__(self) -> None:

@@ -62,7 +62,10 @@ class Machine:
         bases: Sequence[int],
         most_instructions: int = 20_000_000,
     ) -> Timeline:
-        """Run to the halt. bases: what the base registers hold. NpuFaultError says where it went wrong."""
+        """Run to the halt.
+
+        bases: what the base registers hold. NpuFaultError says where it went wrong.
+        """
         with np.errstate(all="ignore"):
             return _Run(self, program, bases).go(most_instructions)
 

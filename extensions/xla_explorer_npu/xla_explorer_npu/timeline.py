@@ -1,4 +1,7 @@
-"""What the units did and when: utilisation, a table, a picture. The picture goes through xla_explorer's display helpers."""
+"""What the units did and when: utilisation, a table, a picture.
+
+The picture goes through xla_explorer's display helpers.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _DMA_COLOUR = "#e69f00"
 
 
 class Timeline:
-    """cycles: from launch to halt. busy: cycles by unit. work: by unit: multiply-adds (`mat`), elements (`vec`), bytes (`dma0` ...).
+    """cycles: from launch to halt.
+
+    busy: cycles by unit. work: by unit: multiply-adds (`mat`), elements (`vec`), bytes (`dma0`
+    ...).
 
     events: (instruction number, unit, first cycle, cycle after the last, work) in program order; after MOST_EVENTS only the sums go on
     (`cut` counts what is missing). notes: HLO instruction id and name by instruction number, once `name_instructions` has been called.

@@ -1,4 +1,7 @@
-"""What the vector unit computes, in numpy. 16-bit floats are computed in f32 and rounded once; functions of f32 in f64, rounded once."""
+"""What the vector unit computes, in numpy.
+
+16-bit floats are computed in f32 and rounded once; functions of f32 in f64, rounded once.
+"""
 
 from __future__ import annotations
 

@@ -23,8 +23,9 @@ def opcodes_on_evaluator(executable):
 
 
 def check_program(text, *inputs, native=True, passes="default", relative=0.0):
-    """Results equal the evaluator's to the bit (NaN like NaN), or within a relative error. native: nothing runs on
-    the evaluator.
+    """Results equal the evaluator's to the bit (NaN like NaN), or within a relative error.
+
+    native: nothing runs on the evaluator.
     """
     executable = compile_for_cpu(text, passes)
     if native:

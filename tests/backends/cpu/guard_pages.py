@@ -98,7 +98,10 @@ class GuardedSlot:
 def run_guarded(
     session: xe.Session, arguments: list[Any], *, at_end: bool, missing: int = 0
 ) -> list[Array]:
-    """The results of a program all of whose memory has guards. missing: bytes that results lack, which must end the process."""
+    """The results of a program all of whose memory has guards.
+
+    missing: bytes that results lack, which must end the process.
+    """
     executable: Any = session.executable
     if not isinstance(
         executable, CpuExecutable

@@ -1,4 +1,7 @@
-"""`excess_precision`: bf16 in f32 throughout, as XLA:CPU computes by default. Without it every operation rounds, as the text says."""
+"""`excess_precision`: bf16 in f32 throughout, as XLA:CPU computes by default.
+
+Without it every operation rounds, as the text says.
+"""
 
 import ml_dtypes
 import numpy as np

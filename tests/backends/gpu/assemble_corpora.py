@@ -53,7 +53,10 @@ def joined(modules: list[str]) -> str:
 
 
 def assemble_all(texts: Iterable[tuple[str, str]], architecture: str) -> tuple[int, dict[str, str]]:
-    """(kernels assembled, refusals by module) of named HLO texts. Modules without a kernel count nothing."""
+    """(kernels assembled, refusals by module) of named HLO texts.
+
+    Modules without a kernel count nothing.
+    """
     kernels, refused = 0, {}
     batch: list[tuple[str, str]] = []
 

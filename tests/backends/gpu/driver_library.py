@@ -130,7 +130,10 @@ def compiler() -> str | None:
 
 
 class DriverLibrary:
-    """`libcuda.so.1` of this process. driver: the FakeDriver that answers; may be another one for every test."""
+    """`libcuda.so.1` of this process.
+
+    driver: the FakeDriver that answers; may be another one for every test.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.driver: Any = None

@@ -94,7 +94,9 @@ class FakeDriverLibrary:
 
 
 class FakeDriver:
-    """calls: names of the functions called. devices: how many there are. fail: function -> error to answer once.
+    """calls: names of the functions called.
+
+    devices: how many there are. fail: function -> error to answer once.
 
     accesses: kernel -> (bytes, whether read, whether written) of each argument; where it is known, `order` proves that streams wait.
     """

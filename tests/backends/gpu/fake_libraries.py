@@ -33,7 +33,10 @@ PREFERENCE_BYTES = {1: 8, 5: 4, 6: 4, 7: 4, 8: 4}
 
 
 class FakeLibraries(FakeCudnn):
-    """calls: (function, plain arguments) in order. alive: handles that were created and not destroyed. fail: function -> status, once."""
+    """calls: (function, plain arguments) in order.
+
+    alive: handles that were created and not destroyed. fail: function -> status, once.
+    """
 
     def __init__(self, driver):
         self.driver, self.calls, self.fail = driver, [], {}

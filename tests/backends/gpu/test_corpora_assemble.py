@@ -1,4 +1,7 @@
-"""PTX of the reference corpora beside the checkout passes ptxas for the architectures we promise. Minutes each: run with -m slow."""
+"""PTX of the reference corpora beside the checkout passes ptxas for the architectures we promise.
+
+Minutes each: run with -m slow.
+"""
 
 from __future__ import annotations
 

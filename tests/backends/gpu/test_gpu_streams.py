@@ -49,7 +49,10 @@ def compiled(text):
 
 
 def executable(driver, result, change=lambda thunks: thunks):
-    """On the fake driver, with what the kernels access known to it. change: of the program's thunks."""
+    """On the fake driver, with what the kernels access known to it.
+
+    change: of the program's thunks.
+    """
     program = result.program._replace(thunks=change(result.program.thunks))
     for thunk in program.walk():
         if thunk.kernel is None:

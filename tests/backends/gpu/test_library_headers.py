@@ -30,7 +30,10 @@ PLAIN = {
 
 @pytest.fixture(scope="module")
 def text():
-    """All headers, without comments. XLA_EXPLORER_CUDA_INCLUDE names a folder that no package manager knows."""
+    """All headers, without comments.
+
+    XLA_EXPLORER_CUDA_INCLUDE names a folder that no package manager knows.
+    """
     folders = [
         os.environ.get("XLA_EXPLORER_CUDA_INCLUDE", ""),
         "/usr/local/cuda/include",

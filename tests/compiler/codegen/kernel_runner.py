@@ -137,8 +137,9 @@ def _logical(memory, shape):
 
 
 def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
-    """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first
-    operand.
+    """The entry's result leaves as numpy arrays.
+
+    in_place: names of instructions whose result overwrites their first operand.
     """
     module = parse_hlo(text) if isinstance(text, str) else text
     entry = module.entry

@@ -26,7 +26,10 @@ HEAD = """| exercise | wrong answers refused | mutants refused | right variants 
 
 
 class Row(NamedTuple):
-    """sizes: of the programs that are shown. right, wrong: seconds of the processor, the longest."""
+    """sizes: of the programs that are shown.
+
+    right, wrong: seconds of the processor, the longest.
+    """
 
     name: str
     refused: int

@@ -1,4 +1,6 @@
-"""Mutants of the reference solutions: one small edit each, made by rules. A check that accepts one is too weak, or the edit changes nothing.
+"""Mutants of the reference solutions: one small edit each, made by rules.
+
+A check that accepts one is too weak, or the edit changes nothing.
 
 A solution is a cell of a notebook; what else it names is taken from the notebook's other cells:
 imports, functions, literals.
@@ -33,7 +35,10 @@ _LINES = 4
 
 
 class Mutant(NamedTuple):
-    """what: the edit as `old -> new`, by which the list of equal ones names it. source: the cell."""
+    """what: the edit as `old -> new`, by which the list of equal ones names it.
+
+    source: the cell.
+    """
 
     what: str
     source: str
@@ -186,7 +191,10 @@ def _other_part(name: str) -> Any:
 
 
 def answer_of(name: str, source: str) -> Any:
-    """What a check is given when `source` stands in the exercise's cell. Whatever the source raises, this does."""
+    """What a check is given when `source` stands in the exercise's cell.
+
+    Whatever the source raises, this does.
+    """
     cell = solution_cells()[name]
     if cell.startswith("%%"):
         part: dict[str, Any] = {}

@@ -1,4 +1,7 @@
-"""Imported by the child process in tests: faults in code that has none. Which one says the environment variable PLANTED_FAULT."""
+"""Imported by the child process in tests: faults in code that has none.
+
+Which one says the environment variable PLANTED_FAULT.
+"""
 
 import os
 from typing import Any

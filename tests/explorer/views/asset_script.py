@@ -16,7 +16,10 @@ quickjs = pytest.importorskip(
 
 
 class AssetScript:
-    """All modules of the assets in one context. Arguments and results travel as JSON; `code` may name things for later calls."""
+    """All modules of the assets in one context.
+
+    Arguments and results travel as JSON; `code` may name things for later calls.
+    """
 
     def __init__(self, code: str = "") -> None:
         self._context = quickjs.Context()

@@ -1,4 +1,7 @@
-"""Programs that JAX exports, converted by us and by jaxlib: the same values. By default a sample, all of them with `-m slow`."""
+"""Programs that JAX exports, converted by us and by jaxlib: the same values.
+
+By default a sample, all of them with `-m slow`.
+"""
 
 from __future__ import annotations
 

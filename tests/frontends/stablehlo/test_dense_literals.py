@@ -151,7 +151,10 @@ NUMBERS = ["true", "false", "0", "1", "-1", "3", "7", "-8", "15", "255", "-128",
     "kind", [k for k in ELEMENTS if k not in (*ABORTS_JAXLIB, *ONLY_IN_ATTRIBUTES)]
 )
 def test_literals_are_what_jaxlib_reads(kind: str) -> None:
-    """Whatever jaxlib's reader takes has its value here. What it refuses may be read: integers where floats are wanted."""
+    """Whatever jaxlib's reader takes has its value here.
+
+    What it refuses may be read: integers where floats are wanted.
+    """
     from xla_explorer.frontends.jax_program import module_from_mlir
 
     element, literals = ELEMENTS[kind], []

@@ -56,8 +56,9 @@ def run(
     called: Any = None,
     **attributes: Any,
 ) -> Any:
-    """Evaluate one opcode. result None: the shape of operand 0. to_apply: (opcode, element type[, result type,
-    attributes]).
+    """Evaluate one opcode. result None: the shape of operand 0.
+
+    to_apply: (opcode, element type[, result type, attributes]).
     """
     module = HloModule("test")
     bodies: tuple[HloComputation, ...] = ()

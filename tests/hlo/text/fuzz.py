@@ -251,7 +251,10 @@ def _alarm(signum: int, frame: Any) -> None:
 
 
 def examine(text: str, seconds: float = SECONDS_PER_TEXT) -> tuple[str, Found | None]:
-    """(`refused`, `unverified` or `accepted`; None or what went wrong). seconds: of processor time, so that a busy machine is no hang."""
+    """(`refused`, `unverified` or `accepted`; None or what went wrong).
+
+    seconds: of processor time, so that a busy machine is no hang.
+    """
     before = signal.signal(signal.SIGPROF, _alarm)
     try:
         return _examine(text, seconds)

@@ -117,7 +117,10 @@ def test_a_hundred_thousand_instructions_take_less_than_650_bytes_each() -> None
 
 
 def calls_of(function: Callable[[], Any]) -> int:
-    """How many functions, Python's and C's, one call of `function` calls. Counting keeps the work comparable on a busy machine."""
+    """How many functions, Python's and C's, one call of `function` calls.
+
+    Counting keeps the work comparable on a busy machine.
+    """
     count = 0
 
     def note(frame: Any, event: str, argument: Any) -> None:

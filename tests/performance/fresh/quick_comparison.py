@@ -35,7 +35,10 @@ def measure(
     rounds: int,
     slice_seconds: float,
 ) -> dict[str, Any]:
-    """Compile, check and time one workload in both workers. An error of either side is the result, under `error`."""
+    """Compile, check and time one workload in both workers.
+
+    An error of either side is the result, under `error`.
+    """
     found: dict[str, Any] = {}
     outputs: list[list[Any]] = []
     types = re.findall(r"\b([a-z]\w*)\[", workload["outputs"])

@@ -17,8 +17,10 @@ import pytest
 
 
 class Recorder:
-    """Runs tests in an order that is shuffled but fixed, until the time is up. rows: where each is noted; done: names that are left out;
-    only: the names that run, None for all.
+    """Runs tests in an order that is shuffled but fixed, until the time is up.
+
+    rows: where each is noted; done: names that are left out; only: the names that run, None for
+    all.
     """
 
     def __init__(self, rows: Path, seconds: float, done: set[str], only: set[str] | None) -> None:

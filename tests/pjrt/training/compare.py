@@ -1,4 +1,6 @@
-"""Training scripts on JAX's own CPU and through the plugin: losses, time per step, memory. See README.md.
+"""Training scripts on JAX's own CPU and through the plugin: losses, time per step, memory.
+
+See README.md.
 
 python tests/pjrt/training/compare.py [NAME or PATH ...] [--rounds 1]
 """

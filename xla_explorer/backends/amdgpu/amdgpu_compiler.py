@@ -49,7 +49,10 @@ _EXPANDED = (
 
 
 class AmdGpuCompiler:
-    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`: architecture: `gfx942` (default) or `gfx90a`."""
+    """See `backends.interfaces.Compiler`.
+
+    `CompileOptions.backend_options`: architecture: `gfx942` (default) or `gfx90a`.
+    """
 
     name = "amdgpu"
 

@@ -20,7 +20,10 @@ _KERNEL_NAME = re.compile(r"^\s+\.name:\s+(\S+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class AmdArchitecture:
-    """name: as LLVM spells it. compute_units: of the largest product. wavefronts_per_unit: resident at once."""
+    """name: as LLVM spells it.
+
+    compute_units: of the largest product. wavefronts_per_unit: resident at once.
+    """
 
     name: str
     product: str

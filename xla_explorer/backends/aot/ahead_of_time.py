@@ -45,7 +45,10 @@ _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
 
 
 class Buffer(NamedTuple):
-    """An argument or a result of the entry. name: a C identifier. instruction: its HLO name. leaf: its index inside a tuple."""
+    """An argument or a result of the entry.
+
+    name: a C identifier. instruction: its HLO name. leaf: its index inside a tuple.
+    """
 
     name: str
     instruction: str
@@ -160,8 +163,10 @@ def refusals(program: HostProgram) -> list[Reason]:
 def ahead_of_time_program(
     module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default"
 ) -> AheadOfTimeProgram:
-    """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError; ElidedConstantsError for
-    text that left the values of constants out: a file is not to outlive a warning.
+    """Optimise a copy of a module and compile it.
+
+    Errors as for `compile_ahead_of_time`, and UnknownTargetError; ElidedConstantsError for text
+    that left the values of constants out: a file is not to outlive a warning.
     """
     if elided := elided_constants(module):
         raise ElidedConstantsError([elided_reason(constant) for constant in elided], REMEDY)

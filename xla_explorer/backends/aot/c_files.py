@@ -134,7 +134,10 @@ def _typed_call(program: AheadOfTimeProgram) -> list[str]:
 
 
 def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
-    """Static buffers, a call, the first values of each result. align: what makes a static buffer aligned."""
+    """Static buffers, a call, the first values of each result.
+
+    align: what makes a static buffer aligned.
+    """
     p = program.prefix
     static = []
     for name, buffers in (("in", program.inputs), ("out", program.outputs)):

@@ -31,8 +31,9 @@ class Weight(NamedTuple):
 
 
 class ProgramEntry(NamedTuple):
-    """lines: of the whole IR module, with origins. weights: empty where all constants are in the object. workspace_bytes: what the
-    caller provides.
+    """lines: of the whole IR module, with origins.
+
+    weights: empty where all constants are in the object. workspace_bytes: what the caller provides.
     """
 
     lines: list[str]

@@ -19,8 +19,10 @@ ARENA = Arena()
 
 
 class Activation:
-    """Made from the table's entries that all runs share (constants and tables). address: of the table. failure: what ended the last run,
-    where it was a step on the evaluator. arena: None before `take_memory`.
+    """Made from the table's entries that all runs share (constants and tables).
+
+    address: of the table. failure: what ended the last run, where it was a step on the evaluator.
+    arena: None before `take_memory`.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class Activation:
 
     # -- the evaluator, for what has no native code ------------------------------------------------
     def _evaluate(self, number: int) -> int:
-        """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
+        """Called from native code: evaluate step `number` on the buffers.
+
+        Errors are kept and end the execution.
+        """
         try:
             step: EvaluatorStep = self.program.evaluator_steps[number]
             if step.record_slot is not None:

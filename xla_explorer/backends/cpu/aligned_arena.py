@@ -95,7 +95,9 @@ def _map_pages(length: int) -> mmap.mmap:
 
 
 class ArenaBuffer:
-    """Scratch memory: `address` (aligned) and `size` bytes. Return it with `release` or a `with` block.
+    """Scratch memory: `address` (aligned) and `size` bytes.
+
+    Return it with `release` or a `with` block.
 
     One that is dropped without it goes back to the system, not to the arena.
     """
@@ -142,7 +144,10 @@ class Arena:
         self._lock = threading.Lock()
 
     def take(self, size: int) -> ArenaBuffer:
-        """A buffer of at least `size` bytes, aligned to 64 (2 MB if large). About 0.4 us when one is there."""
+        """A buffer of at least `size` bytes, aligned to 64 (2 MB if large).
+
+        About 0.4 us when one is there.
+        """
         wanted = size_class(size)
         with self._lock:
             stack = self._free.get(wanted)
@@ -209,7 +214,10 @@ class _SizeClass:
 
 
 class OutputSlot:
-    """A prepared request: arrays of one shape and type from one pool. Calling `take` costs about half a microsecond."""
+    """A prepared request: arrays of one shape and type from one pool.
+
+    Calling `take` costs about half a microsecond.
+    """
 
     __slots__ = ("_class", "_pool", "dtype", "nbytes", "shape")
 
@@ -254,7 +262,9 @@ class OutputSlot:
 
 
 class OutputPool:
-    """Arrays for results. Their memory is handed out again only when the array and all its views are gone.
+    """Arrays for results.
+
+    Their memory is handed out again only when the array and all its views are gone.
 
     Whoever holds an array, a view, a memoryview or a DLPack capsule of it holds a reference to the owner of the memory,
     so the reference count of that owner says whether the block is free; no finaliser runs and none can be missed.

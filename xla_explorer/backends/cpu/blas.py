@@ -102,7 +102,9 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 
 @functools.lru_cache(maxsize=1)
 def load_blas() -> ctypes.CDLL:
-    """The library, loaded once, with one thread per call (we partition the work ourselves). Raises BlasUnavailable.
+    """The library, loaded once, with one thread per call (we partition the work ourselves).
+
+    Raises BlasUnavailable.
 
     OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for
     that moment only: an OPENBLAS_CORETYPE of the environment is meant for numpy's and scipy's copies, often to work around

@@ -87,7 +87,10 @@ class CpuCompiler:
         return ahead_of_time_program(module, options)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
+        """Optimise a copy of the module.
+
+        `none` runs only what code generation cannot do without.
+        """
         asked = options.backend_options
         policy = _fusion_policy(asked.get("fusion_policy"))
         default = cpu_pipeline(
@@ -107,7 +110,10 @@ class CpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
+        """Buffers, LLVM IR, object, executable.
+
+        A module with dynamic dimensions runs on the evaluator as a whole.
+        """
         dynamic = why_no_native_code(trace.module, sizes=True)
         if dynamic is not None:
             return on_the_evaluator(trace, options, dynamic)

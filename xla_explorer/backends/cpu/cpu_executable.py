@@ -38,7 +38,10 @@ _executables: weakref.WeakSet[CpuExecutable] = weakref.WeakSet()
 
 
 class CpuExecutable:
-    """See `backends.interfaces.Executable`. Calls are serialised: `execute` has one arena; callers side by side use `native_calls`."""
+    """See `backends.interfaces.Executable`.
+
+    Calls are serialised: `execute` has one arena; callers side by side use `native_calls`.
+    """
 
     def __init__(
         self,
@@ -133,8 +136,11 @@ class CpuExecutable:
 
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, arrays: list[Array], entry: Any = None) -> list[Array]:
-        """Parameter leaves in, result leaves out. Inputs are only read, but for those that were given away (`donate=True`): their
-        memory is that of the result, unless it is read-only or part of another argument, too. entry: of another build.
+        """Parameter leaves in, result leaves out.
+
+        Inputs are only read, but for those that were given away (`donate=True`): their memory is
+        that of the result, unless it is read-only or part of another argument, too. entry: of
+        another build.
         """
         with self._lock:
             _, results = self._fill_table(arrays)

@@ -41,7 +41,10 @@ class CpuPlatform:
 
 
 class CpuStreamExecutor:
-    """See `backends.interfaces.StreamExecutor`. Everything happens at once on the calling thread, so streams are empty words."""
+    """See `backends.interfaces.StreamExecutor`.
+
+    Everything happens at once on the calling thread, so streams are empty words.
+    """
 
     def allocate(self, size: int) -> DeviceMemory:
         """Host memory aligned to 64 bytes."""

@@ -53,7 +53,10 @@ _ROUNDS: Final = 9
 
 
 class CycleCounter(NamedTuple):
-    """per_microsecond: steps of the counter. probe_us: microseconds that the probes around one step add to it."""
+    """per_microsecond: steps of the counter.
+
+    probe_us: microseconds that the probes around one step add to it.
+    """
 
     per_microsecond: float
     probe_us: float

@@ -29,7 +29,9 @@ _SECONDS_BEFORE_FORGETTING = 600.0
 
 
 class ForeignProgram:
-    """One program with memory to run in. `record` is the attribute by which the foreign function finds it.
+    """One program with memory to run in.
+
+    `record` is the attribute by which the foreign function finds it.
 
     JAX may run the program after whoever asked for it is gone; so the memory stays for a while after that, and while it runs.
     """

@@ -1,4 +1,6 @@
-"""What this machine can do at most, measured: memory bandwidth and fused multiply-adds. The lines of the roofline.
+"""What this machine can do at most, measured: memory bandwidth and fused multiply-adds.
+
+The lines of the roofline.
 
 Measured once (under a second) with code compiled for exactly this CPU, then kept in the user's
 cache folder.
@@ -46,7 +48,9 @@ _CACHED_SIZES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MachineLimits:
-    """Measured peaks. Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
+    """Measured peaks.
+
+    Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
     is 2).
 
     Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use. cached_bandwidth: of one
@@ -73,7 +77,10 @@ class MachineLimits:
     processor_share: float = 1.0
 
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
-        """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
+        """Peak flop/s for an element type on a number of threads.
+
+        Types but f64 (and c128) count as f32.
+        """
         wide = dtype in ("f64", "c128", "float64", "complex128")
         one, everything = (
             (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
@@ -83,7 +90,9 @@ class MachineLimits:
     def bandwidth(
         self, threads: int = 1, touched: float | None = None, *, streaming: bool = False
     ) -> float:
-        """Peak bytes/s on a number of threads. touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
+        """Peak bytes/s on a number of threads.
+
+        touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
         are written past the cache.
         """
         if touched is not None:
@@ -258,7 +267,10 @@ def _store(path: Path, limits: MachineLimits) -> None:
 
 
 def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
-    """Measure now, under a second. array_bytes: size of each of the three arrays of the triad, per core."""
+    """Measure now, under a second.
+
+    array_bytes: size of each of the three arrays of the triad, per core.
+    """
     host, clock = host_target(), _Clock()
     cores = usable_cores()
     streams = host.architecture == "x86_64"  # what our kernels write past the cache on
@@ -368,7 +380,10 @@ def _available_bytes() -> int:
 
 
 class _Clock:
-    """Times work. share: of the best times on one core, the least part in which the thread had the core."""
+    """Times work.
+
+    share: of the best times on one core, the least part in which the thread had the core.
+    """
 
     def __init__(self) -> None:
         self.share = 1.0

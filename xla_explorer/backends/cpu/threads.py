@@ -218,7 +218,10 @@ _PAUSES: Final = {
 
 
 def pool_ir(architecture: str) -> str:
-    """LLVM IR of the pool. It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448."""
+    """LLVM IR of the pool.
+
+    It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448.
+    """
     pause, declaration = _PAUSES.get(architecture, ('fence syncscope("singlethread") seq_cst', ""))
     places = {
         "JOB_CONTEXT": _JOB + 8,

@@ -16,7 +16,10 @@ from xla_explorer.compiler.target import Cores, Source, Target, cpu_target
 def described_cpu(
     description: TargetDescription | None = None, *, libraries: bool = False
 ) -> Target:
-    """The CPU of a description, this machine's by default. libraries: whether code may call BLAS and LAPACK."""
+    """The CPU of a description, this machine's by default.
+
+    libraries: whether code may call BLAS and LAPACK.
+    """
     description = description or host_target()
     return _described(
         description, libraries, usable_cores() if description.is_host else 1, description.is_host

@@ -28,8 +28,10 @@ def write_program(
     decides: bool = True,
     finished: Finished | None = None,
 ) -> HostProgram:
-    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function. control:
-    what the user forces and forbids. scheduled: the kernels that the user writes. decides, finished: see `ProgramKernels`.
+    """The program of a scheduled module with assigned buffers, for this machine by default.
+
+    name: of its entry function. control: what the user forces and forbids. scheduled: the kernels
+    that the user writes. decides, finished: see `ProgramKernels`.
     """
     leaves = [
         (p.payload, index, leaf)

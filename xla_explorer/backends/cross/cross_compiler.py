@@ -41,7 +41,10 @@ _OPTIONS = ("cpu", "features")
 
 
 class CrossCompiler:
-    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`: cpu, features, as LLVM spells them."""
+    """See `backends.interfaces.Compiler`.
+
+    `CompileOptions.backend_options`: cpu, features, as LLVM spells them.
+    """
 
     def __init__(self, target: CpuTarget) -> None:
         self.target = target
@@ -71,8 +74,10 @@ class CrossCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, LLVM IR, object; an executable where a runner is there. A module with an instruction without native code has
-        neither: nothing there could evaluate it.
+        """Buffers, LLVM IR, object; an executable where a runner is there.
+
+        A module with an instruction without native code has neither: nothing there could evaluate
+        it.
         """
         description = self._description(options)
         seconds = {"hlo-passes": trace.seconds}

@@ -1,4 +1,7 @@
-"""Another CPU as a platform. Memory is this machine's: arrays travel to the emulated program in files or into its memory."""
+"""Another CPU as a platform.
+
+Memory is this machine's: arrays travel to the emulated program in files or into its memory.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ class InterpreterPlatform:
 
 
 class InterpreterCompiler:
-    """See `backends.interfaces.Compiler`. Its default pipeline is empty: the module is evaluated as it was written."""
+    """See `backends.interfaces.Compiler`.
+
+    Its default pipeline is empty: the module is evaluated as it was written.
+    """
 
     name = "interpreter"
 

@@ -30,7 +30,10 @@ def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
 
 
 def why_no_native_code(module: HloModule, sizes: bool = False) -> Reason | None:
-    """Why the (optimised) module as a whole gets no native code; None when it does. sizes: see `dynamic_dimension`."""
+    """Why the (optimised) module as a whole gets no native code; None when it does.
+
+    sizes: see `dynamic_dimension`.
+    """
     return dynamic_dimension(module, sizes) or _shared_computation(module)
 
 

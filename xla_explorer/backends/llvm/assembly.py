@@ -55,8 +55,10 @@ _WORD = re.compile(r"[\w.$]+")
 
 
 class AssemblyLine(NamedTuple):
-    """One line. kind: `instruction`, `label`, `directive`, `data`, `comment`, `packet` (a brace around instructions that are issued
-    together) or `blank`.
+    """One line.
+
+    kind: `instruction`, `label`, `directive`, `data`, `comment`, `packet` (a brace around
+    instructions that are issued together) or `blank`.
 
     hlo_line: line of the source file, from 1; None where the compiler names none. function: the symbol it belongs to.
     """

@@ -55,7 +55,10 @@ class LlvmInThisProcessWarning(RuntimeWarning):
 
 
 class CodeProcess:
-    """One process of LLVM. `submit` may be called by several threads. NoCodeProcessError where none can be started."""
+    """One process of LLVM. `submit` may be called by several threads.
+
+    NoCodeProcessError where none can be started.
+    """
 
     def __init__(self, threads: int) -> None:
         self._numbers = itertools.count(READY + 1)
@@ -94,7 +97,10 @@ class CodeProcess:
         return self._process.pid
 
     def submit(self, job: Job) -> Future[Made]:
-        """Have a job done. The future raises what the job did, or how the process ended (ChildEndedError)."""
+        """Have a job done.
+
+        The future raises what the job did, or how the process ended (ChildEndedError).
+        """
         future: Future[Made] = Future()
         future.set_running_or_notify_cancel()
         with self._lock:
@@ -113,7 +119,10 @@ class CodeProcess:
         return future
 
     def abandon(self, future: Future[Made]) -> None:
-        """Nobody waits for the job any more. LLVM cannot be interrupted: the process ends, unless it has other jobs."""
+        """Nobody waits for the job any more.
+
+        LLVM cannot be interrupted: the process ends, unless it has other jobs.
+        """
         with self._lock:
             others = [found for found in self._jobs.values() if found is not future]
         if not others:
@@ -242,7 +251,11 @@ def submit(job: Job) -> Future[Made]:
 
 
 def result_of(future: Future[Made]) -> Made:
-    """Wait for a job. What it raised; ChildEndedError where LLVM ended its process; NoCodeProcessError where there was none."""
+    """Wait for a job.
+
+    What it raised; ChildEndedError where LLVM ended its process; NoCodeProcessError where there was
+    none.
+    """
     try:
         return future.result()
     except BaseException:

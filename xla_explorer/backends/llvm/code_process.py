@@ -113,7 +113,10 @@ def _told(problem: Exception) -> dict[str, Any]:
 
 
 class _Workers:
-    """The threads that do jobs: one of them waits for the next, the others work. Each that takes a job sees to it that one waits."""
+    """The threads that do jobs: one of them waits for the next, the others work.
+
+    Each that takes a job sees to it that one waits.
+    """
 
     def __init__(self, jobs: int, answers: int, most: int) -> None:
         self._incoming, self._answers = Incoming(jobs), answers

@@ -22,9 +22,12 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @dataclass(frozen=True, slots=True)
 class CpuTarget:
-    """name: of the backend. cpu, features: what the backend generates code for unless told otherwise. baseline: features that every
-    program for this triple may assume (ahead of time, where nothing else is asked for). runner: how programs run here: `qemu`,
-    `native`, `wasmtime`, or empty: compile and look only. compiler: of C, for linking. emulator: qemu's program and options.
+    """name: of the backend.
+
+    cpu, features: what the backend generates code for unless told otherwise. baseline: features
+    that every program for this triple may assume (ahead of time, where nothing else is asked for).
+    runner: how programs run here: `qemu`, `native`, `wasmtime`, or empty: compile and look only.
+    compiler: of C, for linking. emulator: qemu's program and options.
     """
 
     name: str

@@ -43,7 +43,10 @@ class LlvmFallbackWarning(RuntimeWarning):
 
 
 class Finished(NamedTuple):
-    """What was made of a job: mostly one object or text. remarks: what had to be done otherwise, and why."""
+    """What was made of a job: mostly one object or text.
+
+    remarks: what had to be done otherwise, and why.
+    """
 
     data: tuple[bytes, ...]
     seconds: dict[str, float]
@@ -70,7 +73,10 @@ def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
 
 
 class _Probe:
-    """Does one job at a time, in a process that is replaced when it ends. died: how it did the last time."""
+    """Does one job at a time, in a process that is replaced when it ends.
+
+    died: how it did the last time.
+    """
 
     def __init__(self) -> None:
         self._process: CodeProcess | None = None

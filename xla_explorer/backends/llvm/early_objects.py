@@ -75,7 +75,10 @@ class EarlyObjects:
         return result.data, result.remarks
 
     def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
-        """The program as a whole: what is not compiled yet of its text is compiled now. parts: see `optimize_and_emit`."""
+        """The program as a whole: what is not compiled yet of its text is compiled now.
+
+        parts: see `optimize_and_emit`.
+        """
         rest = without_functions(ir_text, self._functions) if self._functions else None
         compiled = optimize_and_emit(
             rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts

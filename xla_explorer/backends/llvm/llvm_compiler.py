@@ -216,7 +216,10 @@ def optimized_parts(
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
 ) -> list[str]:
-    """The same, module by module: functions that are compiled as written have one of their own. Metadata is numbered in each anew."""
+    """The same, module by module: functions that are compiled as written have one of their own.
+
+    Metadata is numbered in each anew.
+    """
     description, options = description or host_target(), options or OptimizationOptions()
     return _texts("ir", ir_text, description, options, False)
 
@@ -228,7 +231,10 @@ def emit_assembly(
     *,
     verbose: bool = False,
 ) -> str:
-    """Assembly text. verbose: with LLVM's comments (loop nesting, spills, constants). Errors as `optimize_and_emit`."""
+    """Assembly text.
+
+    verbose: with LLVM's comments (loop nesting, spills, constants). Errors as `optimize_and_emit`.
+    """
     description, options = description or host_target(), options or OptimizationOptions()
     return "\n".join(_texts("assembly", ir_text, description, options, verbose))
 

@@ -67,8 +67,11 @@ class OptimizationOptions:
             ) from None
 
     def reduces_strength(self, description: TargetDescription) -> bool:
-        """Whether LLVM reduces strength. Without it on x86: the same speed, at three quarters of the time of generating code, and 2 % less
-        of that. Elsewhere it was not measured, and addresses of fewer parts would cost an addition for each access.
+        """Whether LLVM reduces strength.
+
+        Without it on x86: the same speed, at three quarters of the time of generating code, and 2 %
+        less of that. Elsewhere it was not measured, and addresses of fewer parts would cost an
+        addition for each access.
         """
         return self.strength_reduction or description.architecture != "x86_64"
 
@@ -110,7 +113,9 @@ class Job(NamedTuple):
 
 
 def perform(job: Job) -> tuple[bytes, dict[str, float]]:
-    """Do the job in this process. Returns what is wanted, and the seconds of each step: `parse`, `optimize`, `emit`.
+    """Do the job in this process.
+
+    Returns what is wanted, and the seconds of each step: `parse`, `optimize`, `emit`.
 
     Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or one without objects.
     """
@@ -190,8 +195,10 @@ class IrModule:
 def run_pipeline(
     module: Any, machine: Any, options: OptimizationOptions, passes: str = "default"
 ) -> None:
-    """Optimise a llvmlite module in place. passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 whatever the level (`none`), or
-    what makes registers of variables and folds (`short`).
+    """Optimise a llvmlite module in place.
+
+    passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 whatever the level (`none`), or what
+    makes registers of variables and folds (`short`).
     """
     binding = llvm()
     tuning = binding.create_pipeline_tuning_options(

@@ -104,7 +104,9 @@ def llvm_pass_trace(
 
 
 class LlvmPassTime(NamedTuple):
-    """What LLVM says one of its passes took. level: `ir` or `machine`. seconds: processor time of all runs together. runs: how many entries
+    """What LLVM says one of its passes took.
+
+    level: `ir` or `machine`. seconds: processor time of all runs together. runs: how many entries
     of LLVM's table these are: a pass that stands in the pipeline twice has two.
     """
 

@@ -132,7 +132,10 @@ class NativeLibrary:
             ) from None
 
     def function_address(self, name: str) -> int:
-        """Address of an exported symbol. Valid until the library is closed. KeyError if it was not exported."""
+        """Address of an exported symbol.
+
+        Valid until the library is closed. KeyError if it was not exported.
+        """
         if self._tracker is None:
             raise ValueError("this native library is closed")
         address: int = self._tracker[name]

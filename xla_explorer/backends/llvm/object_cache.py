@@ -33,7 +33,10 @@ _TOUCH_INTERVAL_SECONDS = 600.0
 
 
 class KeptOnDisk(NamedTuple):
-    """What is kept in the folder of caches. holds: a phrase. max_bytes: its bound, then the least recently used goes; 0 for a few KiB."""
+    """What is kept in the folder of caches.
+
+    holds: a phrase. max_bytes: its bound, then the least recently used goes; 0 for a few KiB.
+    """
 
     holds: str
     max_bytes: int
@@ -73,7 +76,9 @@ class CacheStatistics:
 
 
 class ObjectCache:
-    """Bytes by key. All methods are safe from several threads and several processes; none raises for a disk problem.
+    """Bytes by key.
+
+    All methods are safe from several threads and several processes; none raises for a disk problem.
 
     folder: None for the platform's cache folder. max_bytes: bound of the folder. memory_bytes: bound of the layer in
     memory. enabled=False makes every `get` a miss and every `put` nothing.
@@ -155,7 +160,10 @@ class ObjectCache:
             self.trim()
 
     def trim(self) -> int:
-        """Delete least recently used files until the folder is within its bound. Returns the bytes that stay."""
+        """Delete least recently used files until the folder is within its bound.
+
+        Returns the bytes that stay.
+        """
         files: list[tuple[float, int, str]] = []
         now = time.time()
         for folder, _, names in os.walk(self.folder):

@@ -43,7 +43,10 @@ def _leaked_disposal(kind: type) -> Any:
 
 
 def emit_object(machine: Any, module: Any, strength_reduction: bool = True) -> bytes:
-    """Return the object code of an optimised llvmlite module. TargetError if LLVM writes assembly only."""
+    """Return the object code of an optimised llvmlite module.
+
+    TargetError if LLVM writes assembly only.
+    """
     functions = _unlocked()
     try:
         with _at_work[0].emitting(strength_reduction):
@@ -71,8 +74,11 @@ def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = Tru
 
 
 class _Emitters:
-    """The threads that generate code now. Whether LLVM's code generator reduces the strength of indices in loops is a setting of the
-    whole process: who wants the one waits for those that have the other, and the last leaves LLVM as it was.
+    """The threads that generate code now.
+
+    Whether LLVM's code generator reduces the strength of indices in loops is a setting of the whole
+    process: who wants the one waits for those that have the other, and the last leaves LLVM as it
+    was.
     """
 
     def __init__(self) -> None:

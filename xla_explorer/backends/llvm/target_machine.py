@@ -144,7 +144,10 @@ _initialised: set[str] = set()
 
 
 def llvm(all_targets: bool = False) -> Any:
-    """The module `llvmlite.binding`, with the native target (or all targets) initialised. Cheap once done."""
+    """The module `llvmlite.binding`, with the native target (or all targets) initialised.
+
+    Cheap once done.
+    """
     import llvmlite.binding as binding
 
     wanted = "all" if all_targets else "native"
@@ -280,7 +283,9 @@ def describe_target(
     code_model: str = "default",
     abi_name: str = "",
 ) -> TargetDescription:
-    """A target for object files. Fills in what LLVM needs but people forget, and what follows from the names.
+    """A target for object files.
+
+    Fills in what LLVM needs but people forget, and what follows from the names.
 
     `describe_target("riscv64-linux-gnu", features="+m,+a,+f,+d,+c,+v")` gets ABI `lp64d`.
     """
@@ -420,8 +425,10 @@ _MACHINES_OF_A_THREAD = 16
 
 
 def own_target_machine(description: TargetDescription, level: int = 3) -> Any:
-    """The calling thread's TargetMachine for a target, which it must leave as it is. LLVM works out what a CPU can do (0.7 ms) when a
-    machine generates code for the first time, and no two threads may use one at a time. Errors as `create_target_machine`.
+    """The calling thread's TargetMachine for a target, which it must leave as it is.
+
+    LLVM works out what a CPU can do (0.7 ms) when a machine generates code for the first time, and
+    no two threads may use one at a time. Errors as `create_target_machine`.
     """
     machines: dict[tuple[str, bool, int], Any] | None = getattr(_own, "machines", None)
     if machines is None:

@@ -31,7 +31,9 @@ class TargetRequestError(XlaExplorerError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TargetRequest:
-    """cpu: empty for the one that is here. vector_bits: the widest vectors to use, 0 for what the CPU has. cores: 0 for those that this
+    """cpu: empty for the one that is here.
+
+    vector_bits: the widest vectors to use, 0 for what the CPU has. cores: 0 for those that this
     process may use.
     """
 
@@ -42,7 +44,9 @@ class TargetRequest:
 
 @functools.lru_cache(maxsize=8)
 def parse_target_request(text: str) -> TargetRequest:
-    """The value of the variable, read. Each part may stand once; blanks around it do not count. Raises TargetRequestError.
+    """The value of the variable, read.
+
+    Each part may stand once; blanks around it do not count. Raises TargetRequestError.
 
     >>> parse_target_request("x86-64-v4,prefer-256,cores=1")
     TargetRequest(cpu='x86-64-v4', vector_bits=256, cores=1)

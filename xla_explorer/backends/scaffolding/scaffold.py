@@ -26,7 +26,11 @@ class ScaffoldError(XlaExplorerError, ValueError):
 
 @dataclass(frozen=True)
 class Scaffold:
-    """folder: of the package. files: what was written, relative to it. lines: of Python that make the backend, tests not counted."""
+    """folder: of the package.
+
+    files: what was written, relative to it. lines: of Python that make the backend, tests not
+    counted.
+    """
 
     name: str
     scenario: int

@@ -45,7 +45,10 @@ class ConformanceRow(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """The smallest module that fails as the first failing program did. arguments: leaves. expected, got: None after a crash."""
+    """The smallest module that fails as the first failing program did.
+
+    arguments: leaves. expected, got: None after a crash.
+    """
 
     row: ConformanceRow
     text: str
@@ -75,7 +78,10 @@ class Failure(NamedTuple):
 
 
 class Conformance:
-    """rows: a ConformanceRow each. first_failure: minimised; None when nothing is wrong and nothing crashed."""
+    """rows: a ConformanceRow each.
+
+    first_failure: minimised; None when nothing is wrong and nothing crashed.
+    """
 
     def __init__(
         self, backend: str, rows: list[ConformanceRow], first_failure: Failure | None

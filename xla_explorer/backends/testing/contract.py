@@ -30,7 +30,10 @@ _PLACES = ("kernel", "library", "copy", "evaluator")
 
 
 class ContractCheck(NamedTuple):
-    """status: `ok`, `failed`, `skipped`. message: what is wrong and what to mend, or why it was skipped."""
+    """status: `ok`, `failed`, `skipped`.
+
+    message: what is wrong and what to mend, or why it was skipped.
+    """
 
     name: str
     status: str
@@ -270,7 +273,9 @@ CHECKS: tuple[Callable[[Subject], str | None], ...] = (
 
 
 def contract(backend: str | Platform, *, sample: int = 1) -> Contract:
-    """Check a backend, by its registered name or as a Platform. `.require()` raises when a promise is broken; never raises itself.
+    """Check a backend, by its registered name or as a Platform.
+
+    `.require()` raises when a promise is broken; never raises itself.
 
     sample: whether supports() tells the truth is asked about every `sample`-th program only; running all is what takes time.
     """

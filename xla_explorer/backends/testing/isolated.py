@@ -23,7 +23,10 @@ from xla_explorer.hlo.text import parse_hlo
 
 
 class IsolatedRunner:
-    """Runs modules on a registered backend in a child process, a new one after a death. timeout: seconds for one module."""
+    """Runs modules on a registered backend in a child process, a new one after a death.
+
+    timeout: seconds for one module.
+    """
 
     def __init__(self, backend: str, timeout: float = 120) -> None:
         self.backend, self.timeout = backend, timeout

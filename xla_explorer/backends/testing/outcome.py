@@ -33,7 +33,10 @@ Run = tuple[Outcome, list[Array], list[Array] | None, list[Array] | None]
 
 
 def run_module(backend: Platform, module: HloModule, values: str, seed: int) -> Run:
-    """Compile and run on arguments drawn as `values` says. Raises what the evaluator raises, never what the backend does."""
+    """Compile and run on arguments drawn as `values` says.
+
+    Raises what the evaluator raises, never what the backend does.
+    """
     arguments, expected = reference(module, values, seed)
     compiler, options = backend.compiler(), CompileOptions(cache=False)
     try:

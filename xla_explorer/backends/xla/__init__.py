@@ -13,5 +13,8 @@ __all__ = ["XlaPlatform", "dumped_stages", "dumped_trace", "platform"]
 
 
 def platform(python: str | None = None) -> XlaPlatform:
-    """The platform object that the registry hands out. python: another environment whose jaxlib it is (`xla:FOLDER`)."""
+    """The platform object that the registry hands out.
+
+    python: another environment whose jaxlib it is (`xla:FOLDER`).
+    """
     return XlaPlatform(python)

@@ -39,8 +39,9 @@ _OUT_OF_MEMORY: Final = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "Me
 
 
 class XlaChild:
-    """One child process and the folder into which its XLA dumps every pass. `close`, being forgotten, or the end of Python
-    ends both.
+    """One child process and the folder into which its XLA dumps every pass.
+
+    `close`, being forgotten, or the end of Python ends both.
 
     Its limits are those of `foundation.limits.bounds` where it is made; where none hold there, a request has those where it is asked.
     The start of the process, which loads jaxlib, is not counted.

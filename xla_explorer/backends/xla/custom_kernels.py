@@ -1,4 +1,6 @@
-"""Kernels that a program brings along: Pallas's, Triton's. XLA calls them and cannot look inside; their calls say what they are.
+"""Kernels that a program brings along: Pallas's, Triton's.
+
+XLA calls them and cannot look inside; their calls say what they are.
 
 A call of Triton has its function's name, its grid and its own intermediate representation in its
 configuration, an MLIR dictionary. The representation is text, or MLIR bytecode, which jaxlib prints
@@ -30,8 +32,11 @@ _SOURCE: Final = re.compile(rb"[\w.<>]{3,}\.<locals>\.\w+")
 
 
 class CustomKernel(NamedTuple):
-    """A kernel of the program's own. id: of its instruction. function: the kernel's name on the device. code: its representation as text,
-    empty where it is bytecode. bytecode: that, else empty. source: the function of the user that it was made of, where its code says so.
+    """A kernel of the program's own.
+
+    id: of its instruction. function: the kernel's name on the device. code: its representation as
+    text, empty where it is bytecode. bytecode: that, else empty. source: the function of the user
+    that it was made of, where its code says so.
     """
 
     name: str

@@ -43,7 +43,10 @@ def _foreign_pass(name: str) -> HloPass:
 
 
 def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
-    """XLA's passes as a PassTrace: a step for every text that differs from the one before. Times are not in a dump."""
+    """XLA's passes as a PassTrace: a step for every text that differs from the one before.
+
+    Times are not in a dump.
+    """
     trace = PassTrace(module, PassPipeline("xla", ()), None, stages[0].snapshot)
     before = stages[0].snapshot
     for stage in stages[1:]:

@@ -30,7 +30,10 @@ _PICKED: Final = (
 
 
 def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int | None]]:
-    """SASS of dumped PTX, and the instruction of each line. known: name of a kernel's function -> the id of its instruction."""
+    """SASS of dumped PTX, and the instruction of each line.
+
+    known: name of a kernel's function -> the id of its instruction.
+    """
     lines: list[str] = []
     origins: list[int | None] = []
     for path in paths:

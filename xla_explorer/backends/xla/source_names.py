@@ -19,7 +19,9 @@ _MARK = "xla_explorer/"
 
 
 class SourceNames:
-    """The way there and back for one module. restored: XLA's name to ours, of each instruction of the text that came back last.
+    """The way there and back for one module.
+
+    restored: XLA's name to ours, of each instruction of the text that came back last.
 
     text, constants: what is sent; the values of large constants by their names.
     """

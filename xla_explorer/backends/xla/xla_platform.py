@@ -46,7 +46,10 @@ _NOTHING_RUNS = frozenset({"parameter", "constant", "tuple", "get-tuple-element"
 
 
 class XlaPlatform:
-    """See `backends.interfaces.Platform`. python: the environment whose jaxlib it is, as a folder or an interpreter; None for this one."""
+    """See `backends.interfaces.Platform`.
+
+    python: the environment whose jaxlib it is, as a folder or an interpreter; None for this one.
+    """
 
     description = (
         "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
@@ -82,7 +85,10 @@ class XlaPlatform:
 
 
 class XlaCompiler:
-    """See `backends.interfaces.Compiler`. XLA decides about its passes: `passes=`, journal levels and overrides do not reach it."""
+    """See `backends.interfaces.Compiler`.
+
+    XLA decides about its passes: `passes=`, journal levels and overrides do not reach it.
+    """
 
     name = "xla"
 

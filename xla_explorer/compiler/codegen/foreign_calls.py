@@ -60,7 +60,10 @@ def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
 
 
 def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
-    """The status of a call, 0 where all went well. addresses: of the operands, then of the results; None of a token."""
+    """The status of a call, 0 where all went well.
+
+    addresses: of the operands, then of the results; None of a token.
+    """
     for k, address in enumerate(addresses):
         buffer = w.value(f"load ptr, ptr {_at(w, record, _WORD * (FIRST_BUFFER + k))}")
         w.do(f"store ptr {address or 'null'}, ptr {_at(w, buffer, BUFFER_DATA)}")

@@ -61,7 +61,10 @@ def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
 
 
 class OpenLoop:
-    """A loop being written. carried: its loop-carried values in the body; following: to be set, the same after an iteration."""
+    """A loop being written.
+
+    carried: its loop-carried values in the body; following: to be set, the same after an iteration.
+    """
 
     __slots__ = ("carried", "following", "index")
 
@@ -397,7 +400,10 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return phi
 
     def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
-        """Branch back where the condition holds. The effort of the function follows from the metadata of its loops."""
+        """Branch back where the condition holds.
+
+        The effort of the function follows from the metadata of its loops.
+        """
         self.effort = max(self.effort, _EFFORTS.get(metadata, OptimizationLevel.DEFAULT))
         self._choices += metadata != UNROLL
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")

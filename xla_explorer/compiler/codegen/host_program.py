@@ -240,8 +240,10 @@ class HostProgramWriter:
 
     # -- the whole ---------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
-        """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
-        to lead to different memory: LLVM then keeps what a loop carries in registers.
+        """The function that is entered.
+
+        In a program with loops it hands the table's pointers to another one, as parameters that are
+        known to lead to different memory: LLVM then keeps what a loop carries in registers.
         """
         body, body_origins = self.w.body_lines()
         pointers: list[str] = []
@@ -368,8 +370,10 @@ class HostProgramWriter:
 
 
 def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:
-    """Whether all that a condition reads is constant after the first turn. LLVM would then make an endless loop of the `while`, or none,
-    give it the metadata of a loop in its body, and complain on stderr that it cannot unroll it.
+    """Whether all that a condition reads is constant after the first turn.
+
+    LLVM would then make an endless loop of the `while`, or none, give it the metadata of a loop in
+    its body, and complain on stderr that it cannot unroll it.
     """
     (state,) = condition.parameters()
     if not state.shape.is_tuple:

@@ -11,9 +11,11 @@ PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i
 
 
 class KernelCalls:
-    """Writes addresses, calls and probes into `w`. pointers: slots of the table that are read, with the name of what is in them.
-    tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles.
-    is_long: whether the entry is not optimised.
+    """Writes addresses, calls and probes into `w`.
+
+    pointers: slots of the table that are read, with the name of what is in them. tables: constant
+    data of kernels, with their number behind the other slots. probes: whether steps count their
+    cycles. is_long: whether the entry is not optimised.
     """
 
     def __init__(
@@ -104,7 +106,10 @@ class KernelCalls:
         w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
 
     def probe(self, number: int, start: bool, counted: str = "true") -> None:
-        """Add the cycle counter's advance to the row's cell, count the call in the next one. counted: an i1."""
+        """Add the cycle counter's advance to the row's cell, count the call in the next one.
+
+        counted: an i1.
+        """
         if not self.probes:
             return
         w = self.w

@@ -44,8 +44,10 @@ SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
 def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when BLAS serves the dot well; else why not, first what is impossible. With a target, our own kernel is preferred where it is
-    estimated to need fewer cycles (`dot_plan.library_cycles` says how).
+    """None when BLAS serves the dot well; else why not, first what is impossible.
+
+    With a target, our own kernel is preferred where it is estimated to need fewer cycles
+    (`dot_plan.library_cycles` says how).
     """
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(
@@ -234,8 +236,10 @@ def write_library_dot(
 
 
 def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when the convolution becomes GEMMs per output row; else why not. With a target, tiles are preferred where they serve: they keep
-    sums in registers for the whole window, where BLAS is called for each column of it.
+    """None when the convolution becomes GEMMs per output row; else why not.
+
+    With a target, tiles are preferred where they serve: they keep sums in registers for the whole
+    window, where BLAS is called for each column of it.
     """
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(
@@ -293,7 +297,10 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
 def write_library_convolution(
     i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1
 ) -> Kernel:
-    """For each batch element and output row: one GEMM per window column, accumulated. A 1x1 convolution is a single GEMM."""
+    """For each batch element and output row: one GEMM per window column, accumulated.
+
+    A 1x1 convolution is a single GEMM.
+    """
     context = KernelContext(target, i, slots, parts)
     w = context.writer
     w.origin = i.id

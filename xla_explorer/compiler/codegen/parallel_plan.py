@@ -27,7 +27,10 @@ LIBRARY_SHARES_PER_THREAD = 1  # each library call copies the right operand agai
 
 
 class ParallelPlan(NamedTuple):
-    """parts: shares, 1 for one thread. threads: that may work on them. nanoseconds: the estimate on one thread."""
+    """parts: shares, 1 for one thread.
+
+    threads: that may work on them. nanoseconds: the estimate on one thread.
+    """
 
     parts: int
     threads: int

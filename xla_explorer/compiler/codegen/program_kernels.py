@@ -61,7 +61,10 @@ class PreparedKernel(NamedTuple):
 
 @dataclass(slots=True)
 class _NamedKernel:
-    """A kernel of the program's text. overlap: some of its arrays share memory. tiny: a call takes longer than its work."""
+    """A kernel of the program's text.
+
+    overlap: some of its arrays share memory. tiny: a call takes longer than its work.
+    """
 
     function: str
     made: Kernel
@@ -70,7 +73,10 @@ class _NamedKernel:
     tiny: bool
 
     def effort(self, inlined: bool) -> OptimizationLevel:
-        """What LLVM's optimiser does to it. inlined: as a part of its callers, whose effort a nest then has."""
+        """What LLVM's optimiser does to it.
+
+        inlined: as a part of its callers, whose effort a nest then has.
+        """
         return (
             OptimizationLevel.DEFAULT
             if inlined and isinstance(self.made.nest, Schedule)
@@ -80,7 +86,10 @@ class _NamedKernel:
     def definition(
         self, linkage: str = "internal", inlined: bool = False
     ) -> tuple[list[str], list[int | None]]:
-        """The function, and the instruction that each line comes from. inlined: it becomes part of its callers."""
+        """The function, and the instruction that each line comes from.
+
+        inlined: it becomes part of its callers.
+        """
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
         parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
@@ -103,8 +112,10 @@ class _NamedKernel:
 
 
 class ProgramKernels:
-    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for.
-    control: what the user forces and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
+    """All kernels of one program; equal ones are one function.
+
+    functions: name -> id of the instruction that it was written for. control: what the user forces
+    and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
     finished: takes kernels that LLVM may compile while the others are written.
     """
 
@@ -265,7 +276,10 @@ class ProgramKernels:
         return made
 
     def _note_nest(self, i: HloInstruction, made: Kernel, form: str) -> None:
-        """Whether the kernel was made from a loop nest is a decision. form: of the nest, see `form_of_nest`."""
+        """Whether the kernel was made from a loop nest is a decision.
+
+        form: of the nest, see `form_of_nest`.
+        """
         if isinstance(made.nest, Schedule):
             schedule = _over_operands(made.nest, i)
             facts = schedule_facts(schedule, self.target.vector.fma)

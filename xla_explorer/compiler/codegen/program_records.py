@@ -35,7 +35,9 @@ class ProgramRow(NamedTuple):
 
 
 class KernelDecision(NamedTuple):
-    """What was decided for the kernel of an instruction. accepted: whether it was done; the reason says why not, or what spoke for it.
+    """What was decided for the kernel of an instruction.
+
+    accepted: whether it was done; the reason says why not, or what spoke for it.
 
     kind: `parallel` (shares for several threads), `row-blocks` (parts that one thread does one after the other), `loop-vectorization`.
     """
@@ -48,8 +50,9 @@ class KernelDecision(NamedTuple):
 
 
 class EvaluatorStep(NamedTuple):
-    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf. record_slot: of a foreign function, which
-    native code calls; what it returned is looked at here.
+    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf.
+
+    record_slot: of a foreign function, which native code calls; what it returned is looked at here.
     """
 
     instruction: HloInstruction
@@ -59,7 +62,10 @@ class EvaluatorStep(NamedTuple):
 
 
 class HostProgram(NamedTuple):
-    """LLVM IR text of a module and what its table must hold. streaming: functions that write results past the caches."""
+    """LLVM IR text of a module and what its table must hold.
+
+    streaming: functions that write results past the caches.
+    """
 
     lines: list[str]
     origins: list[int | None]

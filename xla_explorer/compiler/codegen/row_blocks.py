@@ -34,8 +34,10 @@ Memory = tuple[int, int, int]  # table slot, offset, bytes
 
 
 class RowKernel(NamedTuple):
-    """A kernel that can be cut along rows. extent: steps of its outermost loop. alone: it has no other loop.
-    follows: for each operand whether the loop runs along its outermost dimensions (results always do).
+    """A kernel that can be cut along rows.
+
+    extent: steps of its outermost loop. alone: it has no other loop. follows: for each operand
+    whether the loop runs along its outermost dimensions (results always do).
     """
 
     extent: int
@@ -54,7 +56,10 @@ class RowKernel(NamedTuple):
 
 
 class ChainAccess(NamedTuple):
-    """Memory that a kernel of the chain touches. follows: share b touches the fraction b of it alone."""
+    """Memory that a kernel of the chain touches.
+
+    follows: share b touches the fraction b of it alone.
+    """
 
     memory: Memory
     follows: bool

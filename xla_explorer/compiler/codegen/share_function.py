@@ -56,7 +56,10 @@ def share_function(function: str, kernel: Kernel) -> list[str]:
 
 
 def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
-    """What the pool calls for one block of a chain: each kernel on that block. calls: (kernel, which pointers of the context it takes)."""
+    """What the pool calls for one block of a chain: each kernel on that block.
+
+    calls: (kernel, which pointers of the context it takes).
+    """
     lines = [f"define internal void @{name}(ptr %context, i64 %part) nounwind {{", "entry:"]
     for k in sorted({k for _, numbers in calls for k in numbers}):
         lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")

@@ -87,8 +87,11 @@ _EMITTED: dict[str, int] = {
 
 
 class FusionCostModel:
-    """Times in nanoseconds. launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or the memory.
-    rows: per byte of rows that kernels write and read again block by block, in the second-level cache.
+    """Times in nanoseconds.
+
+    launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or
+    the memory. rows: per byte of rows that kernels write and read again block by block, in the
+    second-level cache.
     """
 
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")

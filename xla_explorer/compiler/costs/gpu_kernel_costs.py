@@ -28,7 +28,9 @@ SHARE_OF_A_PRODUCT = (
 
 
 class KernelEstimate(NamedTuple):
-    """operations: instructions of lanes. bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
+    """operations: instructions of lanes.
+
+    bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
     threads that the kernel fills, 0 to 1. Times in nanoseconds.
     """
 
@@ -60,8 +62,10 @@ def gpu_kernel_estimate(
     threads: int,
     products: float = 0.0,
 ) -> KernelEstimate:
-    """One launch. net, again, written: bytes that are read from DRAM, read again from a cache, and written. products: nanoseconds of
-    arithmetic besides the operations.
+    """One launch.
+
+    net, again, written: bytes that are read from DRAM, read again from a cache, and written.
+    products: nanoseconds of arithmetic besides the operations.
     """
     device, launch = gpu_numbers(target)
     blocks = -(-threads // _BLOCK)

@@ -35,7 +35,10 @@ _SLOWEST = 1.5
 def _ran(
     function: Product, rows: int, depth: int, columns: int
 ) -> tuple[TileMachine, Array, Array]:
-    """The machine after an answer's product, the result and what it must be. WrongAnswer where the machine stops."""
+    """The machine after an answer's product, the result and what it must be.
+
+    WrongAnswer where the machine stops.
+    """
     machine, generator = TileMachine(), np.random.default_rng(rows * 100 + depth * 10 + columns)
     a, b, c = [
         machine.allocate(SIDE * n, SIDE * m)
@@ -394,7 +397,9 @@ def _refuses_other_sizes() -> Failure | None:
 
 
 def cycles_of(function: Product, rows: int, depth: int, columns: int) -> TileMachine:
-    """The machine after a product of so many tiles: its cycles, steps and shares. The arrays hold small whole numbers.
+    """The machine after a product of so many tiles: its cycles, steps and shares.
+
+    The arrays hold small whole numbers.
 
     Examples
     --------

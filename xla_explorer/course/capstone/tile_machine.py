@@ -117,7 +117,9 @@ class TileMachine:
         return value
 
     def run(self, program: Sequence[tuple[Any, ...]]) -> int:
-        """Execute a program; the scratchpad's tiles hold nothing before it. How many cycles it took.
+        """Execute a program; the scratchpad's tiles hold nothing before it.
+
+        How many cycles it took.
 
         Raises
         ------

@@ -73,7 +73,10 @@ class Watch:
         self._ended.set()
 
     def call(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """What the function returns (of an iterator: a list). AnswerTooSlowError when it does not end in time."""
+        """What the function returns (of an iterator: a list).
+
+        AnswerTooSlowError when it does not end in time.
+        """
         nested = self._since is not None
         if not nested:
             self.last = arguments

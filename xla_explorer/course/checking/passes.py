@@ -30,7 +30,10 @@ def pass_failure(
     value_hint: str,
     form_hint: str = FORM_HINT,
 ) -> Failure | None:
-    """How a pass fails on one program, or None. afterwards: what else must hold, of (before, after)."""
+    """How a pass fails on one program, or None.
+
+    afterwards: what else must hold, of (before, after).
+    """
     after = before.clone()
     with answering(before):
         changed = run(after)

@@ -1,4 +1,7 @@
-"""Small random programs for the checks, arguments for them, and the comparison of values. The same seed gives the same program."""
+"""Small random programs for the checks, arguments for them, and the comparison of values.
+
+The same seed gives the same program.
+"""
 
 from __future__ import annotations
 

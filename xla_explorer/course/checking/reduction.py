@@ -24,7 +24,9 @@ def cases_of(modules: Iterable[HloModule], test: Test, *, alive: bool = False) -
 
 
 def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = False) -> Failure:
-    """The failure of the smallest program found that `test` refuses with the same code. `module` is left alone.
+    """The failure of the smallest program found that `test` refuses with the same code.
+
+    `module` is left alone.
 
     alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or what others read as the result. What
     is too slow or too large, or ends its process, is not made smaller: so would each trial.

@@ -50,8 +50,10 @@ class WrongAnswer(Exception):  # control flow inside a check, never shown
 
 
 class Exercise(NamedTuple):
-    """name: `nb03.dce`. task: one sentence. start: what to do first, said while it is not solved. checker: the cases. hints: what
-    `xe.course.hint` says after `start`, each a step further.
+    """name: `nb03.dce`.
+
+    task: one sentence. start: what to do first, said while it is not solved. checker: the cases.
+    hints: what `xe.course.hint` says after `start`, each a step further.
     """
 
     name: str

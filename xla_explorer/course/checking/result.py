@@ -29,7 +29,9 @@ _PROGRAM = "smallest program found that shows it"
 
 
 class Failure(NamedTuple):
-    """One case that went wrong. code: kebab-case, the same for the same kind of mistake; message: one sentence.
+    """One case that went wrong.
+
+    code: kebab-case, the same for the same kind of mistake; message: one sentence.
 
     module: the program that shows it. arguments: what it was run on. expected, got: both sides, as text. hint: the next step.
     """

@@ -38,7 +38,10 @@ class NotebookUnreadableError(XlaExplorerError, ValueError):
 
 
 class Cell(NamedTuple):
-    """A code cell. number: its place among the code cells, from 1. exercises: which answers it is for, or checks."""
+    """A code cell.
+
+    number: its place among the code cells, from 1. exercises: which answers it is for, or checks.
+    """
 
     number: int
     source: str

@@ -8,7 +8,10 @@ from xla_explorer.explorer.display import Blocks, Report, Sentence, Table
 
 
 class Progress(Report):
-    """Answer of `xe.course.progress`: which exercises are solved. passed, of: how many, of how many."""
+    """Answer of `xe.course.progress`: which exercises are solved.
+
+    passed, of: how many, of how many.
+    """
 
     def __init__(self, rows: list[tuple[str, str, int, str]]) -> None:
         self.rows = rows

@@ -40,9 +40,12 @@ _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 
 
 class AnnotatedLine(NamedTuple):
-    """number: in the source text, from 1. kernels: names of the steps that compute the line. time_us: the line's part of their medians,
-    None without a profile. share: of the time of all kernels. lines: how many lines these steps compute: if more than one, their time is
-    split by the estimated cost of the instructions. code: stage -> lines.
+    """number: in the source text, from 1.
+
+    kernels: names of the steps that compute the line. time_us: the line's part of their medians,
+    None without a profile. share: of the time of all kernels. lines: how many lines these steps
+    compute: if more than one, their time is split by the estimated cost of the instructions. code:
+    stage -> lines.
     """
 
     number: int
@@ -64,7 +67,10 @@ class AnnotatedLine(NamedTuple):
 
 
 class AnnotatedSource(Report):
-    """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown. session: whose source it is."""
+    """lines: an AnnotatedLine each.
+
+    missing: stage -> Reason why it is not shown. session: whose source it is.
+    """
 
     def __init__(
         self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason], session: Compilation
@@ -194,7 +200,10 @@ def annotated_source(
 
 
 def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:
-    """(number, text, id): the text as it was given, else as it prints. The empty line that stands for a magic is left out."""
+    """(number, text, id): the text as it was given, else as it prints.
+
+    The empty line that stands for a magic is left out.
+    """
     source = session.source
     if not source.source_text:
         return [
@@ -248,7 +257,10 @@ def _code(
 def _parts_of_lines(
     session: Compilation, sources: dict[int, tuple[int, ...]], times: dict[str, float]
 ) -> dict[int, float]:
-    """Source instruction -> its part of the times of the kernels that compute it. The parts of a kernel add up to its time."""
+    """Source instruction -> its part of the times of the kernels that compute it.
+
+    The parts of a kernel add up to its time.
+    """
     found: dict[int, float] = defaultdict(float)
     known = {i.id: i for i in session.module.instructions()}
     for step in program_steps(session):

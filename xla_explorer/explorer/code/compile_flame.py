@@ -43,7 +43,10 @@ def _most(parts: Iterable[FlameSpan]) -> tuple[FlameSpan, ...]:
 def pass_spans(
     passes: RecordedPasses[RecordedPass], clock: RuleClock | None
 ) -> tuple[FlameSpan, ...]:
-    """The passes in pipelines, in their order. clock: the rules below their passes, scaled to the first run's time of the pass."""
+    """The passes in pipelines, in their order.
+
+    clock: the rules below their passes, scaled to the first run's time of the pass.
+    """
     rules: dict[str, list[FlameSpan]] = {}
     whole: dict[str, float] = {}
     for p in passes[1:]:
@@ -79,7 +82,10 @@ def flame_of_passes(
 
 
 def flame_of_session(session: Compilation, *, rules: bool, llvm: bool) -> FlameSpan:
-    """The flame of a compile. rules, llvm: take these times now, by a second run of the passes and of LLVM."""
+    """The flame of a compile.
+
+    rules, llvm: take these times now, by a second run of the passes and of LLVM.
+    """
     clock = clock_rules(session.passes) if rules else None
     phases = []
     for name, seconds in session.seconds.items():

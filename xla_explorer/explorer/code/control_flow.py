@@ -28,7 +28,10 @@ _ALWAYS = ("jmp", "b")
 
 
 class BasicBlock(NamedTuple):
-    """label: of its first line, `entry` of the first block. lines: of the stage's text. goes_to: labels, the fall-through first."""
+    """label: of its first line, `entry` of the first block.
+
+    lines: of the stage's text. goes_to: labels, the fall-through first.
+    """
 
     label: str
     lines: tuple[CodeLine, ...]
@@ -36,7 +39,10 @@ class BasicBlock(NamedTuple):
 
 
 class ControlFlow(Report):
-    """blocks_: the basic blocks in the order of the code. graph: their picture; loops are edges that go back."""
+    """blocks_: the basic blocks in the order of the code.
+
+    graph: their picture; loops are edges that go back.
+    """
 
     def __init__(self, kernel: str, stage: str, blocks: Sequence[BasicBlock]) -> None:
         self.kernel, self.stage, self.basic_blocks = kernel, stage, list(blocks)

@@ -324,7 +324,10 @@ SAMPLE_NS = 200_000  # a sample repeats its call for about so long, at least onc
 
 
 class PairedTiming(NamedTuple):
-    """first_us, second_us: least times. ratio: median of second / first of the rounds; iqr: its spread."""
+    """first_us, second_us: least times.
+
+    ratio: median of second / first of the rounds; iqr: its spread.
+    """
 
     first_us: float
     second_us: float
@@ -339,8 +342,10 @@ def timed_in_turns(
     *,
     own_time: bool = True,
 ) -> PairedTiming:
-    """Time two calls. own_time: processor time of this thread, which no other process lengthens; else wall time, for calls that wake
-    threads.
+    """Time two calls.
+
+    own_time: processor time of this thread, which no other process lengthens; else wall time, for
+    calls that wake threads.
     """
     clock = time.thread_time_ns if own_time else time.perf_counter_ns
 

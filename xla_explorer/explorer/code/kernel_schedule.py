@@ -38,7 +38,9 @@ C = TypeVar("C", bound=Compilation)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelSchedule(Schedule, Report):
-    """The schedule of a kernel of a session. Every call gives a new one; what is not legal raises ScheduleError with the Reason.
+    """The schedule of a kernel of a session.
+
+    Every call gives a new one; what is not legal raises ScheduleError with the Reason.
 
     Attributes
     ----------

@@ -174,7 +174,10 @@ def _is_fusion(session: Compilation, key: int) -> bool:
 
 
 def function_of(session: Compilation, kernel: str) -> str:
-    """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
+    """The LLVM function of a kernel's name as the tables show it.
+
+    XlaExplorerError with the names there are.
+    """
     wanted = kernel.lstrip("%")
     functions: dict[str, str] = {}
     for step in program_steps(session):

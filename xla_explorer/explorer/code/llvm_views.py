@@ -280,7 +280,10 @@ _JUMP = re.compile(r"^\s*j[a-z]+\s+(\.L\w+)")
 
 
 def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
-    """Innermost loops of the assembly: function, label, instructions, instruction ids. A loop runs from a label to a jump back to it."""
+    """Innermost loops of the assembly: function, label, instructions, instruction ids.
+
+    A loop runs from a label to a jump back to it.
+    """
     functions = {step.function for step in program_steps(session) if getattr(step, "function", "")}
     found = []
     function = ""

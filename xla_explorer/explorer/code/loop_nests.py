@@ -195,7 +195,10 @@ def _opaque_loops(i: HloInstruction, reason: Reason) -> KernelLoops:
 def _scheduled_loops(
     compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str
 ) -> KernelLoops:
-    """The kernel of a nest by a policy's directives. schedule: of which they are not applied yet."""
+    """The kernel of a nest by a policy's directives.
+
+    schedule: of which they are not applied yet.
+    """
     steps = schedule.steps
     nests = [schedule.start, *[step.after for step in steps]]
     texts = [[TextLine(line.text, line.origin) for line in nest_lines(nest)] for nest in nests]

@@ -8,7 +8,10 @@ from xla_explorer.explorer.display.code_pane import TextLine
 
 
 class Fold(NamedTuple):
-    """What a line of a nest opens: the `length` lines from `first` on. axes: the names of the axes that it runs over."""
+    """What a line of a nest opens: the `length` lines from `first` on.
+
+    axes: the names of the axes that it runs over.
+    """
 
     first: int
     length: int
@@ -16,8 +19,10 @@ class Fold(NamedTuple):
 
 
 class DirectiveStep(NamedTuple):
-    """A directive of a schedule. message: its numbers. by: `user` or `policy`. diff: what it changed, as lines (`same`, `del`, `add` or
-    `gap`, text).
+    """A directive of a schedule.
+
+    message: its numbers. by: `user` or `policy`. diff: what it changed, as lines (`same`, `del`,
+    `add` or `gap`, text).
     """
 
     directive: str
@@ -75,7 +80,10 @@ class AccessPattern(NamedTuple):
 
 
 class LoopChoice(NamedTuple):
-    """A directive that may be written next. axis: that it is about. code, message: why it is refused; empty where it is legal."""
+    """A directive that may be written next.
+
+    axis: that it is about. code, message: why it is refused; empty where it is legal.
+    """
 
     axis: str
     directive: str
@@ -84,9 +92,12 @@ class LoopChoice(NamedTuple):
 
 
 class LoopTry(NamedTuple):
-    """What a schedule comes to. schedule: its text. code, message, hint: of the directive that is refused, empty where all are legal; the
-    rest is then of the directives before. lines: its nest. nanoseconds, limit: the estimate, which is for one core or for a GPU
-    (`where`); before: of the kernel as it is. choices: what may follow. ran: what running the kernel alone said, in sentences.
+    """What a schedule comes to.
+
+    schedule: its text. code, message, hint: of the directive that is refused, empty where all are
+    legal; the rest is then of the directives before. lines: its nest. nanoseconds, limit: the
+    estimate, which is for one core or for a GPU (`where`); before: of the kernel as it is. choices:
+    what may follow. ran: what running the kernel alone said, in sentences.
     """
 
     schedule: str

@@ -27,7 +27,10 @@ def _loops_of(compilation: Compilation, kernels: tuple[int, ...]) -> Loops:
 
 
 def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int]]:
-    """(the text of the kernels, in which line of it, from 0, each begins). A line that computes no instruction belongs to the kernel."""
+    """(the text of the kernels, in which line of it, from 0, each begins).
+
+    A line that computes no instruction belongs to the kernel.
+    """
     lines: list[TextLine] = []
     starts: list[int] = []
     for kernel in kernels:

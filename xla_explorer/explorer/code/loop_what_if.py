@@ -21,7 +21,9 @@ _OF_A_DEVICE = {"gpu": ("block", "thread", "warp")}
 
 
 def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = False) -> LoopTry:
-    """The plain nest of a kernel with the directives of a text, as far as they are legal. run: also compile and run the kernel alone.
+    """The plain nest of a kernel with the directives of a text, as far as they are legal.
+
+    run: also compile and run the kernel alone.
 
     ScheduleError for a kernel without a nest.
     """

@@ -15,7 +15,10 @@ _ARM = re.compile(r"^(ld|st)[rpn1-4]\w*\s")
 
 
 class CodeAccess(NamedTuple):
-    """stage: where the line stands. what: `load`, `store`, or `load and store` of an instruction that does both."""
+    """stage: where the line stands.
+
+    what: `load`, `store`, or `load and store` of an instruction that does both.
+    """
 
     stage: str
     what: str

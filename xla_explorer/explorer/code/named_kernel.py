@@ -8,8 +8,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def kernel_of(session: Compilation, kernel: str | int | HloInstruction) -> HloInstruction:
-    """The instruction of a kernel, by its name or id or by that of an instruction inside. XlaExplorerError where the optimised module
-    has none.
+    """The instruction of a kernel, by its name or id or by that of an instruction inside.
+
+    XlaExplorerError where the optimised module has none.
     """
     number = session.passes.find(kernel)
     steps = {step.instruction for step in program_steps(session)}

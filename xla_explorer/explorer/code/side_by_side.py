@@ -25,8 +25,10 @@ DEFAULT_STAGES = ("llvm-ir-optimized", "ptx")
 
 
 class AlignedRow(NamedTuple):
-    """One HLO line and, for each stage, the code that came from it, in order. Code before the first and after the last line of a function
-    (signature, declarations, return) has rows of its own: hlo is empty there.
+    """One HLO line and, for each stage, the code that came from it, in order.
+
+    Code before the first and after the last line of a function (signature, declarations, return)
+    has rows of its own: hlo is empty there.
     """
 
     hlo: str
@@ -35,8 +37,11 @@ class AlignedRow(NamedTuple):
 
 
 class KernelCode(NamedTuple):
-    """One kernel. line: its source line. hlo: its lines. code: stage -> lines. rows: the same, aligned. notes, times: stage -> what to know
-    of the column, and what the kernel takes there: measured, emulated or estimated, and which.
+    """One kernel.
+
+    line: its source line. hlo: its lines. code: stage -> lines. rows: the same, aligned. notes,
+    times: stage -> what to know of the column, and what the kernel takes there: measured, emulated
+    or estimated, and which.
     """
 
     name: str

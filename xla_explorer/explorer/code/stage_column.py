@@ -56,7 +56,10 @@ def stage_column(session: Compilation, name: str) -> StageColumn:
 
 
 class StageColumn:
-    """One stage of one compile as code by kernel. session: whose kernels are shown. made_by: which compile has the stage, None: none."""
+    """One stage of one compile as code by kernel.
+
+    session: whose kernels are shown. made_by: which compile has the stage, None: none.
+    """
 
     def __init__(
         self, session: Compilation, made_by: Compilation | None, stage: str, problem: str = ""
@@ -159,7 +162,10 @@ class StageColumn:
         return len([key for key in real if key not in same])
 
     def lines_of(self, step: ProgramStep, members: Sequence[HloInstruction]) -> Placed:
-        """The lines of a step in their order. Labels and what else has no instruction go with the line behind them."""
+        """The lines of a step in their order.
+
+        Labels and what else has no instruction go with the line behind them.
+        """
         found: Placed = []
         for number, (other, same) in enumerate(self._overlapping(step, members)):
             whole = self.made_by is self.session or not self._beyond(other, same)
@@ -217,7 +223,10 @@ def _mostly(counts: Mapping[int | None, int], ids: set[int]) -> bool:
 def _of_function(
     lines: Sequence[CodeLine], means: Mapping[int, int], same: Mapping[int, int], *, whole: bool
 ) -> Iterator[CodeLine]:
-    """The lines that come from the instructions of `same`, whose values they get. whole: all of the function is theirs."""
+    """The lines that come from the instructions of `same`, whose values they get.
+
+    whole: all of the function is theirs.
+    """
     first = next((k for k, line in enumerate(lines) if line.instruction is not None), len(lines))
     waiting: list[CodeLine] = []
     fallback = next(iter(same.values()), BEFORE_CODE)

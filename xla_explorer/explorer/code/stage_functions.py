@@ -11,7 +11,10 @@ from xla_explorer.foundation.kept import kept
 
 
 class CodeLine(NamedTuple):
-    """A line of a stage's text. number: in that text, from 1. instruction: that it came from, None for headers and labels."""
+    """A line of a stage's text.
+
+    number: in that text, from 1. instruction: that it came from, None for headers and labels.
+    """
 
     number: int
     text: str
@@ -62,8 +65,9 @@ def _delimited(
 
 
 def _labelled(lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLine]]:
-    """Assembly: a function begins at its label; local labels begin with a dot. What follows a function's end (tables of constants) is left
-    out.
+    """Assembly: a function begins at its label; local labels begin with a dot.
+
+    What follows a function's end (tables of constants) is left out.
     """
     found: dict[str, list[CodeLine]] = {}
     body: list[CodeLine] | None = None

@@ -64,8 +64,11 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "c
 
 
 class Comparison(Report):
-    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code right).
-    overrides: what was forced and forbidden in `left`, and whether it was granted. left, right: the sessions.
+    """rows: (what, left, right).
+
+    changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code
+    right). overrides: what was forced and forbidden in `left`, and whether it was granted. left,
+    right: the sessions.
     """
 
     def __init__(
@@ -141,7 +144,11 @@ class Comparison(Report):
 def compare_sessions(
     left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20
 ) -> Comparison:
-    """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
+    """See `Session.compare`.
+
+    With arrays the two are timed in turns, run by run, and their values compared with the
+    evaluator's.
+    """
     a, b = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
     rows: list[Row] = [
         ("backend", left.backend, right.backend),

@@ -31,8 +31,11 @@ Refusals = Mapping[tuple[str, str], tuple[str, str]]
 
 
 class FusionEdge(NamedTuple):
-    """One producer and one consumer. left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the left
-    one, where neither did), if it was asked. bytes: of the value that is written and read again when it is not fused.
+    """One producer and one consumer.
+
+    left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the
+    left one, where neither did), if it was asked. bytes: of the value that is written and read
+    again when it is not fused.
     """
 
     producer: str
@@ -45,7 +48,10 @@ class FusionEdge(NamedTuple):
 
 
 class FusionComparison(Report):
-    """edges: a FusionEdge per edge of either result, those that differ first. left, right: names of the two compiles."""
+    """edges: a FusionEdge per edge of either result, those that differ first.
+
+    left, right: names of the two compiles.
+    """
 
     def __init__(self, left: str, right: str, edges: list[FusionEdge]) -> None:
         self.left, self.right, self.edges = left, right, edges
@@ -129,7 +135,10 @@ def compare_fusions_of(left: Compilation, right: Compilation) -> FusionCompariso
 def compared_edges(
     left: HloModule, right: HloModule, refusals: Sequence[Refusals]
 ) -> list[FusionEdge]:
-    """An edge for each of either module, those that differ first. refusals: why the compilers did not fuse, in the same order."""
+    """An edge for each of either module, those that differ first.
+
+    refusals: why the compilers did not fuse, in the same order.
+    """
     ours, theirs = fusion_edges(left), fusion_edges(right)
     edges = []
     for pair in dict.fromkeys([*ours, *theirs]):

@@ -134,7 +134,10 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
 def counted_nanoseconds(
     target: Target, operations: float, moved: float, held: float, threads: int
 ) -> float:
-    """The time of a launch that moves so many bytes. What its arrays hold comes from memory once, the rest from the cache that has it."""
+    """The time of a launch that moves so many bytes.
+
+    What its arrays hold comes from memory once, the rest from the cache that has it.
+    """
     device, _ = gpu_numbers(target)
     once = min(moved, held)
     again = (moved - once) / (device.l2_rate if held <= device.l2_bytes else 1.0)

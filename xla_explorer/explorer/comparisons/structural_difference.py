@@ -22,8 +22,10 @@ STATUSES = ("changed", "moved", "only left", "only right", "same")
 
 
 class DifferenceRow(NamedTuple):
-    """One instruction, or a pair. status: one of STATUSES. what: the properties that differ, with both values. bytes_left, flops_left ...:
-    estimates of the cost model (0 on the side where it is not).
+    """One instruction, or a pair.
+
+    status: one of STATUSES. what: the properties that differ, with both values. bytes_left,
+    flops_left ...: estimates of the cost model (0 on the side where it is not).
     """
 
     status: str

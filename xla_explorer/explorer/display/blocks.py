@@ -75,7 +75,11 @@ class Listing(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows under columns. note: what stands below. limit, printed: the most rows in HTML and in text. width: of a cell in text."""
+    """Rows under columns.
+
+    note: what stands below. limit, printed: the most rows in HTML and in text. width: of a cell in
+    text.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]

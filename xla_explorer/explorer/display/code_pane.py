@@ -26,7 +26,10 @@ class TextLine(NamedTuple):
 
 
 class CodePane(NamedTuple):
-    """One code text. `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass").
+    """One code text.
+
+    `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx",
+    "sass").
 
     `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out and how to see it.
     `sections` are the texts that it has one after the other: the first line of each, from 0, and its title.

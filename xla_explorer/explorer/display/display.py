@@ -20,7 +20,10 @@ _NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
 
 
 class CodeText(str):
-    """A text of code: a `str` that shows itself capped. `language` and `whole` (the call that gives all of it) go with it."""
+    """A text of code: a `str` that shows itself capped.
+
+    `language` and `whole` (the call that gives all of it) go with it.
+    """
 
     language: str
     whole: str
@@ -86,7 +89,10 @@ class Svg:
 
 
 def image_html(svg: str, alt: str) -> str:
-    """An SVG as an image of a page. JupyterLab shows it in notebooks that are not trusted yet, where plain SVG is not shown."""
+    """An SVG as an image of a page.
+
+    JupyterLab shows it in notebooks that are not trusted yet, where plain SVG is not shown.
+    """
     data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
     return (
         f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'

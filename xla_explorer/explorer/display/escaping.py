@@ -11,8 +11,10 @@ _MARKUP = re.compile(r"[\\`*|\[\]]|(?<!\w)_|_(?!\w)")
 
 
 def escape(text: object) -> str:
-    """Text for HTML and XML content and attributes. Control and bidirectional characters become escapes that are seen, what else no XML
-    document may hold U+FFFD.
+    """Text for HTML and XML content and attributes.
+
+    Control and bidirectional characters become escapes that are seen, what else no XML document may
+    hold U+FFFD.
     """
     clean = _ILLEGAL.sub("\ufffd", cleaned_text(str(text)))
     return (

@@ -1,4 +1,7 @@
-"""A DataFrame whose notebook form shows sentences in full. Only `frames.py` imports this: it loads pandas."""
+"""A DataFrame whose notebook form shows sentences in full.
+
+Only `frames.py` imports this: it loads pandas.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
         return self
 
     def to_markdown(self, *arguments: Any, **options: Any) -> Any:
-        """The rows as a Markdown table. With arguments it is that of pandas, which needs the package tabulate."""
+        """The rows as a Markdown table.
+
+        With arguments it is that of pandas, which needs the package tabulate.
+        """
         return (
             super().to_markdown(*arguments, **options)
             if arguments or options

@@ -77,7 +77,10 @@ class Report:
         return "\n\n".join(filter(None, [block.to_markdown() for block in self._shown()]))
 
     def to_json(self) -> Any:
-        """The public fields as plain data; where there are none, the rows of `to_frame()`. Modules, sessions and functions are left out."""
+        """The public fields as plain data; where there are none, the rows of `to_frame()`.
+
+        Modules, sessions and functions are left out.
+        """
         return named_data(self._fields_by_name() or self.to_frame())
 
     def to_frame(self) -> pandas.DataFrame:

@@ -41,7 +41,11 @@ _WORTH_THREADS_US: Final = 100.0
 
 
 class OwnKernel(NamedTuple):
-    """A kernel of our compile. us: of a run. bound: what it takes its time for. reason: why it runs on the evaluator, empty otherwise."""
+    """A kernel of our compile.
+
+    us: of a run. bound: what it takes its time for. reason: why it runs on the evaluator, empty
+    otherwise.
+    """
 
     fact: KernelFact
     bound: str
@@ -58,7 +62,11 @@ class OwnKernel(NamedTuple):
 
 
 class OwnFacts(NamedTuple):
-    """What the rules see. measured: the times are of the last profile; otherwise of the cost model. cores: that the compile may use."""
+    """What the rules see.
+
+    measured: the times are of the last profile; otherwise of the cost model. cores: that the
+    compile may use.
+    """
 
     run_us: float
     kernels: Sequence[OwnKernel]
@@ -186,7 +194,10 @@ SHARED_RULES: Final = (
 
 
 class SessionAdvice(Report):
-    """advice: changes to try, the largest possible gain first. facts: what the rules saw. captured: large constants of the program."""
+    """advice: changes to try, the largest possible gain first.
+
+    facts: what the rules saw. captured: large constants of the program.
+    """
 
     def __init__(
         self,

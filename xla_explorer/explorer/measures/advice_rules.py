@@ -20,7 +20,11 @@ NOTABLE: Final = 0.05
 
 
 class KernelFact(NamedTuple):
-    """A kernel of one run. us: all its executions together. calls: executions. least_us: by the machine's roofs, None for unknown."""
+    """A kernel of one run.
+
+    us: all its executions together. calls: executions. least_us: by the machine's roofs, None for
+    unknown.
+    """
 
     instruction: HloInstruction
     us: float

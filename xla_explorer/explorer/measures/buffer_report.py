@@ -42,8 +42,10 @@ _COLUMNS = [
 
 
 class Peak(Report):
-    """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
-    line), the largest first.
+    """The program point with the most memory in use.
+
+    instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes, line), the
+    largest first.
     """
 
     def __init__(
@@ -69,8 +71,11 @@ class Peak(Report):
 
 
 class BufferReport(Report):
-    """Where every value lives and when. assignment: our BufferAssignment, or XLA's by its dump. Positions are in program order.
-    line_of: instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort.
+    """Where every value lives and when.
+
+    assignment: our BufferAssignment, or XLA's by its dump. Positions are in program order. line_of:
+    instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or
+    the other half of a sort.
     """
 
     def __init__(
@@ -166,7 +171,10 @@ class BufferReport(Report):
         return wide_frame(pairs, ["source", "target", "label"])
 
     def why_not_shared(self, a: str, b: str) -> Reason | None:
-        """None when two values share memory, else why not. KeyError with near names for unknown ones."""
+        """None when two values share memory, else why not.
+
+        KeyError with near names for unknown ones.
+        """
         return self.assignment.why_not_shared(self._find(a), self._find(b))
 
     def _find(self, name: str) -> HloInstruction:

@@ -14,7 +14,10 @@ _NAMED: Final = 3
 
 
 class CapturedConstant(NamedTuple):
-    """A large constant of a program as it was given. line: of the user's, empty where none is known."""
+    """A large constant of a program as it was given.
+
+    line: of the user's, empty where none is known.
+    """
 
     name: str
     shape: str

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
-    """The kernels as points, operations a second over operations a byte, under this machine's roof. Needs the extra `charts`.
+    """The kernels as points, operations a second over operations a byte, under this machine's roof.
+
+    Needs the extra `charts`.
 
     The roof is that of as many cores as the session's kernels use, of one core for a profile alone; its bandwidth is that at the working
     set of the largest kernel. It is the processor's: for other backends only the points mean something.
@@ -144,7 +146,9 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
 
 
 def memory(session: Compilation) -> altair.Chart:
-    """Bytes in use at each position of the schedule, and the instruction that stands there. Needs the extra `charts`.
+    """Bytes in use at each position of the schedule, and the instruction that stands there.
+
+    Needs the extra `charts`.
 
     Parameters
     ----------

@@ -47,7 +47,9 @@ def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each line of PTX text, by `COLUMNS`. rows: of the counters; lines that did not run have zeros and no marks.
+    """A row for each line of PTX text, by `COLUMNS`.
+
+    rows: of the counters; lines that did not run have zeros and no marks.
 
     share: of the warp instructions of the line's kernel, 0 to 1.
     """

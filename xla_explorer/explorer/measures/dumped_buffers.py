@@ -26,7 +26,10 @@ _KINDS: Final = (
 
 
 class DumpedAllocation(NamedTuple):
-    """Memory of XLA's. kind: as in our assignments, `arena` for the temporary one, and `thread-local`."""
+    """Memory of XLA's.
+
+    kind: as in our assignments, `arena` for the temporary one, and `thread-local`.
+    """
 
     name: str
     kind: str
@@ -47,7 +50,10 @@ class DumpedValue(NamedTuple):
 
 
 class DumpedBuffers:
-    """What a BufferAssignment answers, by XLA's texts. aliases: none, XLA's text does not list them."""
+    """What a BufferAssignment answers, by XLA's texts.
+
+    aliases: none, XLA's text does not list them.
+    """
 
     def __init__(
         self, module: HloModule, assignment: str, live_range: str, names: Mapping[str, str]

@@ -104,7 +104,9 @@ class Emulation(Report):
         )
 
     def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
-        """A block of a kernel's first launch with the same arguments, to be stepped warp by warp. kernel: "" is the first.
+        """A block of a kernel's first launch with the same arguments, to be stepped warp by warp.
+
+        kernel: "" is the first.
 
         XlaExplorerError with the kernels and blocks that there are.
         """

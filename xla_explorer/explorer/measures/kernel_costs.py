@@ -39,8 +39,11 @@ _MEMORY = 0.1
 
 
 class KernelCost(NamedTuple):
-    """instruction: the kernel. times: how often it runs per run of the program (an unknown trip count counts 1; each branch of a
-    conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU runs it.
+    """instruction: the kernel.
+
+    times: how often it runs per run of the program (an unknown trip count counts 1; each branch of
+    a conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU
+    runs it.
     """
 
     instruction: HloInstruction
@@ -89,14 +92,20 @@ _LOW_ROOF, _SHORT_US = 0.1, 5.0
 def measured_bound(
     microseconds: float, memory: float, arithmetic: float, launches: float = 1.0
 ) -> str:
-    """What a kernel was bound by that took so long. memory, arithmetic: the microseconds that the machine needs for each."""
+    """What a kernel was bound by that took so long.
+
+    memory, arithmetic: the microseconds that the machine needs for each.
+    """
     if max(memory, arithmetic) < _LOW_ROOF * microseconds:
         return "launch" if microseconds < _SHORT_US * max(launches, 1.0) else "latency"
     return "memory" if memory >= arithmetic else "arithmetic"
 
 
 class ProgramCost(NamedTuple):
-    """kernels: different ones. launches, bytes_read, bytes_written: per run. microseconds: predicted."""
+    """kernels: different ones.
+
+    launches, bytes_read, bytes_written: per run. microseconds: predicted.
+    """
 
     kernels: int
     launches: float
@@ -111,7 +120,10 @@ class ProgramCost(NamedTuple):
 
 
 def kernel_costs(module: HloModule, target: Target | None = None) -> list[KernelCost]:
-    """Every kernel that the entry reaches through loops, branches and calls, in program order. target: a GPU's numbers, if it is one."""
+    """Every kernel that the entry reaches through loops, branches and calls, in program order.
+
+    target: a GPU's numbers, if it is one.
+    """
     gpu = target if target is not None and target.gpu is not None else None
     found: list[KernelCost] = []
     work: list[tuple[HloComputation, float]] = [(module.entry, 1.0)]

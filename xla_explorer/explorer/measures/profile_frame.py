@@ -1,4 +1,7 @@
-"""The frame of a profile, which also tells times by source line and by name scope. It loads pandas: imported when a profile is made."""
+"""The frame of a profile, which also tells times by source line and by name scope.
+
+It loads pandas: imported when a profile is made.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ _COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
 
 
 class Part(NamedTuple):
-    """What a kernel computes for one instruction. weight: its share of the kernel, by estimated cost."""
+    """What a kernel computes for one instruction.
+
+    weight: its share of the kernel, by estimated cost.
+    """
 
     line: str
     scope: str

@@ -75,7 +75,10 @@ class Timing(Report):
 
 @as_one_run
 def timing(session: Compilation, arrays: Sequence[Any], repeats: int | None) -> Timing:
-    """Time whole calls. repeats: None takes as many as fit into about a quarter of a second, from 5 to 200."""
+    """Time whole calls.
+
+    repeats: None takes as many as fit into about a quarter of a second, from 5 to 200.
+    """
     if repeats is None:
         once = time_calls(session, arrays, 1)[0]
         repeats = int(min(200, max(5, 250_000 / max(once, 1.0))))

@@ -1,4 +1,7 @@
-"""Rules for well-known slow forms of JAX programs. Each remedy was timed on XLA:CPU: tests/hunt/test_advice_cases.py has the table."""
+"""Rules for well-known slow forms of JAX programs.
+
+Each remedy was timed on XLA:CPU: tests/hunt/test_advice_cases.py has the table.
+"""
 
 from __future__ import annotations
 

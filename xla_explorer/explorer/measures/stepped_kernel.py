@@ -32,7 +32,10 @@ class SteppedKernel(Report):
 
     # -- moving ------------------------------------------------------------------------------------
     def step(self, warp: int | None = None, count: int = 1) -> SteppedKernel:
-        """Run the next instructions of a warp; None: of the first warp that can go on, each time. XlaExplorerError when it cannot."""
+        """Run the next instructions of a warp; None: of the first warp that can go on, each time.
+
+        XlaExplorerError when it cannot.
+        """
         for _ in range(count):
             able = self._stepper.runnable
             self._warp = warp if warp is not None else able[0] if able else self._warp
@@ -82,7 +85,10 @@ class SteppedKernel(Report):
 
     @property
     def warps(self) -> pandas.DataFrame:
-        """state: `can go on`, what the warp waits for, or `has ended`. line, next: the PTX instruction that it runs next. active: lanes."""
+        """state: `can go on`, what the warp waits for, or `has ended`.
+
+        line, next: the PTX instruction that it runs next. active: lanes.
+        """
         return wide_frame(self._rows(), list(COLUMNS)).astype({"line": "Int64"})
 
     @property

@@ -30,7 +30,10 @@ EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 
 
 def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
-    """Kernels with what they compute, the longest first; columns, and which are open at first. live: kernels are asked for one by one."""
+    """Kernels with what they compute, the longest first; columns, and which are open at first.
+
+    live: kernels are asked for one by one.
+    """
     times = {
         row.instruction: row.measured_us or row.predicted_us or 0.0
         for row in rows
@@ -84,7 +87,10 @@ def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
 def _beyond(
     kernel: KernelCode, stages: Sequence[str], shown: Mapping[str, Container[int]]
 ) -> dict[str, dict[str, str]]:
-    """By stage and number the lines of a kernel that the panes of a page leave out. shown: by stage the numbers that they have."""
+    """By stage and number the lines of a kernel that the panes of a page leave out.
+
+    shown: by stage the numbers that they have.
+    """
     found: dict[str, dict[str, str]] = {}
     for place, stage in enumerate(stages):
         there = shown.get(stage, frozenset())
@@ -100,7 +106,10 @@ def _beyond(
 
 
 def one_kernel(session: Compilation, key: int, stages: Iterable[str]) -> dict[str, Any]:
-    """`kernel_data` of a kernel by its instruction. ValueError for what is not a kernel or stage."""
+    """`kernel_data` of a kernel by its instruction.
+
+    ValueError for what is not a kernel or stage.
+    """
     there = stage_names(session)
     wanted = [name for name in stages if name in there]
     steps = [step for step in program_steps(session) if step.instruction == key]

@@ -9,7 +9,11 @@ from xla_explorer.foundation.decision import Decision
 
 
 class FactHead(NamedTuple):
-    """How a fact is shown. unit: `us`, `s`, `bytes`, or empty for a count or a word. note: what the name alone does not say."""
+    """How a fact is shown.
+
+    unit: `us`, `s`, `bytes`, or empty for a count or a word. note: what the name alone does not
+    say.
+    """
 
     title: str
     unit: str = ""

@@ -65,7 +65,10 @@ def _worker_source() -> str:
 
 @cache
 def script() -> str:
-    """One ES module without imports and exports; it defines `render({ model, el })`. The worker's script is inside of it as a text."""
+    """One ES module without imports and exports; it defines `render({ model, el })`.
+
+    The worker's script is inside of it as a text.
+    """
     joined = "\n".join(_joinable(name) for name in modules())
     return joined.replace(
         'const WORKER_SOURCE = "";', f'const WORKER_SOURCE = "{_worker_source()}";'

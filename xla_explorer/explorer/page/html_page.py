@@ -41,8 +41,11 @@ def _policy(script: str) -> str:
 
 
 def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
-    """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
-    by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone.
+    """The whole page as text.
+
+    Complete whatever the size of the module: every changed step is embedded, rows shared by steps
+    once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files
+    alone.
     """
     with collector_paused():
         data = base64.b64encode(packed(build_payload(source, complete=True, paths=paths))).decode()

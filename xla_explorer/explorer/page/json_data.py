@@ -39,14 +39,20 @@ class PooledPicture(TypedDict):
 
 
 class WholeData(PooledPicture):
-    """Every instruction of a step. blocks: rows of boxes; homes: in which of them each node and each box outside of boxes is."""
+    """Every instruction of a step.
+
+    blocks: rows of boxes; homes: in which of them each node and each box outside of boxes is.
+    """
 
     blocks: list[list[Any]]
     homes: PackedColumn
 
 
 class PooledStep(TypedDict):
-    """A `StepDetail` whose rows are sequences of slots of the pools. whole: every instruction, where `picture` is a part of the module."""
+    """A `StepDetail` whose rows are sequences of slots of the pools.
+
+    whole: every instruction, where `picture` is a part of the module.
+    """
 
     picture: PooledPicture
     changes: list[PackedColumn] | None
@@ -70,7 +76,9 @@ class PaneData(TypedDict):
 
 
 class ExplorerPayload(TypedDict):
-    """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
+    """Everything that is drawn.
+
+    `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
 
     `format`: a script of another version refuses the data.
     `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the

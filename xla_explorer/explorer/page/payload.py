@@ -136,7 +136,10 @@ def _changes(source: ExplorerSource, step: int) -> list[PackedColumn] | None:
 def pane_data(
     panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True
 ) -> list[PaneData]:
-    """The code panes as JSON data. live: a kernel can be asked later; without one a costly pane says how it is made."""
+    """The code panes as JSON data.
+
+    live: a kernel can be asked later; without one a costly pane says how it is made.
+    """
     found = []
     for p in panes:
         lines: list[LineData] | None = None
@@ -183,8 +186,10 @@ def build_payload(
     comparison: ComparisonTable | None = None,
     paths: bool = True,
 ) -> ExplorerPayload:
-    """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first. paths: keep
-    absolute paths, of which else only the names of files stay.
+    """The payload of `source`; `complete` None decides by size (see `is_small`).
+
+    colour: the user's own column, shown first. paths: keep absolute paths, of which else only the
+    names of files stay.
     """
     steps = list(source.steps())
     if complete is None:

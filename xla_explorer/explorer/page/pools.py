@@ -86,8 +86,10 @@ class PackedColumn(TypedDict, total=False):
 
 
 class PackedPool(TypedDict):
-    """The slots of a pool. versions: pairs (distance to the slot of the last pair, step) for every row but the first of a slot; the rows of
-    a slot stand side by side. columns: a column for each field of the rows.
+    """The slots of a pool.
+
+    versions: pairs (distance to the slot of the last pair, step) for every row but the first of a
+    slot; the rows of a slot stand side by side. columns: a column for each field of the rows.
     """
 
     slots: int
@@ -96,7 +98,10 @@ class PackedPool(TypedDict):
 
 
 class Pool:
-    """Slots in the order in which they were first seen. key: what a row keeps over the steps; steps come in rising order."""
+    """Slots in the order in which they were first seen.
+
+    key: what a row keeps over the steps; steps come in rising order.
+    """
 
     def __init__(self, key: Callable[[Any], Any]) -> None:
         self.slots: list[list[Any]] = []
@@ -161,7 +166,10 @@ class Pool:
 
 
 def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> PackedColumn:
-    """The values of one field of many rows, as short as is simple. clean: applied to every value, before texts are taken apart."""
+    """The values of one field of many rows, as short as is simple.
+
+    clean: applied to every value, before texts are taken apart.
+    """
     kinds = set(map(type, values))
     if int in kinds and kinds <= {int, type(None)}:
         return PackedColumn(differences=_differences(values))

@@ -23,7 +23,10 @@ MOST_COSTED = 200_000
 
 
 def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> dict[str, Any]:
-    """The tensor of an instruction after a step, on random arguments. ValueError where that would take long."""
+    """The tensor of an instruction after a step, on random arguments.
+
+    ValueError where that would take long.
+    """
     flops = module_cost(passes[0].module).flops
     name = passes.lineage.records[key].name if key in passes.lineage.records else key
     if flops > MOST_FLOPS_ON_A_CLICK:

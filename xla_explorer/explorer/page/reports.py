@@ -22,9 +22,11 @@ Request = Callable[[Any, Mapping[str, Any]], Any]
 
 
 class BufferRow(NamedTuple):
-    """One value: where it lives and when. offset, size: bytes. start, end: positions in program order. buffer_start,
-    buffer_end: of the memory, which several values may use in turn (`shared_with`). held: bytes that it holds where most of the arena
-    is in use, 0: none. line: of the source.
+    """One value: where it lives and when.
+
+    offset, size: bytes. start, end: positions in program order. buffer_start, buffer_end: of the
+    memory, which several values may use in turn (`shared_with`). held: bytes that it holds where
+    most of the arena is in use, 0: none. line: of the source.
     """
 
     name: str
@@ -64,9 +66,11 @@ class ApartReason(NamedTuple):
 
 
 class BufferView(NamedTuple):
-    """The memory of a program. peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left out, the
-    smallest of those that hold nothing at the peak. why_apart: for pairs of the largest buffers that do not share memory; a live view
-    asks for any pair.
+    """The memory of a program.
+
+    peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left
+    out, the smallest of those that hold nothing at the peak. why_apart: for pairs of the largest
+    buffers that do not share memory; a live view asks for any pair.
     """
 
     rows: tuple[BufferRow, ...]
@@ -79,10 +83,13 @@ class BufferView(NamedTuple):
 
 
 class KernelRow(NamedTuple):
-    """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
-    predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code. bound: what it takes its
-    time for, `memory`, `arithmetic`, `launch` or `latency`, empty where the machine is not known. layers: the
-    blocks of the graph that it is in, from the outside in.
+    """One kernel.
+
+    computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run
+    (estimates). predicted_us: by the cost model. measured_us: median, None when not run. reason:
+    why it is no native code. bound: what it takes its time for, `memory`, `arithmetic`, `launch` or
+    `latency`, empty where the machine is not known. layers: the blocks of the graph that it is in,
+    from the outside in.
     """
 
     name: str
@@ -103,7 +110,10 @@ class KernelRow(NamedTuple):
 
 
 class LoopAxis(NamedTuple):
-    """An axis of a loop nest. turns: how often its body runs. share: of the kernel's estimated cycles, 0 to 1."""
+    """An axis of a loop nest.
+
+    turns: how often its body runs. share: of the kernel's estimated cycles, 0 to 1.
+    """
 
     name: str
     kind: str
@@ -113,9 +123,12 @@ class LoopAxis(NamedTuple):
 
 
 class LoopKernel(NamedTuple):
-    """A kernel as loops. first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest. made_by: `user` or
-    `policy` where its code is made from the nest, else `writer`. schedule: its directives as text. nanoseconds, limit: the estimate for one
-    core or for a GPU (`where`). part: which of several kernels of one nest, as `1 of 2`.
+    """A kernel as loops.
+
+    first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest.
+    made_by: `user` or `policy` where its code is made from the nest, else `writer`. schedule: its
+    directives as text. nanoseconds, limit: the estimate for one core or for a GPU (`where`). part:
+    which of several kernels of one nest, as `1 of 2`.
     """
 
     name: str
@@ -156,7 +169,10 @@ class Column(NamedTuple):
 
 
 class LlvmPassRow(NamedTuple):
-    """One run of an LLVM pass. level: `ir` or `machine`. diff: unified, empty where nothing changed."""
+    """One run of an LLVM pass.
+
+    level: `ir` or `machine`. diff: unified, empty where nothing changed.
+    """
 
     name: str
     level: str
@@ -168,7 +184,11 @@ class LlvmPassRow(NamedTuple):
 
 
 class RemarkRow(NamedTuple):
-    """What LLVM says. kind: passed, missed, analysis. instruction: name of what it is about, line: of the user's source."""
+    """What LLVM says.
+
+    kind: passed, missed, analysis. instruction: name of what it is about, line: of the user's
+    source.
+    """
 
     kind: str
     by: str
@@ -179,8 +199,10 @@ class RemarkRow(NamedTuple):
 
 
 class PtxCountRow(NamedTuple):
-    """What one line of PTX did on the emulator. line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1.
-    mark: the worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers.
+    """What one line of PTX did on the emulator.
+
+    line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1. mark: the
+    worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers.
     """
 
     line: int
@@ -191,8 +213,10 @@ class PtxCountRow(NamedTuple):
 
 
 class ComparisonRow(NamedTuple):
-    """One measure of two compiles. unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where neither
-    is. spread: a smaller change of a measured value is none.
+    """One measure of two compiles.
+
+    unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where
+    neither is. spread: a smaller change of a measured value is none.
     """
 
     what: str
@@ -204,7 +228,10 @@ class ComparisonRow(NamedTuple):
 
 
 class ChangedDecision(NamedTuple):
-    """A decision that two compiles took differently. now, before: `accepted`, `refused` or `not asked`; the codes: why it was refused."""
+    """A decision that two compiles took differently.
+
+    now, before: `accepted`, `refused` or `not asked`; the codes: why it was refused.
+    """
 
     kind: str
     producer: str
@@ -223,7 +250,10 @@ class OverrideRow(NamedTuple):
 
 
 class ComparisonTable(NamedTuple):
-    """Two compiles beside each other, what matters most first. title: what was forced or forbidden."""
+    """Two compiles beside each other, what matters most first.
+
+    title: what was forced or forbidden.
+    """
 
     title: str
     rows: tuple[ComparisonRow, ...]
@@ -233,7 +263,9 @@ class ComparisonTable(NamedTuple):
 
 
 class Reports:
-    """The empty answers. A question that a source cannot answer raises with the reason; the view shows it.
+    """The empty answers.
+
+    A question that a source cannot answer raises with the reason; the view shows it.
 
     requests: answers that are data as they are, by the word of the request (see requests.py).
     """
@@ -241,7 +273,10 @@ class Reports:
     requests: Mapping[str, Request] = {}
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
-        """The buffer assignment, None where there is none. with_reasons: fill `why_apart` (costs a check per pair)."""
+        """The buffer assignment, None where there is none.
+
+        with_reasons: fill `why_apart` (costs a check per pair).
+        """
         return None
 
     def why_apart(self, a: str, b: str) -> ApartReason:
@@ -277,7 +312,10 @@ class Reports:
         return ()
 
     def column(self, given: Any) -> Column:
-        """The user's own numbers as a column. ValueError when they cannot be matched to instructions."""
+        """The user's own numbers as a column.
+
+        ValueError when they cannot be matched to instructions.
+        """
         raise ValueError("this source has no instructions to colour")
 
     def llvm_kernels(self) -> Sequence[str]:
@@ -293,7 +331,10 @@ class Reports:
         return ()
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
-        """The lines of PTX that ran on the emulator. ValueError when it has not run and would take long."""
+        """The lines of PTX that ran on the emulator.
+
+        ValueError when it has not run and would take long.
+        """
         raise ValueError("this view has no PTX behind it")
 
     def ptx_counted(self) -> bool:

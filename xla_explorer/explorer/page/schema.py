@@ -138,7 +138,10 @@ def _fields(row: type) -> dict[str, Any]:
 
 @cache
 def wire_format() -> str:
-    """What a payload says of its form: the script reads no other. Two versions with the same fields have the same form."""
+    """What a payload says of its form: the script reads no other.
+
+    Two versions with the same fields have the same form.
+    """
     return f"{VERSION}.{zlib.crc32(_body().encode()):08x}"
 
 

@@ -157,7 +157,10 @@ class TraceReports(Reports):
         return pass_costs(self.passes, self.flame(again=False), live=live)
 
     def flame(self, *, again: bool) -> list[Any]:
-        """Where the compile spent its time. again: with the rules, and LLVM's passes, which takes another run of both."""
+        """Where the compile spent its time.
+
+        again: with the rules, and LLVM's passes, which takes another run of both.
+        """
         return flame_of_passes(self.passes, clock_rules(self.passes) if again else None).data()
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:

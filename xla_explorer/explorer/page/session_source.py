@@ -1,4 +1,7 @@
-"""What the views ask, answered by a trace or a session. Texts and pictures of steps are made when they are looked at."""
+"""What the views ask, answered by a trace or a session.
+
+Texts and pictures of steps are made when they are looked at.
+"""
 
 from __future__ import annotations
 

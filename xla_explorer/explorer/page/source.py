@@ -18,8 +18,9 @@ from xla_explorer.foundation.decision import Decision, Verdict
 
 
 class StepRow(NamedTuple):
-    """One pass in pipeline order; index 0 is the module as written. `seconds` is the pass alone. `error` ends the
-    timeline.
+    """One pass in pipeline order; index 0 is the module as written.
+
+    `seconds` is the pass alone. `error` ends the timeline.
 
     `rewrites` counts applied rules. `values_differ` marks the first step after which results left the tolerance
     (None: not checked). `level` says whose pass it is, so that LLVM's passes can continue the list. `entry` is the first instruction of
@@ -41,8 +42,9 @@ class StepRow(NamedTuple):
 
 
 class RewriteRow(NamedTuple):
-    """One rule at one place: accepted or refused. `sentence` is the rule's own explanation, `location` is file:line of
-    the rule.
+    """One rule at one place: accepted or refused.
+
+    `sentence` is the rule's own explanation, `location` is file:line of the rule.
     """
 
     rule: str
@@ -56,7 +58,9 @@ class RewriteRow(NamedTuple):
 
 
 class TimingRow(NamedTuple):
-    """One kernel. Times in microseconds; `bytes` moved and `flops` per run; `share` of the whole run, 0 to 1.
+    """One kernel.
+
+    Times in microseconds; `bytes` moved and `flops` per run; `share` of the whole run, 0 to 1.
 
     `runs_on` "evaluator" is marked wherever it is shown: such a row is the reference in numpy, not compiled code.
     `estimated` names the columns that are estimates. `roof_share` is the part of the machine's bandwidth or peak
@@ -80,8 +84,10 @@ class TimingRow(NamedTuple):
 
 
 class ExplorerSource(Protocol):
-    """What a session answers. Every method is a pure query; only `steps` is asked for at once, the rest when it is
-    looked at. `reports` answers what goes beyond the passes (`reports.NOTHING` where nothing is known).
+    """What a session answers.
+
+    Every method is a pure query; only `steps` is asked for at once, the rest when it is looked at.
+    `reports` answers what goes beyond the passes (`reports.NOTHING` where nothing is known).
 
     `summary` has short keys and plain values; these are known and formatted by the header: backend, compiler, device,
     passes, changed, kernels_before, kernels_after, instructions_before, instructions_after, bytes_before,

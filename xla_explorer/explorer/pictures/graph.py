@@ -27,7 +27,9 @@ def _only_svg(drawn: bytes) -> str:
 
 
 class Graph(Report):
-    """A picture that shows itself. Needs no Graphviz: the layout is our own; `engine="dot"` uses the program where there is one.
+    """A picture that shows itself.
+
+    Needs no Graphviz: the layout is our own; `engine="dot"` uses the program where there is one.
 
     picture: the neutral picture data (nodes, edges, boxes).
     """
@@ -82,7 +84,10 @@ class Graph(Report):
         return graphviz.Digraph(self.picture.title, body=[f"{line}\n" for line in lines[1:-1]])
 
     def to_json(self) -> dict[str, Any]:
-        """Nodes, edges and boxes as plain data: what the widget draws. See `PictureGraph.to_json`."""
+        """Nodes, edges and boxes as plain data: what the widget draws.
+
+        See `PictureGraph.to_json`.
+        """
         return {**self.picture.to_json()}
 
     def save(self, path: str | Path, **options: Any) -> Path:
@@ -153,7 +158,11 @@ _PAPER = '<rect x="-9999" y="-9999" width="99999" height="99999" fill="#fff"/>'
 
 
 def converted(svg: str, suffix: str, scale: float) -> bytes:
-    """An SVG as `.pdf` or `.png`. scale: of a .png, pixels for each pixel of the picture. PictureFormatError without vl-convert-python."""
+    """An SVG as `.pdf` or `.png`.
+
+    scale: of a .png, pixels for each pixel of the picture. PictureFormatError without
+    vl-convert-python.
+    """
     if find_spec("vl_convert") is None:
         hint = 'pip install "xla-explorer[charts]", or save .svg'
         raise PictureFormatError(

@@ -142,8 +142,9 @@ def _layers(graph: _Adjacency) -> list[int]:
 
 
 class _Slots:
-    """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its
-    users.
+    """What takes room in the rows: the nodes (0 .. n-1), then the bends.
+
+    A source has one chain of bends for all its users.
     """
 
     def __init__(self, widths: Sequence[float], layer: list[int], graph: _Adjacency) -> None:

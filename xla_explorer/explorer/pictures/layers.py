@@ -11,7 +11,10 @@ _FAMILY = re.compile(rf" × \d+(?:{BACKWARD})?\Z")
 
 
 class Layer(NamedTuple):
-    """A box as a layer of the model. box: its id. name: forward and backward alike. is_family: whether it holds equal layers."""
+    """A box as a layer of the model.
+
+    box: its id. name: forward and backward alike. is_family: whether it holds equal layers.
+    """
 
     box: str
     name: str

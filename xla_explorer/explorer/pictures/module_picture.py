@@ -60,7 +60,10 @@ RefusedEdges = Mapping[tuple[int, int], str]
 
 
 class DrawnInside(NamedTuple):
-    """A computation without boxes inside of it, as it is drawn in a box. calls: the computations that labels of its nodes speak about."""
+    """A computation without boxes inside of it, as it is drawn in a box.
+
+    calls: the computations that labels of its nodes speak about.
+    """
 
     computation: ComputationRecord
     calls: list[tuple[int, ComputationRecord | None]]
@@ -180,7 +183,10 @@ class _Drawing:
     def close(
         self, top: ComputationRecord, opened: Collection[str], touched: Collection[int]
     ) -> set[int]:
-        """Close every block of `top` that is not `opened`, the outermost first. Returns the instructions that are drawn."""
+        """Close every block of `top` that is not `opened`, the outermost first.
+
+        Returns the instructions that are drawn.
+        """
         members: dict[str, list[InstructionRecord]] = {}
         keep: set[int] = set()
         closed_at: dict[Path, str | None] = {}
@@ -286,7 +292,10 @@ class _Drawing:
                 self.known.bare[id(record)] = self.nodes[-1], edges
 
     def lifted(self, computation: ComputationRecord, sizes: Mapping[int, int]) -> None:
-        """The edges that begin or end in a closed block, one for each two ends. Constants, which are text in what reads them, have none."""
+        """The edges that begin or end in a closed block, one for each two ends.
+
+        Constants, which are text in what reads them, have none.
+        """
         widest: dict[tuple[int, int], int] = {}
         stands, texts = self.stand_ins, set[int]()
         for record in computation.instructions:

@@ -42,8 +42,10 @@ class SceneOptions:
 
 @dataclass(slots=True)
 class SceneNode:
-    """A placed element; `x` is its middle, `y` its top. `members` are the instruction ids it stands for. The inside of an
-    open box begins `inset` below its top.
+    """A placed element; `x` is its middle, `y` its top.
+
+    `members` are the instruction ids it stands for. The inside of an open box begins `inset` below
+    its top.
     """
 
     key: Key
@@ -356,7 +358,11 @@ def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scen
 
 
 def _rows_taken(node: SceneNode) -> int:
-    """Rows of the grid. Those of an open box are those of its inside: head and foot stand in the gaps, unless it is loose."""
+    """Rows of the grid.
+
+    Those of an open box are those of its inside: head and foot stand in the gaps, unless it is
+    loose.
+    """
     if node.box is None:
         return 1
     return max(1, round((node.box.height + GAP_Y) / PITCH)) + (1 if node.inset > BOX_HEAD else 0)

@@ -20,8 +20,11 @@ _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"
 
 
 class ApplicableRule(NamedTuple):
-    """rule: its name. reason: why it will not act, None when it would. becomes: what would take the instruction's place, as HLO.
-    sentence, place: what the rule says of itself, and where it is written. checks: what its guards say.
+    """rule: its name.
+
+    reason: why it will not act, None when it would. becomes: what would take the instruction's
+    place, as HLO. sentence, place: what the rule says of itself, and where it is written. checks:
+    what its guards say.
     """
 
     rule: str
@@ -33,7 +36,10 @@ class ApplicableRule(NamedTuple):
 
 
 class ApplicableRules(Report):
-    """The answer: rules (ApplicableRule) in the order in which the driver tries them. instruction: its HLO. where: the step asked."""
+    """The answer: rules (ApplicableRule) in the order in which the driver tries them.
+
+    instruction: its HLO. where: the step asked.
+    """
 
     def __init__(self, instruction: str, where: str, found: Sequence[ApplicableRule]) -> None:
         self.instruction, self.where, self.rules = instruction, where, tuple(found)

@@ -51,7 +51,10 @@ def is_kind(trace: PassTrace, kind: str) -> bool:
 
 
 def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> None:
-    """UnknownKindError, with near ones, for a kind that nothing decides. further: kinds of decisions that are not in the journal."""
+    """UnknownKindError, with near ones, for a kind that nothing decides.
+
+    further: kinds of decisions that are not in the journal.
+    """
     if kind != RULE and kind not in further and not is_kind(trace, kind):
         recorded = {event.by for event in decision_events(trace)}
         known = sorted(
@@ -92,8 +95,11 @@ def decisions_frame(
     further: Sequence[Decision] = (),
     backend: str = "",
 ) -> pandas.DataFrame:
-    """One row a decision; columns `COLUMNS`. producer, consumer: of two subjects, names with %; of one the first alone. facts: dict, last
-    since they are long; subjects: all names. code: of an accepted decision empty, for it has no refusal.
+    """One row a decision; columns `COLUMNS`.
+
+    producer, consumer: of two subjects, names with %; of one the first alone. facts: dict, last
+    since they are long; subjects: all names. code: of an accepted decision empty, for it has no
+    refusal.
 
     step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the module as written. cost_us, cost_bytes:
     what a refusal costs in one run by the cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is
@@ -188,7 +194,10 @@ def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, 
 
 
 class NamesAt(dict[str, str]):
-    """Name -> the name of what stands in its place in a module; the name itself without one. there: ids in that module by name."""
+    """Name -> the name of what stands in its place in a module; the name itself without one.
+
+    there: ids in that module by name.
+    """
 
     def __init__(self, lineage: Lineage, there: Mapping[str, int]) -> None:
         super().__init__()

@@ -258,7 +258,10 @@ def _names(names: Iterable[str]) -> set[str]:
 
 
 def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
-    """Why the two are in different kernels although the user wanted one. now: their names when fusion comes."""
+    """Why the two are in different kernels although the user wanted one.
+
+    now: their names when fusion comes.
+    """
     refused = [
         event
         for kind in FUSION_KINDS

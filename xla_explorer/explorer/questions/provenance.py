@@ -27,10 +27,12 @@ SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = (
 
 
 class Origin(NamedTuple):
-    """One instruction of the result. sources: names in the source module. line: `file:line`, of the user's file where metadata says
-    so, else of the HLO text. how: `same` (it is in the source), `rewritten` (rules made it), `cloned` (a pass copied it), `metadata`
-    (only its metadata says), `forwarded` (made by a pass to hand
-    on what it reads or to serve what reads it), `none`.
+    """One instruction of the result.
+
+    sources: names in the source module. line: `file:line`, of the user's file where metadata says
+    so, else of the HLO text. how: `same` (it is in the source), `rewritten` (rules made it),
+    `cloned` (a pass copied it), `metadata` (only its metadata says), `forwarded` (made by a pass to
+    hand on what it reads or to serve what reads it), `none`.
     """
 
     instruction: str
@@ -43,7 +45,10 @@ class Origin(NamedTuple):
 
 
 class Provenance(Report):
-    """origins: an Origin an instruction of the result. coverage: percent of them with a source instruction; line_coverage: with a line."""
+    """origins: an Origin an instruction of the result.
+
+    coverage: percent of them with a source instruction; line_coverage: with a line.
+    """
 
     def __init__(self, origins: Sequence[Origin]) -> None:
         self.origins = tuple(origins)
@@ -109,7 +114,10 @@ class _Tracer:
         self.found: dict[HloInstruction, tuple[tuple[int, ...], str]] = {}
 
     def sources(self, i: HloInstruction) -> tuple[tuple[int, ...], str]:
-        """(ids in the source, how). Iterative along forwarders, since chains of them may be long."""
+        """(ids in the source, how).
+
+        Iterative along forwarders, since chains of them may be long.
+        """
         path: dict[HloInstruction, None] = {}
         here: HloInstruction | None = i
         answer: tuple[tuple[int, ...], str] = ((), NONE)

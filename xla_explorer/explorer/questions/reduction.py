@@ -89,7 +89,10 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
 def smaller_modules(
     module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None
 ) -> Iterator[HloModule]:
-    """Well-formed modules that are one move smaller, the boldest moves first. tidy: without dead code and unused parameters."""
+    """Well-formed modules that are one move smaller, the boldest moves first.
+
+    tidy: without dead code and unused parameters.
+    """
     for i in list(module.entry.post_order()):
         for move in moves or (
             _make_root,

@@ -26,7 +26,10 @@ _ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "row-fusion"}
 
 
 class RefusalCost(NamedTuple):
-    """microseconds, size (bytes): of one run, None when not estimable, and then `reason` says why. at_most: an upper bound."""
+    """microseconds, size (bytes): of one run, None when not estimable, and then `reason` says why.
+
+    at_most: an upper bound.
+    """
 
     microseconds: float | None
     size: int | None

@@ -33,7 +33,10 @@ MOST_CODE_LINES = 60
 
 
 class RewriteReplay:
-    """Does single rewrites of a trace again. The results of the last few limits are kept: stepping needs each twice."""
+    """Does single rewrites of a trace again.
+
+    The results of the last few limits are kept: stepping needs each twice.
+    """
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self._record = passes.record

@@ -10,8 +10,11 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 
 
 class RewriteStep(NamedTuple):
-    """One application of one rule. before, after: the lines around what it changed. picture_before, picture_after: the
-    neighbourhood. added, removed, changed: instructions of the whole module, of which the pictures show a part.
+    """One application of one rule.
+
+    before, after: the lines around what it changed. picture_before, picture_after: the
+    neighbourhood. added, removed, changed: instructions of the whole module, of which the pictures
+    show a part.
     """
 
     before: Sequence[TextLine]

@@ -27,7 +27,9 @@ COLUMNS = ["rule", "pass", "ms", "share", "tried", "fitted", "made", "modules", 
 
 
 class RuleTime:
-    """What one rule took in one pass. tried: instructions that its matcher was asked about. fitted: those that the pattern fits. made:
+    """What one rule took in one pass.
+
+    tried: instructions that its matcher was asked about. fitted: those that the pattern fits. made:
     those for which it built another instruction.
     """
 

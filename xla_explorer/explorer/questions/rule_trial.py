@@ -85,7 +85,9 @@ _MARK = {"rewrites": "✓ rewrites", "refused": "✗ refused", "near": "~ near"}
 
 
 def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
-    """Ask a rule about every instruction. Each match is built on a copy, so the answer is what it would really do there; one that an
+    """Ask a rule about every instruction.
+
+    Each match is built on a copy, so the answer is what it would really do there; one that an
     earlier match would change is asked as the module is now.
     """
     module = HloModule.from_snapshot(snapshot)

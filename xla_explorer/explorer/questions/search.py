@@ -49,7 +49,11 @@ _LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(")
 
 
 class Term(NamedTuple):
-    """One condition. key: empty for a word that is looked for everywhere. by: `:` or a comparison. share: the value is a part of all."""
+    """One condition.
+
+    key: empty for a word that is looked for everywhere. by: `:` or a comparison. share: the value
+    is a part of all.
+    """
 
     negated: bool
     key: str
@@ -60,7 +64,10 @@ class Term(NamedTuple):
 
 
 def parsed(query: str) -> list[Term]:
-    """The terms of a query. XlaExplorerError for a key, a number or a pattern that cannot be understood."""
+    """The terms of a query.
+
+    XlaExplorerError for a key, a number or a pattern that cannot be understood.
+    """
     found = []
     for minus, given, by, raw in _TERM.findall(query):
         key = _ALIASES.get(given, given)

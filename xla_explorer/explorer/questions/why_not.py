@@ -65,7 +65,9 @@ def why_not(
     subjects: Sequence[str | int | HloInstruction],
     further: Iterable[Decision] = (),
 ) -> Answer:
-    """Why a decision of a kind about some instructions went as it went. further: decisions that are not in the journal.
+    """Why a decision of a kind about some instructions went as it went.
+
+    further: decisions that are not in the journal.
 
     UnknownKindError, and XlaExplorerError for instructions that there never were, each with near names.
     """
@@ -288,7 +290,10 @@ class _Question:
         return answer
 
     def gone(self) -> Answer | None:
-        """What took an instruction away before the pass. XlaExplorerError for one that came after it."""
+        """What took an instruction away before the pass.
+
+        XlaExplorerError for one that came after it.
+        """
         what = (
             "fusion"
             if self.kind == "fusion"

@@ -91,7 +91,10 @@ class Signature:
         )
 
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
-        """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them."""
+        """One array per leaf, checked.
+
+        Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them.
+        """
         tree = self._tree(arguments)
         if tree is not None:
             named = [

@@ -20,7 +20,9 @@ Operation = tuple[str, str, int]
 
 
 class Beside:
-    """Another compiler's result of `source`. name: whose. kernels: operation of the source -> ids of the kernels (outermost fusions, or
+    """Another compiler's result of `source`.
+
+    name: whose. kernels: operation of the source -> ids of the kernels (outermost fusions, or
     instructions by themselves) of the result that compute it.
     """
 

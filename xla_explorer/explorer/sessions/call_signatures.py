@@ -18,7 +18,10 @@ _FREE: Final = "not committed"
 
 
 class SignatureChange(NamedTuple):
-    """place: which leaf (`args[0]['w']`). what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `device`."""
+    """place: which leaf (`args[0]['w']`).
+
+    what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `device`.
+    """
 
     place: str
     what: str
@@ -151,7 +154,11 @@ def _facts(leaf: Any) -> dict[str, str]:
 
 
 def _device(leaf: Any) -> str:
-    """Where a leaf has to stay. An array that is not committed moves to the others, as a numpy array does; its sharding does not count."""
+    """Where a leaf has to stay.
+
+    An array that is not committed moves to the others, as a numpy array does; its sharding does not
+    count.
+    """
     sharding = getattr(leaf, "sharding", None)
     committed = getattr(leaf, "committed", getattr(leaf, "_committed", sharding is not None))
     if sharding is None or not committed:

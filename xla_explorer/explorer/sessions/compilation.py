@@ -67,7 +67,10 @@ DUMP = "xla-dump"
 
 
 class CompileFailedError(XlaExplorerError):
-    """A compile that did not get through. `session` holds everything that happened before; the cause is the exception."""
+    """A compile that did not get through.
+
+    `session` holds everything that happened before; the cause is the exception.
+    """
 
     def __init__(self, session: Compilation) -> None:
         problem = session.error
@@ -154,7 +157,11 @@ class Compilation:
     # -- running -----------------------------------------------------------------------------------
     @property
     def executable(self) -> Executable:
-        """What runs. CompileFailedError after a failed compile; CannotRunError with the reason where the backend cannot run."""
+        """What runs.
+
+        CompileFailedError after a failed compile; CannotRunError with the reason where the backend
+        cannot run.
+        """
         if self.error is not None:
             raise CompileFailedError(self) from self.error
         assert self.result is not None
@@ -230,7 +237,9 @@ class Compilation:
         return found
 
     def gpu(self: C, **options: Any) -> C:
-        """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`. What is not named stays as it is here.
+        """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`.
+
+        What is not named stays as it is here.
 
         No GPU is needed. The same options give the same session again; of a session of that backend, itself.
 
@@ -342,7 +351,10 @@ def compile_as(
 
 
 def check_compile_options(backend: str, options: Mapping[str, Any]) -> None:
-    """Check the keywords of a compile for a backend before it begins. UnknownOptionError with the nearest name, UnknownBackendError."""
+    """Check the keywords of a compile for a backend before it begins.
+
+    UnknownOptionError with the nearest name, UnknownBackendError.
+    """
     keywords = (*tuple(inspect.signature(compile_as).parameters)[1:], "force", "forbid")
     platform_with_options(
         backend, {name: value for name, value in options.items() if name not in keywords}, keywords
@@ -460,7 +472,9 @@ def _plain(values: Any) -> Any:
 def _isolation(
     backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None
 ) -> Isolation | None:
-    """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
+    """What can be had of what is wanted.
+
+    A child process that was asked for in the call and cannot be had is an error; one that only
     `xe.options` asks for, a warning.
     """
     if wanted is None or runs_apart(backend):

@@ -18,7 +18,9 @@ NAME = "<edited>"
 
 
 class Fault(NamedTuple):
-    """What is wrong with an edited program. line, column, end_column: from 1; line 0 where the text has no such place. where: `text`, or
+    """What is wrong with an edited program.
+
+    line, column, end_column: from 1; line 0 where the text has no such place. where: `text`, or
     `passes` for the pipeline beside it.
     """
 
@@ -69,7 +71,10 @@ def _fault(span: SourceSpan | None, message: str, hint: str) -> Fault:
 
 
 def editable_text(session: Compilation) -> str:
-    """The program as somebody has written it in an editor, else as it prints. XlaExplorerError where nothing compiles it again."""
+    """The program as somebody has written it in an editor, else as it prints.
+
+    XlaExplorerError where nothing compiles it again.
+    """
     if session.backend == DUMP:
         raise XlaExplorerError(
             "a dump is a record of another compile", "xe.compile(text) compiles its text here"
@@ -78,7 +83,10 @@ def editable_text(session: Compilation) -> str:
 
 
 def edited(session: C, text: str, passes: str = "") -> C:
-    """The same compile of another text, through other passes where some are named. Errors are those of `xe.compile`."""
+    """The same compile of another text, through other passes where some are named.
+
+    Errors are those of `xe.compile`.
+    """
     changes = {"passes": passes} if passes.strip() else {}
     other = recompiled(session, None, source=source_of(text, NAME, verify=True), **changes)
     other.written = text

@@ -15,7 +15,10 @@ _ROOT = _HERE.parents[1]
 
 
 def example_path(name: str) -> Path:
-    """The path of an example, by its short name or file name. XlaExplorerError when there is none."""
+    """The path of an example, by its short name or file name.
+
+    XlaExplorerError when there is none.
+    """
     file = EXAMPLES.get(name, name)
     if file not in EXAMPLES.values():
         raise XlaExplorerError(

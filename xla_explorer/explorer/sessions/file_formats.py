@@ -1,4 +1,7 @@
-"""The files that this package reads and writes. What `xe.load` takes for a path, and the reference of the book, follow from this table."""
+"""The files that this package reads and writes.
+
+What `xe.load` takes for a path, and the reference of the book, follow from this table.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from typing import NamedTuple
 
 
 class FileFormat(NamedTuple):
-    """suffixes: how names of such files end. holds: what is in them. read_by, written_by: calls, commands, others' programs; or none."""
+    """suffixes: how names of such files end.
+
+    holds: what is in them. read_by, written_by: calls, commands, others' programs; or none.
+    """
 
     suffixes: tuple[str, ...]
     holds: str

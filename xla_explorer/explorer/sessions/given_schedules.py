@@ -17,7 +17,10 @@ from xla_explorer.compiler.codegen.nest.schedule import (
 
 
 def given_schedules(given: Any) -> str:
-    """The text of schedules, a line a kernel. ScheduleError where it cannot be read, OSError for a file that cannot."""
+    """The text of schedules, a line a kernel.
+
+    ScheduleError where it cannot be read, OSError for a file that cannot.
+    """
     if given is None:
         return ""
     if isinstance(given, Mapping):

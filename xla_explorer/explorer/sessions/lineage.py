@@ -18,7 +18,10 @@ AS_WRITTEN = "as-written"
 
 
 class Lineage:
-    """Indexes of a trace, made on first use. Steps are numbers of passes: 0 is the module as written, 1 the first pass."""
+    """Indexes of a trace, made on first use.
+
+    Steps are numbers of passes: 0 is the module as written, 1 the first pass.
+    """
 
     def __init__(self, trace: PassTrace) -> None:
         self._trace = trace

@@ -118,7 +118,10 @@ def module_of_file(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """What was given as a path. LoadError for the text of a module, NotAModuleError for what names no file."""
+    """What was given as a path.
+
+    LoadError for the text of a module, NotAModuleError for what names no file.
+    """
     if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
         raise LoadError(
             "this is a module's text, and xla_explorer.load reads files",

@@ -34,7 +34,10 @@ def _in_child(work: str, *arguments: Any) -> Any:
 
 
 class Options(Report):
-    """Set an attribute, or use `with xe.options.set(isolate=True, timeout=10): ...` for a while. The environment gives the defaults."""
+    """Set an attribute, or use `with xe.options.set(isolate=True, timeout=10): ...` for a while.
+
+    The environment gives the defaults.
+    """
 
     __slots__ = ("_values",)
     _values: dict[str, Any]

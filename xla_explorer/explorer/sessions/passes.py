@@ -110,7 +110,7 @@ class RecordedPass(Report):
     # -- the module --------------------------------------------------------------------------------
     @property
     def snapshot(self) -> ModuleSnapshot:
-        """The module after it, as data. With the journal off there are only the two ends: then this is the result."""
+        """The module after the pass, as data; with the journal off, the result of the compile."""
         found = self._passes.record.initial if self.step is None else self.step.after
         return found if found is not None else self._passes.record.module.snapshot()
 
@@ -126,12 +126,12 @@ class RecordedPass(Report):
 
     @property
     def module(self) -> HloModule:
-        """The module after it: a new copy each time, with the names and ids of the compile. XlaExplorerError with the journal off."""
+        """A new copy of the module after the pass. XlaExplorerError with the journal off."""
         return HloModule.from_snapshot(self._ends()[1])
 
     @property
     def before(self) -> HloModule:
-        """The module before it, as `module`. Element 0 has nothing before it: this is the module as written."""
+        """A new copy of the module before the pass; of element 0, the module as written."""
         return HloModule.from_snapshot(self._ends()[0])
 
     @property

@@ -69,7 +69,10 @@ def counted(
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """A line with the seconds so far while the block runs, once it has taken longer than a second. Nested blocks show one line."""
+    """A line with the seconds so far while the block runs, once it has taken longer than a second.
+
+    Nested blocks show one line.
+    """
     if not watched() or _busy.locked():
         yield
         return
@@ -153,7 +156,10 @@ class _Output:
 
 
 class _Told:
-    """What stands for a line where the user gave a function. False of it is Ctrl-C, once: a second one would meet what the first began."""
+    """What stands for a line where the user gave a function.
+
+    False of it is Ctrl-C, once: a second one would meet what the first began.
+    """
 
     def __init__(self) -> None:
         self.halted = False

@@ -29,7 +29,10 @@ class _PrintedComputation(NamedTuple):
 
 
 class StepTexts:
-    """Texts of snapshots, made from what the text before has already. A line that did not change stays the same object."""
+    """Texts of snapshots, made from what the text before has already.
+
+    A line that did not change stays the same object.
+    """
 
     def __init__(self) -> None:
         self._printer = Printer(PrintOptions.default)

@@ -120,7 +120,10 @@ def time(
 
 
 def _runnable(module: HloModule) -> HloModule:
-    """Return what real XLA runs of a module on one device. UnsupportedOpcodeError for what needs several."""
+    """Return what real XLA runs of a module on one device.
+
+    UnsupportedOpcodeError for what needs several.
+    """
     refuse_to_measure_on_one(module)
     return without_host_callbacks(module)[0]
 

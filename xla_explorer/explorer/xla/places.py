@@ -15,8 +15,10 @@ from xla_explorer.hlo.module import HloModule
 
 
 class SourcePlace(NamedTuple):
-    """line: `model.py:12` of the user. library: the line of an installed library that the user's line called, empty where none is known.
-    scope: the path of `op_name` without its last part.
+    """line: `model.py:12` of the user.
+
+    library: the line of an installed library that the user's line called, empty where none is
+    known. scope: the path of `op_name` without its last part.
     """
 
     line: str

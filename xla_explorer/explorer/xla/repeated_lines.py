@@ -16,7 +16,10 @@ _MOST: Final = 5
 
 
 class RepeatedLine(NamedTuple):
-    """A line of the user's. times: how often it was traced. instructions: that it made; share: of all."""
+    """A line of the user's.
+
+    times: how often it was traced. instructions: that it made; share: of all.
+    """
 
     line: str
     times: int

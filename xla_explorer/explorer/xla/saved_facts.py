@@ -34,7 +34,10 @@ class SavedFactsError(XlaExplorerError, ValueError):
 
 
 class Difference(NamedTuple):
-    """what: a count, or a decision by its kind and instructions. saved, now: empty where only the other compile has it."""
+    """what: a count, or a decision by its kind and instructions.
+
+    saved, now: empty where only the other compile has it.
+    """
 
     what: str
     saved: str
@@ -112,7 +115,10 @@ def facts_of(session: Compilation) -> dict[str, Any]:
 
 
 def _decisions(session: Compilation) -> dict[str, str]:
-    """Kind and instructions of fusion decisions -> verdict, with the code of a refusal. XLA's are taken from its dump."""
+    """Kind and instructions of fusion decisions -> verdict, with the code of a refusal.
+
+    XLA's are taken from its dump.
+    """
     if is_of_xla(session):
         try:
             edges = replay_fusion(session).edges

@@ -36,7 +36,11 @@ _NO_KERNEL = frozenset(
 
 
 class Variant(NamedTuple):
-    """One way to compile. label: for people; flags: of XLA, blanks between; python: of another environment, its own where None."""
+    """One way to compile.
+
+    label: for people; flags: of XLA, blanks between; python: of another environment, its own where
+    None.
+    """
 
     label: str
     module: HloModule
@@ -143,7 +147,10 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
 
 
 def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> WhatIf:
-    """Compile each in a child process, run them in turns, compare results. XlaProcessError if the first fails."""
+    """Compile each in a child process, run them in turns, compare results.
+
+    XlaProcessError if the first fails.
+    """
     with ExitStack() as stack:
         children: list[XlaChild | None] = []
         results: list[list[Array]] = []

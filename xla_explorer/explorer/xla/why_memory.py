@@ -25,7 +25,10 @@ _ALIASED: Final = re.compile(r"\}:\s*\((\d+)")
 
 
 class Alive(NamedTuple):
-    """A value that lives at the peak. allocation, offset: XLA's number of its memory and the byte there, None where unknown."""
+    """A value that lives at the peak.
+
+    allocation, offset: XLA's number of its memory and the byte there, None where unknown.
+    """
 
     value: str
     bytes: int

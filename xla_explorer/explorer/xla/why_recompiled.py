@@ -26,8 +26,11 @@ _PHASES: Final = {
 
 
 class Call(NamedTuple):
-    """One call, in milliseconds. compiled: whether XLA compiled for it. transfer: numpy arrays to the device. dispatch: of the call itself,
-    without the three phases of a compile. run: from its return until the results are there. why: what made it compile.
+    """One call, in milliseconds.
+
+    compiled: whether XLA compiled for it. transfer: numpy arrays to the device. dispatch: of the
+    call itself, without the three phases of a compile. run: from its return until the results are
+    there. why: what made it compile.
     """
 
     number: int
@@ -72,7 +75,9 @@ class WhyRecompiled(Report):
 def why_recompiled(
     function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()
 ) -> WhyRecompiled:
-    """Call a jitted function several times and say which call compiled again, and why. JAX runs in this process.
+    """Call a jitted function several times and say which call compiled again, and why.
+
+    JAX runs in this process.
 
     Parameters
     ----------
@@ -145,7 +150,10 @@ def why_recompiled(
 
 
 def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[RepeatedLine]:
-    """The lines that the program of a call holds many times; JAX has the trace already. None of a program that cannot be read."""
+    """The lines that the program of a call holds many times; JAX has the trace already.
+
+    None of a program that cannot be read.
+    """
     try:
         return repeated_lines(lower(jitted, arguments).module)
     except XlaExplorerError:

@@ -22,7 +22,10 @@ _ELEMENTS = re.compile(r"array<\s*([us]?i\d+|bf16|f\d\w*)\s*(?::\s*([^>]*))?>")
 
 
 def read_foreign_attributes(text: str) -> dict[str, ForeignValue]:
-    """By name, sorted, as XLA hands them over. StablehloError where the text is not such a dictionary."""
+    """By name, sorted, as XLA hands them over.
+
+    StablehloError where the text is not such a dictionary.
+    """
     reader = Reader(text, "backend_config")
     return _dictionary(reader)
 

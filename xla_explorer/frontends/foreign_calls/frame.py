@@ -18,7 +18,10 @@ _BUFFER = 1  # XLA_FFI_ArgType, XLA_FFI_RetType
 
 
 class CallFrame:
-    """The structures of one call; one run at a time uses them. buffers: the addresses of its buffers, the operands', then the results'."""
+    """The structures of one call; one run at a time uses them.
+
+    buffers: the addresses of its buffers, the operands', then the results'.
+    """
 
     def __init__(
         self,

@@ -127,7 +127,10 @@ def take_error(address: int) -> tuple[int, str]:
 
 
 def take_future(address: int) -> int | None:
-    """The error of a future, or None where the work went well. ForeignError where it is not finished."""
+    """The error of a future, or None where the work went well.
+
+    ForeignError where it is not finished.
+    """
     _, outcome = _futures.pop(address, (None, []))
     if not outcome:
         raise ForeignError(

@@ -45,7 +45,10 @@ _WRITTEN_BY_US = (
 
 
 class ForeignTarget(NamedTuple):
-    """A registered function: the addresses of its handlers by stage. version: of the interface, as JAX numbers it."""
+    """A registered function: the addresses of its handlers by stage.
+
+    version: of the interface, as JAX numbers it.
+    """
 
     stages: tuple[int, int, int, int]
     version: int
@@ -290,8 +293,10 @@ def _meaning(name: str) -> _Meaning | None:
 
 # -- binding ---------------------------------------------------------------------------------------
 def bind_foreign_calls(module: HloModule) -> None:
-    """Let the module's calls find their functions. The compiler keeps arrays row-major, so a call of a function that wants other layouts
-    gets transposed arrays.
+    """Let the module's calls find their functions.
+
+    The compiler keeps arrays row-major, so a call of a function that wants other layouts gets
+    transposed arrays.
     """
     if _meaning not in CUSTOM_CALL_SOURCES:
         CUSTOM_CALL_SOURCES.append(_meaning)

@@ -1,4 +1,7 @@
-"""Constants of a proto as literals. Source: literal.cc Literal::Piece::CopyFromProto and WriteToProto."""
+"""Constants of a proto as literals.
+
+Source: literal.cc Literal::Piece::CopyFromProto and WriteToProto.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,11 @@ _VARINTS = {"s32": np.int32, "s64": np.int64, "u32": np.uint32, "u64": np.uint64
 
 
 def read_literal(literal: Message, shape: Shape | None = None) -> Literal:
-    """A literal. shape: of the instruction; its own by default. ProtoError where its elements do not fill the shape."""
+    """A literal.
+
+    shape: of the instruction; its own by default. ProtoError where its elements do not fill the
+    shape.
+    """
     own = literal.message("shape", schema.SHAPE)
     if own is None:
         raise ProtoError("LiteralProto.shape is missing", "check that the file is complete")

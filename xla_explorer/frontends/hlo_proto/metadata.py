@@ -22,7 +22,10 @@ _PLACE: Final = ("file_name_id", "function_name_id", "line", "end_line", "column
 
 
 def metadata_text(metadata: Message, payload: bytes = b"") -> str:
-    """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing. payload: the one that it names."""
+    """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing.
+
+    payload: the one that it names.
+    """
     parts = [
         f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))
     ]

@@ -1,4 +1,7 @@
-"""Shapes and layouts of a proto as HLO text. Source: shape_util.cc HumanStringWithLayout, layout.cc Print."""
+"""Shapes and layouts of a proto as HLO text.
+
+Source: shape_util.cc HumanStringWithLayout, layout.cc Print.
+"""
 
 from __future__ import annotations
 

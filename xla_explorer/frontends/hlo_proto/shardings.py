@@ -17,7 +17,10 @@ _REPLICATED, _MAXIMAL, _TUPLE, _OTHER = range(4)
 
 
 def sharding_text(sharding: Message, *, inside: bool = False) -> str:
-    """`{devices=[2,1]<=[2]}` and its kin. inside: it is an element of a tuple. ProtoError for a type that is none."""
+    """`{devices=[2,1]<=[2]}` and its kin.
+
+    inside: it is an element of a tuple. ProtoError for a type that is none.
+    """
     if (named := sharding.message("named_sharding", schema.NAMED_SHARDING)) is not None:
         return "{" + _named(named) + "}"
     kind = sharding.number("type")

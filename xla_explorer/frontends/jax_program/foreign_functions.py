@@ -61,8 +61,10 @@ def tracing_nothing() -> Callable[[], bool] | None:
 def call_program(
     target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]
 ) -> list[Any]:
-    """The results of a program, traced: a call of the foreign function. results: shapes and types. given_away: for arguments whose memory a
-    result takes over, its number.
+    """The results of a program, traced: a call of the foreign function.
+
+    results: shapes and types. given_away: for arguments whose memory a result takes over, its
+    number.
     """
     jax, numpy = import_optional("jax", "jax"), import_optional("numpy", "jax")
     shapes = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]

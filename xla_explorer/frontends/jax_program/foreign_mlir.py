@@ -55,13 +55,19 @@ def module_of_foreign_mlir(program: str | bytes, filename: str) -> HloModule:
 
 
 def stablehlo_text(program: bytes, filename: str) -> str:
-    """Return the text of StableHLO bytecode or of a portable artifact. Errors as of `module_of_foreign_mlir`."""
+    """Return the text of StableHLO bytecode or of a portable artifact.
+
+    Errors as of `module_of_foreign_mlir`.
+    """
     import_optional("jaxlib", "jax")
     return str(_ask(filename, "text", program))
 
 
 def triton_text(bytecode: bytes) -> str:
-    """Return the text of a kernel's bytecode in Triton's dialect. Errors as of `module_of_foreign_mlir`."""
+    """Return the text of a kernel's bytecode in Triton's dialect.
+
+    Errors as of `module_of_foreign_mlir`.
+    """
     import_optional("jaxlib", "jax")
     return str(_ask("the kernel's bytecode", "triton", bytecode))
 

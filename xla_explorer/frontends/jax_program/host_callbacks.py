@@ -53,7 +53,10 @@ def keep(callbacks: tuple[HostCallback, ...]) -> None:
 def bind_callbacks(
     module: HloModule, functions: Sequence[Callable[..., Any]]
 ) -> tuple[HostCallback, ...]:
-    """Give each call of a Python function the function's number in this process. They can be called as long as what is returned lives."""
+    """Give each call of a Python function the function's number in this process.
+
+    They can be called as long as what is returned lives.
+    """
     made: dict[int, tuple[int, HostCallback]] = {}
     for i in list(module.instructions()):
         if i.opcode.name != "custom-call" or not _JAXS_TARGET.fullmatch(

@@ -23,7 +23,10 @@ _WRAPPED_AS = ("lowered", "compiled", "traced")
 
 
 def is_stage(given: Any) -> bool:
-    """Return whether an object is one of JAX's that hold a program, or of a library that wraps one. JAX itself is not imported."""
+    """Return whether an object is one of JAX's that hold a program, or of a library that wraps one.
+
+    JAX itself is not imported.
+    """
     return _is_jaxs(jaxs_stage(given))
 
 

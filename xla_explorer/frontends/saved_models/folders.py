@@ -39,7 +39,10 @@ class SavedProgram(NamedTuple):
 
 
 def saved_programs(folder: Path) -> list[SavedProgram] | None:
-    """The programs of a model's folder, in its order; None for a folder that is not a model's. SavedModelError where it has none."""
+    """The programs of a model's folder, in its order; None for a folder that is not a model's.
+
+    SavedModelError where it has none.
+    """
     functions = folder / "functions"
     try:
         is_tensorflows = (folder / "saved_model.pb").is_file()

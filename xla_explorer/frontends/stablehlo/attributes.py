@@ -175,7 +175,10 @@ def _array(reader: Reader) -> tuple[Any, ...]:
 
 
 def _resource(reader: Reader, start: int) -> Literal:
-    """`dense_resource<name> : type`. Values that no section of the file holds were left out by who printed it."""
+    """`dense_resource<name> : type`.
+
+    Values that no section of the file holds were left out by who printed it.
+    """
     reader.at = start + len("dense_resource")
     reader.expect("<", "a resource")
     m = reader.take(STRING) or reader.need(WORD, "the name of a resource")

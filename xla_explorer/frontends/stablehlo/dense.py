@@ -48,7 +48,10 @@ def read_dense(reader: Reader) -> Written:
 
 
 def decode_dense(reader: Reader, shape: Shape, written: Written) -> Literal:
-    """The literal of what `read_dense` found. A splat takes the memory of one element, whatever its shape."""
+    """The literal of what `read_dense` found.
+
+    A splat takes the memory of one element, whatever its shape.
+    """
     at = written.start
     if any(shape.dynamic):
         reader.fail("a constant of dynamic shape", "write the sizes of the constant", at)

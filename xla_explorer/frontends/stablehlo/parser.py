@@ -40,7 +40,10 @@ CustomForm = Callable[["Parser", Operation], None]
 
 
 class Parser:
-    """Reads one file. custom_form: reads what follows the name of an operation that is not in the generic form."""
+    """Reads one file.
+
+    custom_form: reads what follows the name of an operation that is not in the generic form.
+    """
 
     def __init__(self, reader: Reader, custom_form: CustomForm) -> None:
         self.reader = reader
@@ -227,7 +230,10 @@ class Parser:
 
     # -- regions -----------------------------------------------------------------------------------
     def region(self, arguments: list[Argument] | None = None) -> Region:
-        """`{ ^bb0(%x: type): operations }`. arguments: those that the form of the operation names itself."""
+        """`{ ^bb0(%x: type): operations }`.
+
+        arguments: those that the form of the operation names itself.
+        """
         reader = self.reader
         start = reader.skip()
         reader.expect("{", "a region")

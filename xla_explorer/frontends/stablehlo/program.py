@@ -39,7 +39,9 @@ class Region:
 
 
 class Operation:
-    """name: with its dialect. results: (name, how many). words: bare words of a custom form. types: of the results, once read.
+    """name: with its dialect.
+
+    results: (name, how many). words: bare words of a custom form. types: of the results, once read.
 
     operand_types: as written, None where the form leaves them out. at: offset of the name; location: an offset for `Locations`.
     """

@@ -41,8 +41,10 @@ class AutotuningError(XlaExplorerError, ValueError):
 
 
 class Tuned(NamedTuple):
-    """One pick. hlo: what was tuned, as the autotuner's key. kind: of kernel (`gemm`, `triton` ...). choice: its figures. us: its measured
-    time, None where there is none.
+    """One pick.
+
+    hlo: what was tuned, as the autotuner's key. kind: of kernel (`gemm`, `triton` ...). choice: its
+    figures. us: its measured time, None where there is none.
     """
 
     device: str
@@ -158,7 +160,10 @@ def _of_message(message: Message) -> Iterator[Tuned]:
 
 
 def text_proto(text: str) -> dict[str, list[Any]]:
-    """A message in protobuf's text format: field -> its values, texts or messages. AutotuningError where it is not well formed."""
+    """A message in protobuf's text format: field -> its values, texts or messages.
+
+    AutotuningError where it is not well formed.
+    """
     around: list[dict[str, list[Any]]] = [{}]
     name = said = (
         ""  # the field that waits for its value; the field whose text may go on in a further pair of quotes

@@ -16,7 +16,9 @@ _VALUE = re.compile(
 
 
 class DumpedSlice(NamedTuple):
-    """A value in an allocation. allocation: its number; role: what XLA says of it (`parameter 0`, `preallocated-temp` ...).
+    """A value in an allocation.
+
+    allocation: its number; role: what XLA says of it (`parameter 0`, `preallocated-temp` ...).
     shape_index: which part of a tuple. Sizes and offsets in bytes.
     """
 

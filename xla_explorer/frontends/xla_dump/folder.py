@@ -40,8 +40,10 @@ class DumpError(XlaExplorerError, LookupError):
 
 
 class DumpedPass(NamedTuple):
-    """One file of one pass. number: its place among them. name: the pass that had just run (`pipeline-start` before the first).
-    next: the one after it.
+    """One file of one pass.
+
+    number: its place among them. name: the pass that had just run (`pipeline-start` before the
+    first). next: the one after it.
     """
 
     number: int
@@ -79,7 +81,10 @@ class DumpedModule:
 
 
 class DumpFolder:
-    """`modules` by number. A name is looked up by `module(name)`; the same name may occur several times (one per compile)."""
+    """`modules` by number.
+
+    A name is looked up by `module(name)`; the same name may occur several times (one per compile).
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

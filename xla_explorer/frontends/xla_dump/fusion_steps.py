@@ -16,7 +16,9 @@ _BLOCK: Final = re.compile(r"\s*(\w+):? \{\s*")
 
 
 class FusionVerdict(NamedTuple):
-    """The last word on a producer. reason: why it is not fused, empty where its time decides. readers: who would have computed it.
+    """The last word on a producer.
+
+    reason: why it is not fused, empty where its time decides. readers: who would have computed it.
 
     us_fused, us_unfused: XLA's estimates for the producer with these readers, in microseconds; None where it made none.
     """
@@ -41,7 +43,10 @@ class FusionVerdict(NamedTuple):
 
 
 def fusion_verdicts(text: str) -> dict[str, FusionVerdict]:
-    """Instruction before the pass -> XLA's last word on it as a producer. Empty where the text is not such a dump."""
+    """Instruction before the pass -> XLA's last word on it as a producer.
+
+    Empty where the text is not such a dump.
+    """
     original: dict[str, str] = {}
     found: dict[str, FusionVerdict] = {}
     for kind, fields in _steps(text):

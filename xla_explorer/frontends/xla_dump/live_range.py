@@ -24,7 +24,10 @@ class LiveRange(NamedTuple):
 
 
 class LiveRanges(NamedTuple):
-    """schedule: names by moment. ranges. peak: the moment at which most bytes live. alive: then, (instruction, shape index, bytes)."""
+    """schedule: names by moment. ranges.
+
+    peak: the moment at which most bytes live. alive: then, (instruction, shape index, bytes).
+    """
 
     schedule: list[str]
     ranges: list[LiveRange]

@@ -13,7 +13,10 @@ from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 
 class DumpedStage(NamedTuple):
-    """The module after a pass. pipeline, name: of the pass; both empty for the module as it entered the compiler."""
+    """The module after a pass.
+
+    pipeline, name: of the pass; both empty for the module as it entered the compiler.
+    """
 
     pipeline: str
     name: str
@@ -27,7 +30,9 @@ def read_stages(
     prepare: Callable[[HloModule], None] | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[list[DumpedStage], HloModule]:
-    """Every HLO text or proto of the module, and the last as a module. An instruction keeps its id from text to text.
+    """Every HLO text or proto of the module, and the last as a module.
+
+    An instruction keeps its id from text to text.
 
     Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`). source: the
     module that was compiled, where it is known: its instructions lend their ids to the first text. prepare: is given each module first.

@@ -1,4 +1,7 @@
-"""`*.trace.json.gz`: the profile as Perfetto and Chrome read it. It holds events with their instructions' names, and no module."""
+"""`*.trace.json.gz`: the profile as Perfetto and Chrome read it.
+
+It holds events with their instructions' names, and no module.
+"""
 
 from __future__ import annotations
 

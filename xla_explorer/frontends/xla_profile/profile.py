@@ -32,7 +32,10 @@ class ProfileError(XlaExplorerError, ValueError):
 
 
 class ProfiledProgram:
-    """An executable that the profile knows. name: of its module. number: `program_id` of its events. module: read when first asked for."""
+    """An executable that the profile knows.
+
+    name: of its module. number: `program_id` of its events. module: read when first asked for.
+    """
 
     def __init__(self, kind: EventKind) -> None:
         found = _PROGRAM.fullmatch(kind.name)

@@ -45,7 +45,10 @@ _MOST_KEPT: Final = 1 << 14  # statistics of a plane that are kept decoded
 
 
 class EventKind(NamedTuple):
-    """What the events of one name have in common. display_name: the short one, where there are two."""
+    """What the events of one name have in common.
+
+    display_name: the short one, where there are two.
+    """
 
     name: str
     display_name: str
@@ -53,7 +56,11 @@ class EventKind(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that took time. start_ps: since 1970, or since the profiler's start. stats: its own; those of its kind stand there."""
+    """Something that took time.
+
+    start_ps: since 1970, or since the profiler's start. stats: its own; those of its kind stand
+    there.
+    """
 
     kind: EventKind
     start_ps: int

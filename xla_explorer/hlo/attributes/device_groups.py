@@ -1,4 +1,7 @@
-"""Replica groups as text: lists of devices, `[2,2]<=[4]` and meshes with axes. Source: hlo_parser.cc (ParseReplicaGroups ...)."""
+"""Replica groups as text: lists of devices, `[2,2]<=[4]` and meshes with axes.
+
+Source: hlo_parser.cc (ParseReplicaGroups ...).
+"""
 
 from __future__ import annotations
 

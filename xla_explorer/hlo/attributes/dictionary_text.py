@@ -100,7 +100,10 @@ def _entries(text: str) -> dict[str, str] | None:
 
 
 def read_frontend_attributes(text: str) -> str:
-    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted. What cannot be read is kept to the letter."""
+    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted.
+
+    What cannot be read is kept to the letter.
+    """
     entries = _entries(text)
     if entries is None:
         return text

@@ -17,7 +17,9 @@ from xla_explorer.hlo.attributes.codecs import CODECS, TRAILING, AttributeCodec,
 
 
 class Attributes(dict[str, Any]):
-    """Interned and never changed in place; hash and equality are identity. Make one with `attributes_of`.
+    """Interned and never changed in place; hash and equality are identity.
+
+    Make one with `attributes_of`.
 
     text: the opcode's own attributes as printed (`, dimensions={0}`), in canonical order. sharding_text and backend_text:
     what XLA prints after the called computations (sharding, frontend attributes ...) and after the metadata.
@@ -39,7 +41,10 @@ class Attributes(dict[str, Any]):
         return self is not other
 
     def value(self, name: str) -> Any:
-        """The value of an attribute, its default when absent. KeyError when absent and without a default."""
+        """The value of an attribute, its default when absent.
+
+        KeyError when absent and without a default.
+        """
         found = self.get(name, self)
         if found is self:
             codec = CODECS[name]
@@ -49,7 +54,10 @@ class Attributes(dict[str, Any]):
         return found
 
     def with_values(self, **changes: Any) -> Attributes:
-        """The same attributes with some replaced; a value of None removes. Use `_` for `-` in names."""
+        """The same attributes with some replaced; a value of None removes.
+
+        Use `_` for `-` in names.
+        """
         merged = dict(self)
         for name, value in changes.items():
             name = (
@@ -86,7 +94,10 @@ def _rank(name: str) -> int:
 
 
 def attributes_of(values: Mapping[str, Any]) -> Attributes:
-    """The one Attributes with these values. Values equal to their default are dropped; order does not matter."""
+    """The one Attributes with these values.
+
+    Values equal to their default are dropped; order does not matter.
+    """
     items = [
         (name, value)
         for name, value in values.items()

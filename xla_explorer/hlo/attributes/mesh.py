@@ -1,4 +1,7 @@
-"""A mesh of devices, its axes and parts of axes. Source: Shardy's docs/sharding_representation.md; xla/hlo/ir/mesh_and_axis.cc."""
+"""A mesh of devices, its axes and parts of axes.
+
+Source: Shardy's docs/sharding_representation.md; xla/hlo/ir/mesh_and_axis.cc.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,10 @@ class Mesh:
 
     @classmethod
     def read(cls, text: str) -> Mesh:
-        """Of `<["x"=2, "y"=4], device_ids=[...]>`. ValueError where the devices do not fill the axes."""
+        """Of `<["x"=2, "y"=4], device_ids=[...]>`.
+
+        ValueError where the devices do not fill the axes.
+        """
         axes = tuple([(name, int(size)) for name, size in _AXIS.findall(text)])
         listed = _IDS.search(text)
         ids = tuple([int(n) for n in listed.group(1).split(",") if n.strip()]) if listed else ()

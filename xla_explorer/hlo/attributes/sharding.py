@@ -60,7 +60,10 @@ class Sharding:
 
     @classmethod
     def read(cls, text: str) -> Sharding:
-        """Of the text of one array, in any of its forms. ValueError where it is not one, such as the sharding of a tuple."""
+        """Of the text of one array, in any of its forms.
+
+        ValueError where it is not one, such as the sharding of a tuple.
+        """
         group = found.group() if (found := _GROUP.search(text)) else ""
         tiled = _TILES.search(text)
         if text.startswith("{{") or text == "{}":
@@ -209,7 +212,10 @@ class Sharding:
         return int(at[self.rank + self.subgroups.index(kind)])
 
     def terms_first(self, count: int, rank: int) -> Sharding:
-        """That of the terms of an unreduced value as an array whose first dimension numbers them. count: of all devices."""
+        """That of the terms of an unreduced value as an array whose first dimension numbers them.
+
+        count: of all devices.
+        """
         if self.kind == "unreduced":
             return Sharding("tiled", (count, *(1,) * rank), tuple(range(count)))._plain()
         at = self.rank + self.subgroups.index("unreduced")
@@ -231,7 +237,10 @@ class Sharding:
         )
 
     def axes(self, mesh: Mesh) -> tuple[tuple[AxisPart, ...], ...]:
-        """Of each dimension the axes of a mesh that cut it. ValueError where the mesh does not explain it."""
+        """Of each dimension the axes of a mesh that cut it.
+
+        ValueError where the mesh does not explain it.
+        """
         for pieces in product(*[_prime_parts(name, size) for name, size in mesh.axes]):
             found = self._cut_by(mesh, [piece for some in pieces for piece in some])
             if found is not None:

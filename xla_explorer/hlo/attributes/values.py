@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 
 class WindowDimension(NamedTuple):
-    """One dimension of a window. Source: xla_data.proto WindowDimension; padding may be negative."""
+    """One dimension of a window.
+
+    Source: xla_data.proto WindowDimension; padding may be negative.
+    """
 
     size: int
     stride: int = 1
@@ -31,7 +34,10 @@ class Window(NamedTuple):
 
 
 class ConvolutionDimensionNumbers(NamedTuple):
-    """`dim_labels=b01f_01io->b01f`. Spatial tuples give, for spatial number k, the dimension that holds it."""
+    """`dim_labels=b01f_01io->b01f`.
+
+    Spatial tuples give, for spatial number k, the dimension that holds it.
+    """
 
     input_batch: int
     input_feature: int

@@ -124,7 +124,10 @@ def name_wrapped(module: HloModule) -> None:
 
 
 def run_on_thread(computation: HloComputation, thread: str) -> None:
-    """Put a computation and what it calls on a thread, asynchronous calls apart. Source: hlo_instructions.cc SetThreadName."""
+    """Put a computation and what it calls on a thread, asynchronous calls apart.
+
+    Source: hlo_instructions.cc SetThreadName.
+    """
     waiting = [computation]
     while waiting:
         one = waiting.pop()

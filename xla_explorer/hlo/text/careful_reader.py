@@ -113,7 +113,10 @@ class CarefulReader:
         opcode_at: int,
         computation: HloComputation,
     ) -> tuple[Shape, DecodedAttributes, Any]:
-        """(shape, attributes, payload), checked as XLA's parser checks them. step: of an asynchronous operation in short form."""
+        """(shape, attributes, payload), checked as XLA's parser checks them.
+
+        step: of an asynchronous operation in short form.
+        """
         if step is not None and step[1] == "start":
             spec, decoded = begin_async(
                 self.find, computation.module, OPCODES[step[0]], shape, operands, items, opcode_at

@@ -1,4 +1,6 @@
-"""The instructions of one computation. One regular expression per line; any doubt hands the line to the careful reader.
+"""The instructions of one computation.
+
+One regular expression per line; any doubt hands the line to the careful reader.
 
 Shapes, attribute tails and literals are looked up by their text first, so that a repeated piece is
 read once.
@@ -67,7 +69,10 @@ class BodyReader:
         self.literals: dict[tuple[Shape, str], Literal] = {}
 
     def read(self, at: int, computation: HloComputation, line: int) -> tuple[int, int]:
-        """Read instructions up to the closing brace; (offset behind it, its line). `at` is behind the opening brace."""
+        """Read instructions up to the closing brace; (offset behind it, its line).
+
+        `at` is behind the opening brace.
+        """
         text, module, instructions = self.text, self.module, computation.instructions
         names: dict[str, HloInstruction] = {}
         parameters: list[HloInstruction] = []

@@ -1,4 +1,7 @@
-"""Checks of a computation, made while or after its instructions are read. Each raises TextProblem with its place."""
+"""Checks of a computation, made while or after its instructions are read.
+
+Each raises TextProblem with its place.
+"""
 
 from __future__ import annotations
 

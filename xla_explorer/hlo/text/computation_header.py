@@ -30,7 +30,10 @@ _ORDINARY = re.compile(
 
 
 class ComputationHeader(NamedTuple):
-    """result: the declared shape, None without a signature. end: offset behind the opening brace."""
+    """result: the declared shape, None without a signature.
+
+    end: offset behind the opening brace.
+    """
 
     is_entry: bool
     name: str
@@ -62,7 +65,11 @@ def _pass_parameters(tokens: Tokens) -> None:
 
 
 def read_computation_header(text: str, start: int) -> ComputationHeader:
-    """The header at `start`. TextProblem where there is none. What the parameter list says is dropped: the body says the same."""
+    """The header at `start`.
+
+    TextProblem where there is none. What the parameter list says is dropped: the body says the
+    same.
+    """
     ordinary = _ORDINARY.match(text, start)
     if ordinary is not None and ordinary.group(2) not in RESERVED:
         is_entry, found, result_text = ordinary.groups()

@@ -34,7 +34,10 @@ def make_computations_unique(module: HloModule) -> None:
 
 
 def apply_header(module: HloModule, header: ModuleHeader) -> None:
-    """Attributes, stack frames and schedule as the header has them. TextProblem where its layouts are not those of the entry."""
+    """Attributes, stack frames and schedule as the header has them.
+
+    TextProblem where its layouts are not those of the entry.
+    """
     module.attributes = {
         name: value
         for name, value in header.attributes.items()

@@ -59,7 +59,10 @@ def _skeleton_length(dimensions: tuple[int, ...]) -> int:
 
 
 def _numbers(shape: Shape, text: str, base: int) -> list[str]:
-    """The element texts of an array literal, checked against the shape. No memory is taken before the lengths agree."""
+    """The element texts of an array literal, checked against the shape.
+
+    No memory is taken before the lengths agree.
+    """
     if shape.dimensions:
         raw = text.encode("ascii", "replace")
         punctuation = raw.translate(None, _NOT_PUNCTUATION)

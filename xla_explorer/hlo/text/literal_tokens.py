@@ -14,7 +14,10 @@ _MOST_DIMENSIONS = 64
 
 
 def literal_text(shape: Shape, tokens: Tokens) -> str:
-    """Pass the literal of a shape; in braces and commas as XLA prints them. TextProblem for what is none."""
+    """Pass the literal of a shape; in braces and commas as XLA prints them.
+
+    TextProblem for what is none.
+    """
     if not shape.is_tuple:
         return _array(shape, tokens)
     tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")

@@ -72,7 +72,10 @@ class InputOutputAlias(NamedTuple):
 
 
 class ModuleHeader(NamedTuple):
-    """What stands before the first computation. frames: the text of the tables, empty when there are none."""
+    """What stands before the first computation.
+
+    frames: the text of the tables, empty when there are none.
+    """
 
     name: str | None
     attributes: dict[str, str]

@@ -1,4 +1,7 @@
-"""What the parser checks of single opcodes beyond their syntax, as XLA's parser does. Source: hlo_parser.cc CreateInstruction."""
+"""What the parser checks of single opcodes beyond their syntax, as XLA's parser does.
+
+Source: hlo_parser.cc CreateInstruction.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ class OpcodeChecks:
         tail: str,
         at: int,
     ) -> None:
-        """Of one of `CHECKED_OPCODES`, with the text of its attributes. TextProblem at the opcode."""
+        """Of one of `CHECKED_OPCODES`, with the text of its attributes.
+
+        TextProblem at the opcode.
+        """
         message = objection(spec.name, Given(shape, operands, attributes, called))
         if message is not None:
             raise TextProblem(message, at, f"{spec.name}: {spec.summary}", len(spec.name))

@@ -330,7 +330,10 @@ class Printer:
 
 
 def essential_constant(literal: Literal) -> str:
-    """What a fingerprint keeps of a constant. Source: hlo_instructions.cc HloConstantInstruction."""
+    """What a fingerprint keeps of a constant.
+
+    Source: hlo_instructions.cc HloConstantInstruction.
+    """
     shape = literal.shape
     if literal.is_elided or not shape.is_array:
         return "{...}"

@@ -42,7 +42,10 @@ def _is_buffer(tokens: Tokens) -> bool:
 
 
 def read_shape(text: str, at: int) -> tuple[Shape, int]:
-    """The shape that starts at `at` (after blanks), and the offset behind it. ShapeError where there is none."""
+    """The shape that starts at `at` (after blanks), and the offset behind it.
+
+    ShapeError where there is none.
+    """
     tokens = Tokens(text, at)
     return shape_of(tokens), tokens.previous_end
 

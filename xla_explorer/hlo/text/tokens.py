@@ -235,7 +235,10 @@ class Tokens:
         return value
 
     def dictionary(self) -> str:
-        """Pass a JSON dictionary whose opening brace is this token; to the letter. What looks like a comment inside is none."""
+        """Pass a JSON dictionary whose opening brace is this token; to the letter.
+
+        What looks like a comment inside is none.
+        """
         if self.kind != "{":
             raise self.problem("a string or a dictionary in braces")
         depth, at = 0, self.start

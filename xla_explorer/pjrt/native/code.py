@@ -84,7 +84,11 @@ def _gate(function: str, name: str, extra: bool = False) -> NativeFunction:
 
 
 class NativeCode:
-    """The loaded module. addresses: for `PJRT_Api`; `sizes` are the struct sizes that were passed; the rest are functions for Python."""
+    """The loaded module.
+
+    addresses: for `PJRT_Api`; `sizes` are the struct sizes that were passed; the rest are functions
+    for Python.
+    """
 
     def __init__(self, callbacks: Mapping[str, Any]) -> None:
         """callbacks: a ctypes function for each function of the interface."""

@@ -83,7 +83,10 @@ def _argument(f: NativeFunction, job: Value, k: Value) -> tuple[Value, Value]:
 
 # -- arguments -------------------------------------------------------------------------------------
 def _claim() -> NativeFunction:
-    """Keep an argument for a job; 1 where it was deleted. Modes below 0 are those of parameters that keep what they have."""
+    """Keep an argument for a job; 1 where it was deleted.
+
+    Modes below 0 are those of parameters that keep what they have.
+    """
     f = NativeFunction("claim", [PTR, I64], I64, internal=True)
     w, (buffer, mode) = f.writer, f.parameters
     with f.when(mode <= PLAIN):
@@ -217,7 +220,10 @@ def _now() -> NativeFunction:
 
 
 def _run_job() -> NativeFunction:
-    """Run a job in an activation, which is free again then. Gives the error that ended it, or null."""
+    """Run a job in an activation, which is free again then.
+
+    Gives the error that ended it, or null.
+    """
     f = NativeFunction("run_job", [PTR, PTR], PTR, internal=True)
     w, (job, activation) = f.writer, f.parameters
     executable, count = f.get(JobRecord, job, "executable"), f.get(JobRecord, job, "count")
@@ -321,7 +327,10 @@ def _new_job() -> NativeFunction:
 
 
 def _make_results() -> NativeFunction:
-    """The buffers of the results, without elements, for the job and for the caller. An event: it happens when they are filled."""
+    """The buffers of the results, without elements, for the job and for the caller.
+
+    An event: it happens when they are filled.
+    """
     f = NativeFunction("make_results", [PTR], None, internal=True)
     w, (job,) = f.writer, f.parameters
     results, event = f.get(JobRecord, job, "output_count"), f.get(JobRecord, job, "event")

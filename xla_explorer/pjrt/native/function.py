@@ -15,7 +15,11 @@ _WORDS = {1: I8, 4: I32, 8: I64}
 
 
 class NativeFunction:
-    """`result name(parameters)`. Integers are i64 in between, whatever their width in memory. internal: only this module calls it."""
+    """`result name(parameters)`.
+
+    Integers are i64 in between, whatever their width in memory. internal: only this module calls
+    it.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Buffers from and to the host as native code, in the usual forms: dense arrays in row-major order. Python does the others."""
+"""Buffers from and to the host as native code, in the usual forms: dense arrays in row-major order.
+
+Python does the others.
+"""
 
 from __future__ import annotations
 

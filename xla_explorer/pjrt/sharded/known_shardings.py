@@ -10,7 +10,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def sharding_of(value: HloInstruction, element: int = 0) -> Sharding | None:
-    """That of a value, or of an element of a tuple; elementwise operations and broadcasts keep it. None where nothing says."""
+    """That of a value, or of an element of a tuple; elementwise operations and broadcasts keep it.
+
+    None where nothing says.
+    """
     meshes, seen = meshes_of(value.parent.module), set()
 
     def walk(i: HloInstruction, element: int, calls: tuple[HloInstruction, ...]) -> Sharding | None:

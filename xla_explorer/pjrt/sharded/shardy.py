@@ -25,7 +25,9 @@ inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = (
 
 
 def propagated_results(module: Any) -> list[Sharding | None]:
-    """Of each result of the entry of an MLIR module; None where nothing says. [] where jaxlib is too old to propagate.
+    """Of each result of the entry of an MLIR module; None where nothing says.
+
+    [] where jaxlib is too old to propagate.
 
     Custom calls that inspect a sharding are answered, and taken out of the module.
     """

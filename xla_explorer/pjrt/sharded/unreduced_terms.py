@@ -26,7 +26,10 @@ Terms = list[HloInstruction]
 
 
 class _Unreduced(NamedTuple):
-    """A result. told: its sharding. count: of all devices. combiner: the opcode that combines its terms."""
+    """A result.
+
+    told: its sharding. count: of all devices. combiner: the opcode that combines its terms.
+    """
 
     told: Sharding
     devices: int
@@ -44,7 +47,9 @@ def terms_of(
     combiner: str,
     stacked: Callable[[HloInstruction], HloInstruction | None],
 ) -> HloInstruction | None:
-    """The terms of a value, the first dimension their number. None where the first term is all of it.
+    """The terms of a value, the first dimension their number.
+
+    None where the first term is all of it.
 
     stacked: the terms of a parameter that has them already, else None.
     """
@@ -120,7 +125,10 @@ def _first(value: HloInstruction, length: int) -> Terms:
 
 # -- which elements belong to which term -----------------------------------------------------------
 def _boxes(value: HloInstruction, wanted: _Unreduced) -> list[Box] | None:
-    """Of each term the elements of a value that its devices have. None where this is no partition of the value."""
+    """Of each term the elements of a value that its devices have.
+
+    None where this is no partition of the value.
+    """
     lies = sharding_of(value)
     if lies is None or not value.shape.is_array:
         return None

@@ -66,7 +66,10 @@ NO_TERMS = Terms({}, {})
 
 
 class _Border(NamedTuple):
-    """An operand of a custom call at the border of a region. axes: manual ones, along which each device has a value of its own."""
+    """An operand of a custom call at the border of a region.
+
+    axes: manual ones, along which each device has a value of its own.
+    """
 
     call: HloInstruction
     number: int

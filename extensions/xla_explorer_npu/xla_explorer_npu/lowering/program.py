@@ -31,8 +31,11 @@ _ALIGNMENT = 64
 
 
 class NpuProgram(NamedTuple):
-    """instructions: with HLO ids. notes: comments by instruction number. bases: base register of each allocation (by id) with a register
-    of its own. constants: offset in the constant pool, by allocation id. pool_bytes, workspace_bytes: sizes. steps: for tables.
+    """instructions: with HLO ids.
+
+    notes: comments by instruction number. bases: base register of each allocation (by id) with a
+    register of its own. constants: offset in the constant pool, by allocation id. pool_bytes,
+    workspace_bytes: sizes. steps: for tables.
     """
 
     instructions: list[Instruction]

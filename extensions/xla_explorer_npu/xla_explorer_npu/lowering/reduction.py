@@ -48,8 +48,10 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
 
 @lowers("reduce", checks=(folds_one_array_by_one_operation,))
 def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Tile by tile onto the initial value. Where the reduced elements lie together, a row is folded to one element; where the kept ones
-    do, row after row is added up lane by lane: whichever order the DMA queues load faster.
+    """Tile by tile onto the initial value.
+
+    Where the reduced elements lie together, a row is folded to one element; where the kept ones do,
+    row after row is added up lane by lane: whichever order the DMA queues load faster.
     """
     reduced = sorted(i.attribute("dimensions"))
     source, start, target = (

@@ -95,7 +95,11 @@ def boxes(sizes: Sequence[int], most: int) -> Iterator[Box]:
 
 
 class ProgramWriter:
-    """Collects instructions. region_of: where an instruction's result (a leaf of it) lives, given by whoever assigned buffers."""
+    """Collects instructions.
+
+    region_of: where an instruction's result (a leaf of it) lives, given by whoever assigned
+    buffers.
+    """
 
     def __init__(self, region_of: Callable[..., Region], architecture: Architecture = NPU) -> None:
         self.region_of, self.architecture = region_of, architecture
@@ -145,7 +149,10 @@ class ProgramWriter:
         return queue
 
     def load(self, region: Region, offset: int) -> None:
-        """A region to the scratchpad, dense. The last queue is for stores, which wait for results, so loads do not wait behind them."""
+        """A region to the scratchpad, dense.
+
+        The last queue is for stores, which wait for results, so loads do not wait behind them.
+        """
         steps = dense(region.sizes)
         queue = self._queue(
             region.sizes, steps, region.steps, region.item, range(self.architecture.dma_queues - 1)

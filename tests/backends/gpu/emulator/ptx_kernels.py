@@ -215,7 +215,10 @@ DONE:
 
 
 def launch(text, grid, block, arguments, options=None, name=None):
-    """Run a kernel of a text. arguments: arrays (copied to the device and back), `Unwritten` ones, and numbers."""
+    """Run a kernel of a text.
+
+    arguments: arrays (copied to the device and back), `Unwritten` ones, and numbers.
+    """
     module = parse_ptx(text)
     device = GlobalMemory()
     kernel = EmulatedKernel(
@@ -249,7 +252,10 @@ class Unwritten:
 
 
 def one_instruction(body, registers, inputs, result_bits, count):
-    """A kernel that computes one thing per thread. inputs: PTX types, loaded into %a0, %a1 ...; body stores into %d."""
+    """A kernel that computes one thing per thread.
+
+    inputs: PTX types, loaded into %a0, %a1 ...; body stores into %d.
+    """
     parameters = ", ".join([f".param .u64 p{k}" for k in range(len(inputs) + 1)])
     lines = [
         f".visible .entry one({parameters})",

@@ -253,7 +253,10 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
 
 
 def check_random_schedules(seed: int, count: int) -> Counter[str]:
-    """Each nest is well formed, prints and parses, and computes what the plain one does. Directives by name, and refusals by code."""
+    """Each nest is well formed, prints and parses, and computes what the plain one does.
+
+    Directives by name, and refusals by code.
+    """
     choice, seen = random.Random(seed), Counter[str]()
     for _ in range(count):
         nest, operands, wanted = plain(choice.choice(list(BODIES)))

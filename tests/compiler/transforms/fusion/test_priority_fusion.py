@@ -167,7 +167,10 @@ def test_a_kernel_updates_in_place_what_it_reads_there() -> None:
 
 
 def test_what_reads_the_buffer_elsewhere_is_one_kernel_before_the_update() -> None:
-    """A stencil: four neighbours, their mean written back. Not four stored neighbours and a kernel that reads them all."""
+    """A stencil: four neighbours, their mean written back.
+
+    Not four stored neighbours and a kernel that reads them all.
+    """
     slices = [
         f"v{k} = f32[6,6] slice(x), slice={{[{a}:{a + 6}], [{b}:{b + 6}]}}"
         for k, (a, b) in enumerate([(0, 1), (2, 1), (1, 0), (1, 2)])

@@ -91,7 +91,10 @@ def notable(kind: PrimitiveType) -> Array:
 def in_type(
     rule: Rule, kind: PrimitiveType, constants: tuple[float, ...] = ()
 ) -> tuple[HloModule, HloModule] | None:
-    """The example in a type, and what the rule makes of it; None where it does not act there. constants: in place of the example's."""
+    """The example in a type, and what the rule makes of it; None where it does not act there.
+
+    constants: in place of the example's.
+    """
     text = re.sub(r"\b(f|s)32\[", f"{kind.name}[", rule.before).replace(
         "[4]", f"[{len(all_values(kind))}]"
     )

@@ -54,6 +54,9 @@ def edited(exercise: str, name: str, *edits: tuple[str, str], **scope: Any) -> A
 
 
 def read_all() -> None:
-    """Read every notebook's module, which adds its answers. Needs the reference solutions, of which many are made."""
+    """Read every notebook's module, which adds its answers.
+
+    Needs the reference solutions, of which many are made.
+    """
     for found in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{found.name}")

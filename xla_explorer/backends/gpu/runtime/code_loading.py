@@ -24,7 +24,10 @@ _NOT_THIS_CODE = frozenset(
 
 
 def load_program(program: PtxProgram, load: Callable[[bytes], Any]) -> tuple[Any, str]:
-    """(what `load` made of the code, which way: `ptxas`, `nvjitlink` or `driver`). GpuExecutionError that tells what each way answered."""
+    """(what `load` made of the code, which way: `ptxas`, `nvjitlink` or `driver`).
+
+    GpuExecutionError that tells what each way answered.
+    """
     answers: list[str] = []
     for name, make in (("ptxas", _by_ptxas), ("nvjitlink", _by_nvjitlink), ("driver", _as_text)):
         try:

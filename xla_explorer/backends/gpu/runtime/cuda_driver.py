@@ -26,8 +26,10 @@ _LOG_BYTES = 8192
 
 
 class CudaError(GpuExecutionError):
-    """A driver call failed. code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device. where: at what
-    work, when it is known.
+    """A driver call failed.
+
+    code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device.
+    where: at what work, when it is known.
     """
 
     where = ""
@@ -45,7 +47,9 @@ class CudaError(GpuExecutionError):
 
 
 class CudaDriver:
-    """The driver's functions by name. binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
+    """The driver's functions by name.
+
+    binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
     driver's shared object, for what the binding does not do; None finds it when it is needed.
 
     lost: the error that cost the context; every call after it fails with it, so that nobody looks for the fault in a later program.
@@ -56,7 +60,10 @@ class CudaDriver:
         self.lost: CudaError | None = None
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """Call a function; its result (None, one value, or a tuple). CudaError with the driver's own sentence."""
+        """Call a function; its result (None, one value, or a tuple).
+
+        CudaError with the driver's own sentence.
+        """
         self._refuse_if_lost(function)
         status, *results = getattr(self.binding, function)(*arguments)
         if int(status):
@@ -64,7 +71,11 @@ class CudaDriver:
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def discard(self, function: str, *arguments: Any) -> None:
-        """Give something back. What goes wrong has been said by the work that it belonged to, and nothing can be done about it."""
+        """Give something back.
+
+        What goes wrong has been said by the work that it belonged to, and nothing can be done about
+        it.
+        """
         if self.lost is None:
             with contextlib.suppress(CudaError):
                 self.call(function, *arguments)
@@ -81,7 +92,10 @@ class CudaDriver:
             raise self._error(function, self.binding.CUresult(number))
 
     def load_module(self, image: bytes) -> Any:
-        """A module of a cubin, or of PTX text that ends with a zero byte. CudaError, with what the driver's compiler says of the text."""
+        """A module of a cubin, or of PTX text that ends with a zero byte.
+
+        CudaError, with what the driver's compiler says of the text.
+        """
         self._refuse_if_lost("cuModuleLoadDataEx")
         options, log = self.binding.CUjit_option, bytearray(_LOG_BYTES)
         wanted = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]

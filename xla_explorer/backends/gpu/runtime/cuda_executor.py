@@ -46,7 +46,10 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 
 
 class LoadedModule:
-    """A module on the device. functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were allowed them.
+    """A module on the device.
+
+    functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were
+    allowed them.
 
     code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets the module when nobody holds this any
     more.
@@ -60,7 +63,9 @@ class LoadedModule:
 
 
 class CudaExecutor:
-    """See `DeviceExecutor`. Work goes to one stream of its own; memory given back is kept by size for the next request.
+    """See `DeviceExecutor`.
+
+    Work goes to one stream of its own; memory given back is kept by size for the next request.
 
     Threads may share it: what one records as a graph is not mixed with what others queue. stream: that work goes to where no other is
     named; recording changes it. lock: for who calls the driver. context: of the device.
@@ -125,7 +130,10 @@ class CudaExecutor:
 
     # -- memory ------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
-        """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is."""
+        """Aligned to 256.
+
+        OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is.
+        """
         self.enter()
         room = _room(size)
         with self.lock:
@@ -152,7 +160,10 @@ class CudaExecutor:
         return self.allocate(size)
 
     def deallocate(self, memory: DeviceMemory) -> None:
-        """Keep the memory for the next request of its size. Work on the stream that uses it comes before that of the next owner."""
+        """Keep the memory for the next request of its size.
+
+        Work on the stream that uses it comes before that of the next owner.
+        """
         if memory.handle is not None:
             with self.lock:
                 self._free.setdefault(_room(memory.size), []).append(memory.address)
@@ -241,7 +252,10 @@ class CudaExecutor:
         return loaded
 
     def load_ptx(self, program: PtxProgram) -> LoadedModule:
-        """See `DeviceExecutor`. GpuExecutionError when neither ptxas, nvJitLink nor the driver makes code of the text."""
+        """See `DeviceExecutor`.
+
+        GpuExecutionError when neither ptxas, nvJitLink nor the driver makes code of the text.
+        """
         key = (program.text, program.architecture)
         with self.lock:
             found = self._modules.pop(key, None)
@@ -286,7 +300,10 @@ class CudaExecutor:
         shared: int,
         stream: Any = None,
     ) -> None:
-        """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have; one of no blocks does nothing."""
+        """See `DeviceExecutor`.
+
+        GpuExecutionError for a grid that no launch may have; one of no blocks does nothing.
+        """
         self.enter()
         if grid == 0:  # CUDA refuses what has nothing to do
             return

@@ -79,7 +79,10 @@ class CudaGraphs:
         self._mode = self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
     def record(self, work: Callable[[], None], depth: int = 0) -> Any:
-        """See `GraphExecutor`. Other threads wait meanwhile, or their work would be part of the graph."""
+        """See `GraphExecutor`.
+
+        Other threads wait meanwhile, or their work would be part of the graph.
+        """
         executor = self.executor
         executor.enter()
         collecting = gc.isenabled()
@@ -237,7 +240,9 @@ class CudaGraphs:
             raise GraphRefusedError(problem.message) from problem
 
     def _abandoned(self, problem: BaseException) -> BaseException:
-        """What to raise when recording failed. The recording is ended: else the stream would go on with it for ever.
+        """What to raise when recording failed.
+
+        The recording is ended: else the stream would go on with it for ever.
 
         A library says only that it could not; that the driver refused to record its work comes up at the end.
         """

@@ -113,7 +113,10 @@ class DeviceArray:
         return _CUDA_DEVICE, 0
 
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
-        """A DLPack capsule. BufferError for types that DLPack lacks. The work that made the array has ended."""
+        """A DLPack capsule.
+
+        BufferError for types that DLPack lacks. The work that made the array has ended.
+        """
         device = self.__dlpack_device__()
         code = _BFLOAT_CODE if self.dtype.name == "bfloat16" else _DLPACK_CODES.get(self.dtype.kind)
         if code is None:

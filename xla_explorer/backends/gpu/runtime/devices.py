@@ -1,4 +1,7 @@
-"""Which device runs GPU programs: an NVIDIA one when a driver answers, else the emulator. Said once per process."""
+"""Which device runs GPU programs: an NVIDIA one when a driver answers, else the emulator.
+
+Said once per process.
+"""
 
 from __future__ import annotations
 

@@ -51,8 +51,10 @@ class LaunchReached(Exception):
 
 
 class EmulatedExecutor:
-    """See `DeviceExecutor`. findings: None raises at the first launch with a fault; a list collects them. stop_before: a kernel instead of
-    whose first launch LaunchReached is raised.
+    """See `DeviceExecutor`.
+
+    findings: None raises at the first launch with a fault; a list collects them. stop_before: a
+    kernel instead of whose first launch LaunchReached is raised.
     """
 
     def __init__(

@@ -19,7 +19,9 @@ _KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
 
 
 class ProgramMemory:
-    """The memory of a program's allocations. `upload`, then `results` any number of times; `close` gives it back.
+    """The memory of a program's allocations.
+
+    `upload`, then `results` any number of times; `close` gives it back.
 
     Attributes
     ----------
@@ -100,8 +102,9 @@ class ProgramMemory:
         return type(problem)(f"{problem.message}; {needs}", problem.hint)
 
     def refill(self, arguments: Sequence[Array]) -> None:
-        """Other values for the parameters, from host arrays, into the memory that `upload` chose. The arrays must live until the
-        results are on the host.
+        """Other values for the parameters, from host arrays, into the memory that `upload` chose.
+
+        The arrays must live until the results are on the host.
         """
         parameters = self._by_parameter(arguments)
         for allocation in self.assignment.allocations:
@@ -142,7 +145,10 @@ class ProgramMemory:
         return [self.fetch(place, shape) for place, shape in self._outputs()]
 
     def results_on_device(self) -> list[DeviceArray]:
-        """The result leaves where they are, or copies where they are no allocation of their own. They own their memory."""
+        """The result leaves where they are, or copies where they are no allocation of their own.
+
+        They own their memory.
+        """
         arrays, taken = [], set()
         for place, shape in self._outputs():
             allocation = place.allocation

@@ -47,7 +47,10 @@ class GraphRefusedWarning(UserWarning):
 
 
 class GpuRun:
-    """Thunks on memory. `memory.upload`, then `run` any number of times, then `results`; `close` gives the memory back."""
+    """Thunks on memory.
+
+    `memory.upload`, then `run` any number of times, then `results`; `close` gives the memory back.
+    """
 
     def __init__(
         self,
@@ -95,12 +98,18 @@ class GpuRun:
         self.close()
 
     def results(self) -> list[Array]:
-        """The result leaves on the host, in logical order. GpuExecutionError names the last kernel that was queued."""
+        """The result leaves on the host, in logical order.
+
+        GpuExecutionError names the last kernel that was queued.
+        """
         with self._naming():
             return self.memory.results()
 
     def close(self) -> None:
-        """Give the memory back. A second time does nothing. What was kept for queued work is let go when that is done."""
+        """Give the memory back.
+
+        A second time does nothing. What was kept for queued work is let go when that is done.
+        """
         if self.memory.kept:
             self._drain()
         while self._graphs and self.executor.graphs is not None:
@@ -250,7 +259,10 @@ class GpuRun:
         return self.memory.fetch(next(places), shape) if shape.is_array else None
 
     def _hand_over(self, thunk: Thunk, body: int) -> None:
-        """Results of a body to where they are looked for. By way of other memory where that would overwrite what is still to be read."""
+        """Results of a body to where they are looked for.
+
+        By way of other memory where that would overwrite what is still to be read.
+        """
         pairs = thunk.handed_over[body]
         aside: list[tuple[DeviceMemory, BufferSlice]] = []
         for number, (source, target) in enumerate(pairs):

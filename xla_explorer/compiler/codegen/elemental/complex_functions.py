@@ -52,8 +52,9 @@ def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
 
 
 class _Functions:
-    """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or
-    round.
+    """The functions on doubles.
+
+    exact_squares: the parts come from floats, so products of two do not overflow or round.
     """
 
     def __init__(self, w: Builder, *, exact_squares: bool) -> None:

@@ -139,7 +139,11 @@ class ElementalEmitter:
         return None
 
     def _resolve(self, i: HloInstruction, index: IndexTuple) -> Scalar:
-        """Compute an element. Chains of elementwise instructions, which may be thousands long, are walked without recursion."""
+        """Compute an element.
+
+        Chains of elementwise instructions, which may be thousands long, are walked without
+        recursion.
+        """
         stack = [(i, index)]
         value: Scalar | None = None
         while stack:

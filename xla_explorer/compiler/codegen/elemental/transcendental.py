@@ -1,4 +1,7 @@
-"""Transcendental functions: calls of our vector-math functions, which inline and vectorise. 16-bit floats go through f32."""
+"""Transcendental functions: calls of our vector-math functions, which inline and vectorise.
+
+16-bit floats go through f32.
+"""
 
 from __future__ import annotations
 

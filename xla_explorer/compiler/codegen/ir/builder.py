@@ -1,4 +1,7 @@
-"""Every operation on typed values, for any number of lanes. Where a record goes is left to the kinds of builders."""
+"""Every operation on typed values, for any number of lanes.
+
+Where a record goes is left to the kinds of builders.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,9 @@ def contraction(allowed: bool) -> Iterator[None]:
 
 
 class Builder:
-    """origin: the HLO instruction that the next records belong to. declarations: of the intrinsics that are called.
-    uses_math: the functions that are.
+    """origin: the HLO instruction that the next records belong to.
+
+    declarations: of the intrinsics that are called. uses_math: the functions that are.
 
     float_flags: fast-math flags of sums, differences and products of elements. saturates: the target converts floats to integers with
     saturation in one instruction, in whatever it uses for vectors.
@@ -152,7 +156,10 @@ class Builder:
         return name if isinstance(name, Value) else Value(self, t, str(name))
 
     def operand(self, value: Operand, t: Type) -> Value:
-        """A value of the type: a number becomes a constant, a scalar fills all lanes. TypeError names two types that do not match."""
+        """A value of the type: a number becomes a constant, a scalar fills all lanes.
+
+        TypeError names two types that do not match.
+        """
         if not isinstance(value, Value):
             return self.number(value, t)
         if value.type is t:
@@ -179,7 +186,11 @@ class Builder:
         return self.emit(op, x.type, (x, y), flags)
 
     def arithmetic(self, name: str, a: Operand, b: Operand, flags: str = "") -> Value:
-        """add, sub, mul or div. Floats of 16 bits and fewer compute in f32 and are rounded; integers have no div (signed or not?)."""
+        """add, sub, mul or div.
+
+        Floats of 16 bits and fewer compute in f32 and are rounded; integers have no div (signed or
+        not?).
+        """
         if not isinstance(a, Value) or not isinstance(b, Value) or a.type is not b.type:
             a, b = self._pair(a, b)
         x, y, t = a, b, a.type
@@ -223,7 +234,10 @@ class Builder:
         return self.from_bits(self.convert("zext", a, "i32") << 16)
 
     def narrow(self, a: Value, t: Type) -> Value:
-        """An f32 rounded to a float of 16 bits or fewer: to nearest, ties to even; a NaN stays one. Of other types, itself."""
+        """An f32 rounded to a float of 16 bits or fewer: to nearest, ties to even; a NaN stays one.
+
+        Of other types, itself.
+        """
         if t.scalar == "half":
             return self.convert("fptrunc", a, "half")
         if t.format in SMALL_FLOATS:
@@ -290,7 +304,10 @@ class Builder:
         )
 
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
-        """`llvm.<stem>.<type>` of operands of one type: its result has that type too. Scalars fill the lanes of the others."""
+        """`llvm.<stem>.<type>` of operands of one type: its result has that type too.
+
+        Scalars fill the lanes of the others.
+        """
         t = operands[0].type
         if len({o.type.lanes for o in operands}) > 1:
             t = t.of_lanes(max([o.type.lanes for o in operands]))
@@ -364,7 +381,10 @@ class Builder:
     def address(
         self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True
     ) -> Value[Pointer]:
-        """The address of an element. offset: in elements, an i64 or a number. inside: whether it is of the array."""
+        """The address of an element.
+
+        offset: in elements, an i64 or a number. inside: whether it is of the array.
+        """
         offset = offset if isinstance(offset, Value) else self.named(offset, I64)
         return self.emit(
             "getelementptr",
@@ -381,7 +401,10 @@ class Builder:
         tail: str = "",
         changes: bool = False,
     ) -> Value:
-        """What stands at an address. alignment: 0 for that of the type. tail: metadata. changes: the function writes there."""
+        """What stands at an address.
+
+        alignment: 0 for that of the type. tail: metadata. changes: the function writes there.
+        """
         emit = self.emit_here if changes else self.emit
         return emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)
 

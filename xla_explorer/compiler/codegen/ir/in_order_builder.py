@@ -13,7 +13,11 @@ _new_record = tuple.__new__
 
 
 class InOrderBuilder(Builder):
-    """Writes one function. records: operations, and lines that were spelled out as text. origins: the HLO instruction of each."""
+    """Writes one function.
+
+    records: operations, and lines that were spelled out as text. origins: the HLO instruction of
+    each.
+    """
 
     __slots__ = ("_counter", "origins", "records")
 

@@ -12,7 +12,10 @@ INVARIANT = ", !invariant.load !0"  # behind the alignment of a load from memory
 
 
 class Instruction(NamedTuple):
-    """One operation. detail: what its operands do not say (flags, a predicate, a callee, an alignment), as LLVM spells it.
+    """One operation.
+
+    detail: what its operands do not say (flags, a predicate, a callee, an alignment), as LLVM
+    spells it.
 
     origin: the HLO instruction that it belongs to.
     """
@@ -34,7 +37,10 @@ class Phi(NamedTuple):
 
 
 class Loop:
-    """A loop over an i64 index from start in steps to end, at least once. carried: (value in the body, before the loop, after a turn)."""
+    """A loop over an i64 index from start in steps to end, at least once.
+
+    carried: (value in the body, before the loop, after a turn).
+    """
 
     __slots__ = ("body", "carried", "end", "index", "start", "step")
 
@@ -47,7 +53,10 @@ class Loop:
 
 
 class If:
-    """What happens where a condition holds, and elsewhere. results: (value afterwards, of the body, of the other one)."""
+    """What happens where a condition holds, and elsewhere.
+
+    results: (value afterwards, of the body, of the other one).
+    """
 
     __slots__ = ("body", "condition", "otherwise", "results")
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class SmallFormat(NamedTuple):
-    """exponent, mantissa: bits. kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity), `fnuz` (NaN in place of -0),
+    """exponent, mantissa: bits.
+
+    kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity), `fnuz` (NaN in place of -0),
     `finite` (neither), `power` (powers of two without a sign, one NaN).
     """
 

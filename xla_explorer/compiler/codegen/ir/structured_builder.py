@@ -65,7 +65,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return lines_of(self.records)
 
     def release(self) -> None:
-        """Forget what was written. Its values know the builder and it knows them, so that only the collector would free either."""
+        """Forget what was written.
+
+        Its values know the builder and it knows them, so that only the collector would free either.
+        """
         for kept in (self.records, self._regions, self._splats, self._indices):
             kept.clear()
 
@@ -82,7 +85,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         detail: str = "",
         may_trap: bool = False,
     ) -> Value:
-        """An operation without side effects, in the outermost open region that has its operands. may_trap: as a load may."""
+        """An operation without side effects, in the outermost open region that has its operands.
+
+        may_trap: as a load may.
+        """
         depth = floor = (
             self._condition_depth() if may_trap or op in _MAY_TRAP or not self.speculates else 0
         )
@@ -209,7 +215,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         initial: Sequence[Value] = (),
         step: int = 1,
     ) -> Iterator[OpenLoop]:
-        """A loop that runs at least once. initial: of the loop-carried values, whose `results` are known afterwards."""
+        """A loop that runs at least once.
+
+        initial: of the loop-carried values, whose `results` are known afterwards.
+        """
         number, depth = self._fresh(), len(self._regions)
         loop = Loop(Value(self, I64, f"%i{number}", depth), start, end, step)
         carried = [Value(self, v.type, f"%c{number}.{k}", depth) for k, v in enumerate(initial)]
@@ -260,7 +269,11 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 
 
 class OpenLoop:
-    """A loop being written. carried: its values in the body; following: to be set, the same after a turn; results: after the loop."""
+    """A loop being written.
+
+    carried: its values in the body; following: to be set, the same after a turn; results: after the
+    loop.
+    """
 
     __slots__ = ("carried", "following", "index", "results")
 

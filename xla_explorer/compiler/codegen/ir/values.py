@@ -137,7 +137,10 @@ class Value(Generic[K]):
 
 
 class Complex(NamedTuple):
-    """A complex number: two floats of one type. Products may contract, sums and differences round as floats do."""
+    """A complex number: two floats of one type.
+
+    Products may contract, sums and differences round as floats do.
+    """
 
     real: Value[Float]
     imaginary: Value[Float]

@@ -23,7 +23,10 @@ ROW_TILE = 1024  # accumulators that stay in the first-level cache
 
 
 class Elements:
-    """Elements of one type in memory of the kernel's own. parts: the address of each part; those of complex numbers lie apart."""
+    """Elements of one type in memory of the kernel's own.
+
+    parts: the address of each part; those of complex numbers lie apart.
+    """
 
     def __init__(self, w: Builder, element_type: PrimitiveType, parts: Sequence[Value]) -> None:
         self.w, self.element_type, self.parts = w, element_type, parts

@@ -70,7 +70,10 @@ def _is_real_solve(i: HloInstruction) -> bool:
 
 
 def _write_sparse_product(context: KernelContext) -> None:
-    """Row by row; sums of f32 are taken in f64, as the evaluator takes them. What lies outside of the arrays is padding."""
+    """Row by row; sums of f32 are taken in f64, as the evaluator takes them.
+
+    What lies outside of the arrays is padding.
+    """
     w, (elements, starts, columns, dense) = (
         context.writer,
         [context.arrays[o] for o in context.roots[0].operands],

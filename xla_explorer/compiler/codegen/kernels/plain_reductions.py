@@ -62,7 +62,10 @@ def write_plain_reduction(context: KernelContext) -> None:
 
 
 class _Reduction:
-    """The reduction of a kernel. inputs: what is combined; sums: the types in which that happens."""
+    """The reduction of a kernel.
+
+    inputs: what is combined; sums: the types in which that happens.
+    """
 
     def __init__(self, context: KernelContext, e: ElementalEmitter, reads: list[Read]) -> None:
         self.context, self.e, self.root = context, e, context.roots[0]

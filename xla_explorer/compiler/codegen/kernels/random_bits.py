@@ -135,7 +135,10 @@ def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> l
 
 
 def _write_philox(context: KernelContext) -> None:
-    """One counter gives four consecutive words. A state of two words has the key as the counter's upper half."""
+    """One counter gives four consecutive words.
+
+    A state of two words has the key as the counter's upper half.
+    """
     w, state, words = context.writer, _State(context), _Words(context)
     low, high = state.words[1], state.words[2] if len(state.words) > 2 else state.words[0]
 

@@ -14,7 +14,10 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 
 class Reducer:
-    """types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple."""
+    """types: of the inputs and results.
+
+    wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple.
+    """
 
     def __init__(
         self, w: FunctionWriter, emitter: ElementalEmitter, reduce: HloInstruction

@@ -181,8 +181,10 @@ def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
 def _by_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]
 ) -> None:
-    """Index rows one after the other; the window is the inner nest. A share owns rows of the operand: it copies them, lists the index
-    rows that point there, and takes these in order.
+    """Index rows one after the other; the window is the inner nest.
+
+    A share owns rows of the operand: it copies them, lists the index rows that point there, and
+    takes these in order.
     """
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     if context.shares.parts > 1 and not _rows_are_owned(context, scatter):
@@ -303,8 +305,9 @@ def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
 def _ask_for_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]
 ) -> None:
-    """Prefetch the first lines of what an index row points to, and of its update. A prefetch may name any address: what is not there, as of
-    an index out of range, is not fetched.
+    """Prefetch the first lines of what an index row points to, and of its update.
+
+    A prefetch may name any address: what is not there, as of an index out of range, is not fetched.
     """
     w = scatter.w
     window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)

@@ -23,7 +23,10 @@ INNERMOST_GRAIN = 16  # elements that an innermost loop is cut at multiples of: 
 
 
 class LoopPartition(NamedTuple):
-    """One loop of a kernel, cut. along: what it runs over. begin, end: of this share. most: steps of the largest share."""
+    """One loop of a kernel, cut.
+
+    along: what it runs over. begin, end: of this share. most: steps of the largest share.
+    """
 
     along: str
     begin: str | int
@@ -32,8 +35,10 @@ class LoopPartition(NamedTuple):
 
 
 class Shares:
-    """The shares of one kernel. parts: how many, 1 for a kernel that is not cut. cut: whether any loop was.
-    phases: shares of each phase, empty for a kernel without.
+    """The shares of one kernel.
+
+    parts: how many, 1 for a kernel that is not cut. cut: whether any loop was. phases: shares of
+    each phase, empty for a kernel without.
     """
 
     def __init__(self, writer: FunctionWriter, parts: int) -> None:
@@ -45,8 +50,10 @@ class Shares:
 
     @contextmanager
     def phase(self, *, alone: bool = False) -> Iterator[str | int]:
-        """A phase; yields the number of the share. alone: one share does it. Where nothing is cut this is no more than the code
-        inside, by share 0.
+        """A phase; yields the number of the share.
+
+        alone: one share does it. Where nothing is cut this is no more than the code inside, by
+        share 0.
         """
         if self.parts == 1:
             yield 0

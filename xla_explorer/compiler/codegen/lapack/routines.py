@@ -60,7 +60,10 @@ class Array(NamedTuple):
 
 
 class Status(NamedTuple):
-    """An integer that the routine returns, `info` or another. result: None where the call has none."""
+    """An integer that the routine returns, `info` or another.
+
+    result: None where the call has none.
+    """
 
     result: int | None
     is_info: bool = True
@@ -83,8 +86,9 @@ class Unused(NamedTuple):
 
 
 class Eigenvectors(NamedTuple):
-    """Columns of a real matrix, made complex: pairs of columns are real and imaginary parts. imaginary: the number of the argument that
-    has the imaginary parts of the eigenvalues.
+    """Columns of a real matrix, made complex: pairs of columns are real and imaginary parts.
+
+    imaginary: the number of the argument that has the imaginary parts of the eigenvalues.
     """
 
     shape: Shape
@@ -96,8 +100,11 @@ Argument = Letter | Number | Nothing | Work | Array | Status | Unused | Eigenvec
 
 
 class LapackCall(NamedTuple):
-    """symbol: of the routine. batch: dimensions in front of each matrix. needs_finite: the routine may not end, or says nothing useful,
-    where an element is NaN or infinite. row_order: what the call has in place of `info`.
+    """symbol: of the routine.
+
+    batch: dimensions in front of each matrix. needs_finite: the routine may not end, or says
+    nothing useful, where an element is NaN or infinite. row_order: what the call has in place of
+    `info`.
     """
 
     symbol: str

@@ -26,7 +26,10 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Access:
-    """A load or a store. path: the axes around it, outermost first, but those of registers behind all loops. offset: in elements.
+    """A load or a store.
+
+    path: the axes around it, outermost first, but those of registers behind all loops. offset: in
+    elements.
 
     origin: the HLO instruction.
     """
@@ -147,7 +150,10 @@ def is_whole(nest: LoopNest, array: Array) -> bool:
 
 
 class Traffic:
-    """What the accesses of a nest move. A pass over loops that fits a cache finds there what it has touched before."""
+    """What the accesses of a nest move.
+
+    A pass over loops that fits a cache finds there what it has touched before.
+    """
 
     def __init__(self, accesses: Sequence[Access]) -> None:
         self.accesses = accesses

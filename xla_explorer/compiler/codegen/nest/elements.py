@@ -26,7 +26,10 @@ from xla_explorer.hlo.shape import Shape, array_shape
 
 
 class NestBuilder(StructuredBuilder):
-    """A structured builder that writes mathematical functions inline. fused: the target has fused multiply-adds."""
+    """A structured builder that writes mathematical functions inline.
+
+    fused: the target has fused multiply-adds.
+    """
 
     __slots__ = ("fused",)
 
@@ -67,7 +70,10 @@ def _operand(element: PrimitiveType) -> _Operand:
 def computing(
     b: Builder, s: Compute, types: Sequence[PrimitiveType]
 ) -> Callable[[list[Scalar]], Scalar]:
-    """The function of operands that writes an elementwise opcode: one for all copies of a value. types: of the operands."""
+    """The function of operands that writes an elementwise opcode: one for all copies of a value.
+
+    types: of the operands.
+    """
     operation = ScalarOperation(
         s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes
     )
@@ -144,7 +150,10 @@ def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scala
 
 
 class Memory:
-    """Elements of one type in memory. written: the nest writes there what it reads again. tail: metadata of loads."""
+    """Elements of one type in memory.
+
+    written: the nest writes there what it reads again. tail: metadata of loads.
+    """
 
     def __init__(
         self, b: StructuredBuilder, element: PrimitiveType, written: bool = False, tail: str = ""
@@ -157,7 +166,10 @@ class Memory:
     def address(
         self, array: Value[Pointer], offset: Value[Integer], inside: bool = True
     ) -> Value[Pointer]:
-        """Of the element at an offset. Complex numbers are two elements of memory each. inside: whether it is of the array."""
+        """Of the element at an offset.
+
+        Complex numbers are two elements of memory each. inside: whether it is of the array.
+        """
         if self.parts == 2:
             offset = self.b.scale_index(offset, 2)
         return self.b.address(array, self.stored, offset, inside)
@@ -169,7 +181,10 @@ class Memory:
         mask: Value[Integer] | None = None,
         alignment: int = 0,
     ) -> Scalar:
-        """Elements beside one another. mask: those that there are; the others are zero. alignment: see `store`."""
+        """Elements beside one another.
+
+        mask: those that there are; the others are zero. alignment: see `store`.
+        """
         wide = self.stored.of_lanes(lanes * self.parts)
         if mask is None:
             raw = self.b.load(pointer, wide, alignment or self.alignment, self.tail, self.written)
@@ -231,7 +246,9 @@ class Memory:
         tail: str = "",
         alignment: int = 0,
     ) -> None:
-        """The lanes of an element beside one another. tail: metadata. alignment: of the address, if more than an element's.
+        """The lanes of an element beside one another.
+
+        tail: metadata. alignment: of the address, if more than an element's.
 
         One lane under a mask of several is one element that all of them store: an axis of one step that a directive made longer.
         """
@@ -262,7 +279,10 @@ class Memory:
         return self.b.emit("trunc", self.held.of_lanes(raw.type.lanes), (raw,))
 
     def as_stored(self, x: Scalar) -> Scalar:
-        """An element in the type of its bytes. All lanes at once: LLVM cannot take single lanes out of every vector of narrow integers."""
+        """An element in the type of its bytes.
+
+        All lanes at once: LLVM cannot take single lanes out of every vector of narrow integers.
+        """
         return element_of([self._stored(part) for part in parts_of(x)])
 
     def _stored(self, x: Value) -> Value:

@@ -45,7 +45,10 @@ class CacheLevel(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CpuNumbers:
-    """What one core does, as the estimate counts. window: instructions in flight. Defaults: an AVX-512 server core."""
+    """What one core does, as the estimate counts.
+
+    window: instructions in flight. Defaults: an AVX-512 server core.
+    """
 
     register_bytes: int = 64
     registers: int = 32

@@ -123,7 +123,10 @@ def nest_of(
 
 
 class PlainNest:
-    """A nest in the making. depth: of a value or an axis, the number of the scope that it belongs to, from outside."""
+    """A nest in the making.
+
+    depth: of a value or an axis, the number of the scope that it belongs to, from outside.
+    """
 
     def __init__(
         self,
@@ -184,7 +187,9 @@ class PlainNest:
         )
 
     def updating_kernel(self, i: HloInstruction, root: HloInstruction, copied: bool) -> LoopNest:
-        """The kernel of a dynamic-update-slice that stores its update where the operand lies. copied: or where it is copied before.
+        """The kernel of a dynamic-update-slice that stores its update where the operand lies.
+
+        copied: or where it is copied before.
 
         A pad updates its padding.
         """
@@ -302,7 +307,10 @@ class PlainNest:
         ]
 
     def put(self, s: Definition, depth: int) -> tuple[int, ...]:
-        """Write a statement into the scope of a depth. Axes inside, on which its value does not depend, are 0 in its origin."""
+        """Write a statement into the scope of a depth.
+
+        Axes inside, on which its value does not depend, are 0 in its origin.
+        """
         place = s.origin.place if s.origin is not None and depth < len(self.scopes) - 1 else ()
         inside: Substitution = (
             {atom: ZERO for atom, d in self.leaves(place) if d > depth} if place else {}
@@ -352,7 +360,10 @@ class PlainNest:
         return self.values(i, at)[0]
 
     def values(self, i: HloInstruction, at: Place) -> tuple[int, ...]:
-        """The numbers of an element of each result. Chains, which may be thousands long, are walked without recursion."""
+        """The numbers of an element of each result.
+
+        Chains, which may be thousands long, are walked without recursion.
+        """
         stack: list[tuple[HloInstruction, Place, list[tuple[HloInstruction, Place]] | None]] = [
             (i, at, None)
         ]

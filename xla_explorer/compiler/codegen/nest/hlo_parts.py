@@ -25,7 +25,10 @@ _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", 
 
 
 class Scope:
-    """Statements in the making. barrier: what only its guards keep inside an array must not leave it."""
+    """Statements in the making.
+
+    barrier: what only its guards keep inside an array must not leave it.
+    """
 
     def __init__(self, barrier: bool = False) -> None:
         self.body: list[Statement] = []
@@ -105,8 +108,9 @@ def identifier(name: str) -> str:
 
 
 def combines_in_any_order(i: HloInstruction) -> bool:
-    """Whether the reducer of an instruction is one associative operation. Windows of small floats round each step, in the order of their
-    points, as XLA's do.
+    """Whether the reducer of an instruction is one associative operation.
+
+    Windows of small floats round each step, in the order of their points, as XLA's do.
     """
     root = i.to_apply.root
     one = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())

@@ -29,7 +29,10 @@ from xla_explorer.hlo.analysis.indexing import (
 
 
 class _Access(NamedTuple):
-    """An access to an array that is read and written. loops: the (axis, ordered) pairs around it, outermost first. guards: of those."""
+    """An access to an array that is read and written.
+
+    loops: the (axis, ordered) pairs around it, outermost first. guards: of those.
+    """
 
     array: Array
     offset: IndexExpression

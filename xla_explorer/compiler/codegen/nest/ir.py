@@ -65,7 +65,9 @@ class BoundAxis(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Array:
-    """An array in memory; its shape has the layout. written: it is a result, or one that the nest allocates.
+    """An array in memory; its shape has the layout.
+
+    written: it is a result, or one that the nest allocates.
 
     holds: the operand whose elements a result has before the kernel runs, and keeps where nothing is stored: both are the same memory.
     streamed: it is written past the caches, where whole registers of it are stored.
@@ -150,7 +152,10 @@ class Case:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Choose:
-    """%id = the value of the first case whose guards hold; the last has none. Nothing is read for the others."""
+    """%id = the value of the first case whose guards hold; the last has none.
+
+    Nothing is read for the others.
+    """
 
     id: int
     element: PrimitiveType
@@ -217,7 +222,10 @@ class Allocate:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class For:
-    """The body for every step of the axis where the guards hold. ordered: steps see what those before have stored."""
+    """The body for every step of the axis where the guards hold.
+
+    ordered: steps see what those before have stored.
+    """
 
     axis: Axis
     body: Body
@@ -238,7 +246,11 @@ _WITH_BODIES = frozenset(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LoopNest:
-    """A kernel. arrays: operands, then results. names: of the HLO instructions in origins. shares: parts of the `share` axis."""
+    """A kernel.
+
+    arrays: operands, then results. names: of the HLO instructions in origins. shares: parts of the
+    `share` axis.
+    """
 
     name: str
     arrays: tuple[Array, ...]
@@ -431,7 +443,10 @@ def overwrites(nest: LoopNest, s: Statement) -> bool:
 
 
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
-    """The body with statements replaced, by one or several, innermost first; None keeps one. An unchanged body is the same object."""
+    """The body with statements replaced, by one or several, innermost first; None keeps one.
+
+    An unchanged body is the same object.
+    """
     found: list[Statement] = []
     same = True
     for s in body:

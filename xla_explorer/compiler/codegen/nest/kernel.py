@@ -36,7 +36,9 @@ LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose ve
 
 
 class NestCode(NamedTuple):
-    """The body of a kernel. schedule: what it was made from. shares: how many its last parameter `%part` counts.
+    """The body of a kernel.
+
+    schedule: what it was made from. shares: how many its last parameter `%part` counts.
 
     scratch_bytes, phases: see `Kernel`.
     """
@@ -153,7 +155,10 @@ def form_of_nest(i: HloInstruction, slots: Sequence[int] = ()) -> str:
 
 
 def nest_in_form(i: HloInstruction, form: str, scans: bool = True) -> LoopNest | Reason:
-    """Return the plain nest of a kernel that writes as `form_of_nest` says. scans: see `nest_of`."""
+    """Return the plain nest of a kernel that writes as `form_of_nest` says.
+
+    scans: see `nest_of`.
+    """
     return nest_of(i, in_place=form == IN_PLACE, copied=form == COPIED, scans=scans)
 
 
@@ -196,7 +201,10 @@ def shares_are_rows(nest: LoopNest) -> bool:
 
 
 def array_parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:
-    """The parameter of each array of the nest. A fusion has a parameter for each operand, the nest an array for each different one."""
+    """The parameter of each array of the nest.
+
+    A fusion has a parameter for each operand, the nest an array for each different one.
+    """
     operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     first = {o: slots[k] for k, o in reversed(list(enumerate(operands)))}
     return [*[first[o] for o in dict.fromkeys(operands)], *slots[len(operands) :]]

@@ -29,7 +29,11 @@ LANES = 32  # of a warp
 
 
 class Launch(NamedTuple):
-    """blocks: of the grid. threads: of a block. lanes: steps of the `warp` axes, which all of them have (1: there are none)."""
+    """blocks: of the grid.
+
+    threads: of a block. lanes: steps of the `warp` axes, which all of them have (1: there are
+    none).
+    """
 
     blocks: int
     threads: int

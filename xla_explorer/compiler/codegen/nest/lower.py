@@ -87,7 +87,10 @@ I8, LINE = Type("i8"), 64
 
 
 class Code(NamedTuple):
-    """What a target has, as far as nests are lowered for it. fused: multiply-adds. The others: see `Builder`."""
+    """What a target has, as far as nests are lowered for it.
+
+    fused: multiply-adds. The others: see `Builder`.
+    """
 
     fused: bool = True
     saturates: bool = False
@@ -171,9 +174,11 @@ class Lowering(Indices):
         self.in_turn = False
 
     def kernel(self) -> None:
-        """The whole body. Loops beside those that threads share are done by the last share; where memory hands values from a loop that they
-        share to what follows, or this overwrites some, that is a phase of its own, done by one more share; by as many if its first loop is
-        shared.
+        """The whole body.
+
+        Loops beside those that threads share are done by the last share; where memory hands values
+        from a loop that they share to what follows, or this overwrites some, that is a phase of its
+        own, done by one more share; by as many if its first loop is shared.
         """
         body, part = self.nest.body, self.share
         after = self.first_of_second_phase(body) if self.phases else len(body)
@@ -286,8 +291,10 @@ class Lowering(Indices):
         self.in_turn = before
 
     def allocate(self, array: Array) -> None:
-        """On the stack: memory of the thread that runs the kernel. Between phases in memory that all threads are given; what all
-        together is too large for a stack in memory that each share is given.
+        """On the stack: memory of the thread that runs the kernel.
+
+        Between phases in memory that all threads are given; what all together is too large for a
+        stack in memory that each share is given.
         """
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
@@ -354,7 +361,9 @@ class Lowering(Indices):
         del self.guards[len(self.guards) - len(guards) :]
 
     def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
-        """Of the element at an offset, at lane 0. Copies are a constant distance from one address, and what loops around count is added
+        """Of the element at an offset, at lane 0.
+
+        Copies are a constant distance from one address, and what loops around count is added
         outside of the innermost one: LLVM has nothing to look for.
         """
         outer, inner, fixed, least = self.variable_part(x, point)
@@ -374,8 +383,9 @@ class Lowering(Indices):
     def last_address(
         self, array: Array, x: IndexExpression, point: Point, masked: bool
     ) -> Value[Pointer]:
-        """Of the element at an offset, at the last lane, each lane one element before the other. masked: whether the last ones may be none
-        of the array.
+        """Of the element at an offset, at the last lane, each lane one element before the other.
+
+        masked: whether the last ones may be none of the array.
         """
         if masked:
             return self.memory[array.name].address(

@@ -30,8 +30,10 @@ Point: TypeAlias = dict[Axis, int]
 
 
 class UnrolledValue:
-    """A value: an element for each point of its axes. later: each is made when it is asked for first. again: whenever it is asked for,
-    by a function that knows whether it was made where this can be seen.
+    """A value: an element for each point of its axes.
+
+    later: each is made when it is asked for first. again: whenever it is asked for, by a function
+    that knows whether it was made where this can be seen.
     """
 
     __slots__ = ("_again", "_made", "_value", "axes")
@@ -109,7 +111,9 @@ class _Sum(NamedTuple):
 
 
 class Indices:
-    """Indices of a nest that is being lowered, as values. at: of serial and share axes, the index times a factor, and that factor.
+    """Indices of a nest that is being lowered, as values.
+
+    at: of serial and share axes, the index times a factor, and that factor.
 
     unrolled, vector: the axes in registers around. values, types, depends: of what is computed, by number; the axes that it depends on.
     """

@@ -63,7 +63,9 @@ _LANES_OF_TRUTH = {
 
 
 class OpenReduction(NamedTuple):
-    """A reduction whose accumulators have not come together. outer: the unrolled axes around. lanes: of the reduction itself, or 1.
+    """A reduction whose accumulators have not come together.
+
+    outer: the unrolled axes around. lanes: of the reduction itself, or 1.
 
     held: the accumulators of each point of `outer`. initial: what is combined last.
     """
@@ -149,9 +151,11 @@ H = TypeVar("H", bound=ReductionHost)
 
 
 class Reducing(Generic[H]):
-    """A reduction being written: how values come into accumulators, and how two of these combine. neutral: where accumulators begin, if not
-    with the identity element. lanes: of an accumulator. serial: the axes that are loops. in_turn: values come in one after the other, as
-    multiply-adds take products, not as a tree of them.
+    """A reduction being written: how values come into accumulators, and how two of these combine.
+
+    neutral: where accumulators begin, if not with the identity element. lanes: of an accumulator.
+    serial: the axes that are loops. in_turn: values come in one after the other, as multiply-adds
+    take products, not as a tree of them.
     """
 
     def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
@@ -304,8 +308,10 @@ class Reducing(Generic[H]):
 
 
 class ReductionWriter(Reducing["Lowering"]):
-    """A reduction of a CPU's kernel being written. outer: the axes of copies around that it depends on. own: those of its own. vector: its
-    own. lanes: of accumulators.
+    """A reduction of a CPU's kernel being written.
+
+    outer: the axes of copies around that it depends on. own: those of its own. vector: its own.
+    lanes: of accumulators.
     """
 
     def __init__(self, lowering: Lowering, s: Reduce) -> None:

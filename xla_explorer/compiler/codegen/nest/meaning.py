@@ -70,7 +70,10 @@ def evaluate_nest(nest: LoopNest, operands: Sequence[Any]) -> list[Numbers]:
 
 
 class _Machine:
-    """axes: the open ones that run at once, each along an array dimension of its own. now: the values of those that run step by step."""
+    """axes: the open ones that run at once, each along an array dimension of its own.
+
+    now: the values of those that run step by step.
+    """
 
     def __init__(self, nest: LoopNest, operands: list[Numbers]) -> None:
         inputs = [a for a in nest.arrays if not a.written]
@@ -129,7 +132,10 @@ class _Machine:
         return found
 
     def element_at(self, name: str, place: Place) -> tuple[tuple[Numbers, ...], Numbers]:
-        """(where an access goes, for all points; whether it happens). MeaningError for one outside the array."""
+        """(where an access goes, for all points; whether it happens).
+
+        MeaningError for one outside the array.
+        """
         place = (*[index(axis) for axis in self.owners.get(name, ())], *place)
         dimensions = self.memory[name].shape
         *indices, mask = np.broadcast_arrays(*[self.index(x) for x in place], self.mask())

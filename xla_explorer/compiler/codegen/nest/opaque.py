@@ -12,7 +12,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 @dataclass(frozen=True, eq=False)
 class Opaque:
-    """A kernel as one statement. reads, writes: the arrays that it touches, each as a whole. reason: why it is not a nest."""
+    """A kernel as one statement.
+
+    reads, writes: the arrays that it touches, each as a whole. reason: why it is not a nest.
+    """
 
     name: str
     opcode: str

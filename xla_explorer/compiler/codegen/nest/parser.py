@@ -61,7 +61,10 @@ def parse_nest(text: str) -> LoopNest:
 
 
 class _Parser:
-    """Recursive descent over lines. axes: all that have been opened; the verifier says which are open where they are used."""
+    """Recursive descent over lines.
+
+    axes: all that have been opened; the verifier says which are open where they are used.
+    """
 
     def __init__(self, text: str) -> None:
         lines = [line for line in text.splitlines() if line.strip()]

@@ -122,7 +122,10 @@ class Schedule:
         return made
 
     def with_policys(self: S, directives: Iterable[Directive]) -> S:
-        """The schedule with directives that a policy has applied. Policies of GPUs answer for the order in which values are combined."""
+        """The schedule with directives that a policy has applied.
+
+        Policies of GPUs answer for the order in which values are combined.
+        """
         made = self
         for directive in directives:
             nest = directive.applied(made.nest, ("order-must-be-kept",))
@@ -134,7 +137,10 @@ class Schedule:
         return replace(self, nest=self.start, directives=())
 
     def replace(self: S, name: str, axis: str, **changes: Any) -> S:
-        """The schedule with one directive changed, the others kept. changes: its fields, such as `factor=8`."""
+        """The schedule with one directive changed, the others kept.
+
+        changes: its fields, such as `factor=8`.
+        """
         at = self._number_of(name, axis)
         old = self.directives[at]
         known = [field.name for field in fields_of(old)]
@@ -204,7 +210,10 @@ class Schedule:
 
 
 def parse_directives(text: str) -> tuple[Directive, ...]:
-    """The directives of a text such as `split{j,16},vectorize{ji}`. ScheduleError says what cannot be read."""
+    """The directives of a text such as `split{j,16},vectorize{ji}`.
+
+    ScheduleError says what cannot be read.
+    """
     found: list[Directive] = []
     at = 0
     while at < len(text.rstrip()):

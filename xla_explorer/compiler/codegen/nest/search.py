@@ -32,9 +32,11 @@ MOST_COPIES_OF_ALL = 600  # statements times copies, so that code stays small
 
 
 class Numbers(NamedTuple):
-    """One choice. lanes: of a vector. copies: of it side by side. rows: steps of the loop around, or of a reduction, taken at once.
-    joined: outer loops become one. kept: what is computed again is kept. accumulated: sums of columns stand in memory, a row at a time.
-    tiled: loops in blocks.
+    """One choice.
+
+    lanes: of a vector. copies: of it side by side. rows: steps of the loop around, or of a
+    reduction, taken at once. joined: outer loops become one. kept: what is computed again is kept.
+    accumulated: sums of columns stand in memory, a row at a time. tiled: loops in blocks.
     """
 
     lanes: int

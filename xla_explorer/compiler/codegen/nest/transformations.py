@@ -1,4 +1,7 @@
-"""Changes of a loop nest that keep its meaning where the checks of `directives` hold. Each gives a new nest that shares what stays."""
+"""Changes of a loop nest that keep its meaning where the checks of `directives` hold.
+
+Each gives a new nest that shares what stays.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +127,10 @@ def _with_axes(
 
 
 def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
-    """Two nested axes in the other order. All guards stand on the loop that is inside now, where both axes are open."""
+    """Two nested axes in the other order.
+
+    All guards stand on the loop that is inside now, where both axes are open.
+    """
 
     def change(s: Loop) -> Loop:
         if isinstance(s, Reduce):

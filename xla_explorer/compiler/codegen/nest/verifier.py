@@ -1,4 +1,7 @@
-"""Whether a loop nest is well formed. Extents are known and indices affine, so "inside the array" is proved here."""
+"""Whether a loop nest is well formed.
+
+Extents are known and indices affine, so "inside the array" is proved here.
+"""
 
 from __future__ import annotations
 
@@ -373,8 +376,9 @@ def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fa
 
 
 def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
-    """The least and greatest value of an index where facts hold. Each fact is used alone: x is k times its expression,
-    or a quotient of it, and a rest.
+    """The least and greatest value of an index where facts hold.
+
+    Each fact is used alone: x is k times its expression, or a quotient of it, and a rest.
     """
     low, high = x.constant, x.constant
     for atom, factor in x.terms:

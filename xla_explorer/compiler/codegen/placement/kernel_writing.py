@@ -23,7 +23,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 def write_kernel(
     i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1
 ) -> Kernel:
-    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
+    """Write the kernel of a fusion or a lone instruction.
+
+    slots: see `Kernel.slots`; shared numbers mean shared memory.
 
     parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
     """
@@ -65,7 +67,9 @@ def nest_kernel(
     by_rows: bool = False,
     overlap: bool = False,
 ) -> Kernel | Reason:
-    """The kernel as it is made from its loop nest, or a Reason why it stays opaque. directives: instead of the policy's.
+    """The kernel as it is made from its loop nest, or a Reason why it stays opaque.
+
+    directives: instead of the policy's.
 
     by_rows: the shares are of rows. overlap: arrays share memory in part.
     """
@@ -107,8 +111,9 @@ def write_opaque_kernel(
     why: Reason | None = None,
     before_printing: Callable[[KernelContext], None] | None = None,
 ) -> Kernel:
-    """The kernel by the writer of its root, which no nest describes. why: none does. before_printing: what a target does to the finished
-    records.
+    """The kernel by the writer of its root, which no nest describes.
+
+    why: none does. before_printing: what a target does to the finished records.
     """
     context = KernelContext(target, i, slots, parts)
     context.writer.origin = i.id

@@ -14,7 +14,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class Way(enum.Enum):
-    """NOTHING: the result has a name in memory that is there already. CONTROL: the program around calls computations. COPY: of memory."""
+    """NOTHING: the result has a name in memory that is there already.
+
+    CONTROL: the program around calls computations. COPY: of memory.
+    """
 
     NOTHING = "nothing"
     CONTROL = "control flow"
@@ -25,9 +28,12 @@ class Way(enum.Enum):
 
 
 class PlacementRow(NamedTuple):
-    """A way of running instructions. applies: to which. check: why it does not serve one. write: the kernel. says: why it was taken, where
-    there is another way. is_exclusive: what it refuses goes to the evaluator, no later row is asked. weighed: codes of refusals that say
-    that another way is faster, not that this one is impossible: who forces it gets it.
+    """A way of running instructions.
+
+    applies: to which. check: why it does not serve one. write: the kernel. says: why it was taken,
+    where there is another way. is_exclusive: what it refuses goes to the evaluator, no later row is
+    asked. weighed: codes of refusals that say that another way is faster, not that this one is
+    impossible: who forces it gets it.
     """
 
     name: str
@@ -41,8 +47,10 @@ class PlacementRow(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Who runs an instruction. row: the name of the row that was taken. reason: why it was, or why a library does not, or no code at all.
-    refused: the rows that were asked before, with what they said.
+    """Who runs an instruction.
+
+    row: the name of the row that was taken. reason: why it was, or why a library does not, or no
+    code at all. refused: the rows that were asked before, with what they said.
     """
 
     way: Way
@@ -78,7 +86,10 @@ def placed(
     rows: Sequence[PlacementRow],
     control: PassControl | None = None,
 ) -> Placement:
-    """Who runs an instruction on a target, by the first row that serves it. control: what the user forbids."""
+    """Who runs an instruction on a target, by the first row that serves it.
+
+    control: what the user forbids.
+    """
     refused: list[tuple[str, Reason]] = []
     by_library: Reason | None = None
     for row in rows:

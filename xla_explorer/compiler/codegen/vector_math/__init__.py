@@ -100,7 +100,10 @@ def vector_math_function(
 
 
 def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) -> Value:
-    """The value of an opcode on floats, written inline for as many lanes as the operands have. fused: see `vector_math_function`."""
+    """The value of an opcode on floats, written inline for as many lanes as the operands have.
+
+    fused: see `vector_math_function`.
+    """
 
     def call(function: str, arguments: tuple[Value, ...]) -> Value:
         return write_math(b, opcode_of(function), *arguments, fused=fused)
@@ -121,7 +124,10 @@ def element_type_of(function: str) -> str:
 def vector_math_functions(
     names: Iterable[str], fused_multiply_add: bool = True
 ) -> tuple[VectorMathFunction, ...]:
-    """The named functions and all that they call, each once, callees first. LookupError for an unknown name."""
+    """The named functions and all that they call, each once, callees first.
+
+    LookupError for an unknown name.
+    """
     found: dict[str, VectorMathFunction] = {}
 
     def visit(name: str) -> None:

@@ -19,7 +19,10 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, Math
 
 
 class ReducedAngle(NamedTuple):
-    """|x| = quadrant * pi/2 + angle + low. `quadrant` is an integer of the format's width, right modulo 4."""
+    """|x| = quadrant * pi/2 + angle + low.
+
+    `quadrant` is an integer of the format's width, right modulo 4.
+    """
 
     quadrant: Value
     angle: Value

@@ -57,7 +57,10 @@ def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
 
 
 def exponential_of_sum(b: MathBuilder, x: Value, low: Value | None = None) -> Value:
-    """e^(x + low), rounded once more when the result is denormal. `low` must be 0 where x is clamped."""
+    """e^(x + low), rounded once more when the result is denormal.
+
+    `low` must be 0 where x is clamped.
+    """
     element_type = b.format.element_type
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), UNDERFLOW[element_type])
     biased, quotient = reduce_and_expand(b, clamped, low)

@@ -36,7 +36,10 @@ class VectorMathFunction:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to write one opcode's function for any element type. `max_ulps` is keyed by element type."""
+    """How to write one opcode's function for any element type.
+
+    `max_ulps` is keyed by element type.
+    """
 
     opcode: str
     emit: Callable[[MathBuilder], Value]

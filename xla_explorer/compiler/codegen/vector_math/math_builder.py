@@ -18,7 +18,10 @@ from xla_explorer.compiler.codegen.ir.values import Float, Integer, Value
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """The facts about an IEEE binary format that bit manipulation needs. Source: IEEE 754-2019, table 3.5."""
+    """The facts about an IEEE binary format that bit manipulation needs.
+
+    Source: IEEE 754-2019, table 3.5.
+    """
 
     element_type: str
     llvm_type: str
@@ -130,7 +133,10 @@ class MathBuilder(Builder):
 
     # -- fused operations --------------------------------------------------------------------------
     def fma(self, left: Value | float, right: Value | float, addend: Value | float) -> Value:
-        """Left * right + addend, rounded once on targets with fma. The only place that writes a fused operation."""
+        """Left * right + addend, rounded once on targets with fma.
+
+        The only place that writes a fused operation.
+        """
         t = next(value.type for value in (left, right, addend) if isinstance(value, Value))
         first, second, third = [self.operand(value, t) for value in (left, right, addend)]
         return self.per_lane("fma", first, second, third) if self.fused else first * second + third

@@ -75,7 +75,10 @@ def in_processes(workers: int, retries: int) -> Runner:
 
 
 class _Worker:
-    """One process of a sweep and the thread that waits for it. The process ends with the thread, however that ends."""
+    """One process of a sweep and the thread that waits for it.
+
+    The process ends with the thread, however that ends.
+    """
 
     def __init__(
         self,

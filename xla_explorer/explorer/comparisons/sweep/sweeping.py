@@ -181,8 +181,9 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 class RowStore:
-    """Appends rows as they come; `rows` by key are those of earlier runs. A line torn by a kill is dropped, and so is what is no
-    row: without a status it says nothing.
+    """Appends rows as they come; `rows` by key are those of earlier runs.
+
+    A line torn by a kill is dropped, and so is what is no row: without a status it says nothing.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -27,7 +27,9 @@ PATIENCE: Final = 600.0  # seconds
 
 
 class Task(NamedTuple):
-    """module: its name in the table. text: HLO. option: its name. settings: keyword arguments of `xe.compile`, JSON values only.
+    """module: its name in the table.
+
+    text: HLO. option: its name. settings: keyword arguments of `xe.compile`, JSON values only.
 
     repeats: timed runs, 0 for none. check: compare the values with the evaluator's. seed: of the random arguments.
     """

@@ -1,4 +1,7 @@
-"""A process of a sweep: a task in, its row out, until the pipe closes. Arguments: modules to import first."""
+"""A process of a sweep: a task in, its row out, until the pipe closes.
+
+Arguments: modules to import first.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,9 @@ def done_as_options_say(work: str, module: HloModule, *arguments: Any) -> Any:
 
 
 def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: Any) -> Any:
-    """Let the child do work of a name that its worker knows. NotImplemented, with a warning, where only this process can.
+    """Let the child do work of a name that its worker knows.
+
+    NotImplemented, with a warning, where only this process can.
 
     What the work changed in hosts and evaluators that were given is changed here too. Raises IsolatedError, and what the work raises.
     """

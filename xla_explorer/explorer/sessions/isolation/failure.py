@@ -11,7 +11,9 @@ from xla_explorer.hlo.module import HloModule
 
 
 class IsolatedError(XlaExplorerError, RuntimeError):
-    """The child process of an isolated session ended, or had to be ended. This session and this notebook are unharmed.
+    """The child process of an isolated session ended, or had to be ended.
+
+    This session and this notebook are unharmed.
 
     Attributes
     ----------
@@ -65,8 +67,10 @@ def failure(
     steps: Sequence[ProgramStep],
     progress: Progress,
 ) -> IsolatedError:
-    """The error. what: how it ended, a clause that follows the name of what was running. name: of the program; module: the optimised one,
-    None while there is none.
+    """The error.
+
+    what: how it ended, a clause that follows the name of what was running. name: of the program;
+    module: the optimised one, None while there is none.
     """
     doing = (
         f" in the pass {progress.hlo_pass}"

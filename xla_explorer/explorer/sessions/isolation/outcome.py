@@ -23,8 +23,10 @@ from xla_explorer.hlo.verifier import violations
 
 
 class Outcome(NamedTuple):
-    """trace: the passes. result: what the backend made; None after an error. error: what ended the compile, or None; phase: in what.
-    seconds: by phase.
+    """trace: the passes.
+
+    result: what the backend made; None after an error. error: what ended the compile, or None;
+    phase: in what. seconds: by phase.
     """
 
     trace: PassTrace
@@ -56,8 +58,10 @@ def compiled(
     check_values: Any,
     at_backend: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """Passes, then the backend. check_values: arguments to check every pass with; True: random ones. at_backend: told when the passes are
-    done.
+    """Passes, then the backend.
+
+    check_values: arguments to check every pass with; True: random ones. at_backend: told when the
+    passes are done.
     """
     if check_values is not None and check_values is not False:
         if check_values is not True and not isinstance(check_values, Iterable):

@@ -16,7 +16,9 @@ from xla_explorer.foundation.limits import Deadline
 
 
 class ProcessEndedError(Exception):
-    """The child died, or was ended here. how: `crash`, `killed`, `timeout` or `memory`. words: how, for people. progress: what it was
+    """The child died, or was ended here.
+
+    how: `crash`, `killed`, `timeout` or `memory`. words: how, for people. progress: what it was
     doing.
     """
 
@@ -26,7 +28,10 @@ class ProcessEndedError(Exception):
 
 
 class RemoteError(Exception):
-    """The child raised, and lives. problem: the exception where it could travel. text: it in words."""
+    """The child raised, and lives.
+
+    problem: the exception where it could travel. text: it in words.
+    """
 
     def __init__(self, problem: BaseException | None, text: str) -> None:
         super().__init__(text)
@@ -55,7 +60,11 @@ class ChildProcess:
         return self._child.pid
 
     def ask(self, timeout: float | Deadline | None, *request: Any) -> Any:
-        """One request, its answer. After a ProcessEndedError (or an interrupt) the process is gone; after a RemoteError it is not."""
+        """One request, its answer.
+
+        After a ProcessEndedError (or an interrupt) the process is gone; after a RemoteError it is
+        not.
+        """
         try:
             kind, *answer = self._child.ask(timeout, *request)
         except TimeoutError as late:
@@ -110,7 +119,10 @@ _current: list[ChildProcess] = []
 
 
 def shared_process() -> ChildProcess:
-    """The process that isolated sessions share, started when there is none. Ask it under `process_lock`."""
+    """The process that isolated sessions share, started when there is none.
+
+    Ask it under `process_lock`.
+    """
     with process_lock:
         if not _current or not _current[0].alive:
             _close_all()

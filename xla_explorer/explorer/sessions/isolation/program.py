@@ -86,7 +86,10 @@ def _pass_kept_here(passes: Any) -> Reason | None:
 
 
 class RemoteProgram(RemoteWork):
-    """A program whose code lives in the child. When the child has gone, the next question compiles the optimised module in a new one."""
+    """A program whose code lives in the child.
+
+    When the child has gone, the next question compiles the optimised module in a new one.
+    """
 
     def __init__(
         self, name: str, backend: str, options: CompileOptions, isolation: Isolation
@@ -165,7 +168,9 @@ class RemoteExecutable:
 
 
 class RemoteEmulatedExecutable(RemoteExecutable):
-    """With the PTX emulator's counters. here: the program compiled in this process, whose kernels are stepped: none of its code runs
+    """With the PTX emulator's counters.
+
+    here: the program compiled in this process, whose kernels are stepped: none of its code runs
     natively.
     """
 

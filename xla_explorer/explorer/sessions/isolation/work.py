@@ -63,7 +63,9 @@ class RemoteWork:
             yield
 
     def prepared(self) -> ChildProcess:
-        """The shared process, ready for the backend. One that died while it was not asked, of whatever, is replaced.
+        """The shared process, ready for the backend.
+
+        One that died while it was not asked, of whatever, is replaced.
 
         The start of a process is not counted as time of the run.
         """

@@ -82,7 +82,10 @@ class _Buffer(NamedTuple):
 
 
 class _Node:
-    """An instruction in the order. defines: buffers and their bytes; reads: buffers of operands, however they come to it."""
+    """An instruction in the order.
+
+    defines: buffers and their bytes; reads: buffers of operands, however they come to it.
+    """
 
     __slots__ = ("clone", "defines", "instruction", "name", "reads")
 
@@ -114,7 +117,10 @@ class Choice(NamedTuple):
 
 
 class Walk:
-    """The walk over a scheduled computation. choices: what is computed again; weighed: the most that another would have freed."""
+    """The walk over a scheduled computation.
+
+    choices: what is computed again; weighed: the most that another would have freed.
+    """
 
     def __init__(
         self, computation: HloComputation, limit: int, called: Mapping[HloComputation, int]

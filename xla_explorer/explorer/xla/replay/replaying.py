@@ -41,7 +41,10 @@ def _fusion(session: Compilation) -> ReplayedFusion:
 
 
 def _of_a_cpu(session: Compilation) -> Compilation:
-    """The session. NotThereError where XLA:GPU compiled it, which assigns and orders by other rules."""
+    """The session.
+
+    NotThereError where XLA:GPU compiled it, which assigns and orders by other rules.
+    """
     if any(step.name == _GPU_PASS for step in session.passes):
         raise NotThereError(
             "the buffers and the order of XLA:GPU are not replayed",
@@ -70,7 +73,10 @@ WEIGHED: Final = ("fusion", "multi-output-fusion", "dot-library", "layout")
 
 
 class ReplayedRules(NamedTuple):
-    """Our rules on the module of one of XLA's passes. also: instruction that they rewrote -> whether XLA rewrote it too."""
+    """Our rules on the module of one of XLA's passes.
+
+    also: instruction that they rewrote -> whether XLA rewrote it too.
+    """
 
     passes: RecordedPasses[RecordedPass]
     also: dict[str, bool]

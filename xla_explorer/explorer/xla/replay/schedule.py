@@ -1,4 +1,6 @@
-"""XLA:CPU's order of instructions: breadth first, so that much can run at once. What was ready first runs first.
+"""XLA:CPU's order of instructions: breadth first, so that much can run at once.
+
+What was ready first runs first.
 
 Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc (`BFScheduler`). Instructions that
 one instruction makes ready come in the order of XLA's lists of users, which no text shows: among

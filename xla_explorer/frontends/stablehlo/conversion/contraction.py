@@ -116,7 +116,10 @@ def dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("einsum", "unary_einsum")
 def einsum(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Letters name dimensions: `ij,jk->ik`. Those of both sides and the result are batch, those of both sides alone contracted."""
+    """Letters name dimensions: `ij,jk->ik`.
+
+    Those of both sides and the result are batch, those of both sides alone contracted.
+    """
     config = str(scope.attribute(operation, "einsum_config", required=True))
     inputs, _, result = config.replace(" ", "").partition("->")
     sides, operands = inputs.split(","), scope.operands(operation)
@@ -195,7 +198,11 @@ def _summed(scope: Scope, i: HloInstruction, dimensions: list[int]) -> HloInstru
 def window_of(
     scope: Scope, operation: Operation, sizes: tuple[int, ...], pads: Any, base: str, window: str
 ) -> Window:
-    """HLO's window. sizes: of the window; pads: low and high of each dimension; base, window: names of the dilations."""
+    """HLO's window.
+
+    sizes: of the window; pads: low and high of each dimension; base, window: names of the
+    dilations.
+    """
     count = len(sizes)
     ones = (1,) * count
     strides, lhs, rhs = (

@@ -29,7 +29,10 @@ _HIDDEN = ("mhlo.", "chlo.", "stablehlo.")
 
 @converts("custom_call")
 def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A call by name. `mhlo.topk`, `mhlo.erf` and their kin are the operations that StableHLO lacks."""
+    """A call by name.
+
+    `mhlo.topk`, `mhlo.erf` and their kin are the operations that StableHLO lacks.
+    """
     target = str(scope.attribute(operation, "call_target_name", required=True))
     prefix, _, short = target.partition(".")
     hidden = (
@@ -101,7 +104,10 @@ def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstructio
 
 
 def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
-    """The functions that a call names. What they are called with is the target's affair: comparators, reducers, bodies."""
+    """The functions that a call names.
+
+    What they are called with is the target's affair: comparators, reducers, bodies.
+    """
     names = operation.attributes.get("called_computations") or ()
     return tuple(
         [scope.converter.named(scope, str(name)) for name in names if isinstance(name, Symbol)]

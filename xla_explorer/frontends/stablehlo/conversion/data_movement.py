@@ -222,7 +222,10 @@ def scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("torch_index_select")
 def torch_index_select(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Rows of the operand by number; PyTorch's index_select. Source: StableHLO torch_index_select, as a gather."""
+    """Rows of the operand by number; PyTorch's index_select.
+
+    Source: StableHLO torch_index_select, as a gather.
+    """
     x, index = scope.operands(operation)
     dimension, batch = operation.attributes.get("dim", 0), operation.attributes.get("batch_dims", 0)
     if batch:

@@ -259,7 +259,10 @@ def dynamic_rng_bit_generator(scope: Scope, operation: Operation) -> list[HloIns
 
 
 def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """JAX's custom call: a condition on sizes, and the numbers of its message. Nothing is left of one that holds."""
+    """JAX's custom call: a condition on sizes, and the numbers of its message.
+
+    Nothing is left of one that holds.
+    """
     values = [scope.converter.known.value(i) for i in scope.operands(operation)]
     if not values or values[0] is None:
         _sizes(scope, operation, 0, "the sizes that are asserted")

@@ -30,7 +30,10 @@ class EntryArgument(NamedTuple):
 def entry_arguments(
     reader: Reader, function: Function, stated: Sequence[Shape], given: Sequence[Any] | None
 ) -> list[EntryArgument]:
-    """Return the arguments of the entry with the sizes that the user gave. Fails at the argument that they do not fit."""
+    """Return the arguments of the entry with the sizes that the user gave.
+
+    Fails at the argument that they do not fit.
+    """
     if given is None:
         return [EntryArgument(shape, None) for shape in stated]
     if not isinstance(given, list | tuple) or len(given) != len(stated):

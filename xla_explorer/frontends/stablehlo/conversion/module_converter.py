@@ -313,7 +313,10 @@ class ModuleConverter:
 
     # -- the header --------------------------------------------------------------------------------
     def _header(self, function: Function, result_count: int) -> None:
-        """Aliases, donors, and over how many devices the program runs. Source: XLA's mlir_hlo_to_hlo.cc."""
+        """Aliases, donors, and over how many devices the program runs.
+
+        Source: XLA's mlir_hlo_to_hlo.cc.
+        """
         given, header = self.program.attributes, self.module.attributes
         aliases, donors = [], []
         for number, argument in enumerate(function.arguments):
@@ -347,7 +350,10 @@ class ModuleConverter:
 
 
 def _remove_unused_sizes(computation: HloComputation, computed: bool) -> None:
-    """Remove the constants that only said sizes, and what repeats them. computed: also what computed sizes."""
+    """Remove the constants that only said sizes, and what repeats them.
+
+    computed: also what computed sizes.
+    """
     for i in reversed(list(computation.instructions.values())):
         constant = i.opcode is CONSTANT or (
             i.opcode.name == "broadcast" and i.operands[0].opcode is CONSTANT

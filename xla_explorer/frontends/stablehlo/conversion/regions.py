@@ -18,7 +18,10 @@ from xla_explorer.hlo.shape import Shape
 def combiner(
     scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | None = None
 ) -> HloComputation:
-    """A computation with one parameter for each argument of the region. shapes: by default those that the region states."""
+    """A computation with one parameter for each argument of the region.
+
+    shapes: by default those that the region states.
+    """
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)
     for number, argument in enumerate(region.arguments):

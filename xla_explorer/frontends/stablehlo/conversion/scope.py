@@ -32,7 +32,10 @@ _RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return", "sd
 
 
 class Scope:
-    """values: name -> an instruction for each result, or the literal of a constant. outer: the scope around a region."""
+    """values: name -> an instruction for each result, or the literal of a constant.
+
+    outer: the scope around a region.
+    """
 
     def __init__(
         self, converter: ModuleConverter, computation: HloComputation, outer: Scope | None = None
@@ -154,7 +157,9 @@ class Scope:
         called: tuple[HloComputation, ...] = (),
         any_type: bool = False,
     ) -> HloInstruction:
-        """An instruction. shape: as the program states it; it must agree with what operands and attributes give.
+        """An instruction.
+
+        shape: as the program states it; it must agree with what operands and attributes give.
 
         Where the program leaves a dimension open and the operands do not, theirs is taken. any_type: the program chooses the element type.
         """
@@ -383,7 +388,10 @@ class Scope:
         *,
         among: Sequence[str] = (),
     ) -> str:
-        """An attribute that is a value of an enumeration; without a default it is required. among: the values that there are."""
+        """An attribute that is a value of an enumeration; without a default it is required.
+
+        among: the values that there are.
+        """
         value = self.attribute(operation, name, default, required=default is None)
         if not isinstance(value, (Keyword, str)):
             self.fail(

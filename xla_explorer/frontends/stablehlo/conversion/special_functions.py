@@ -208,7 +208,10 @@ _BERNOULLI = tuple(
 
 
 def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
-    """Hurwitz's zeta function for x > 1, by the Euler-Maclaurin formula after twelve terms. Source: Cephes, zeta.c, for the edges."""
+    """Hurwitz's zeta function for x > 1, by the Euler-Maclaurin formula after twelve terms.
+
+    Source: Cephes, zeta.c, for the edges.
+    """
     count = 12
     total = q * 0.0
     for k in range(count):
@@ -241,7 +244,10 @@ def polygamma(b: HloBuilder, n: HloValue, x: HloValue) -> HloValue:
 
 
 def bessel_i1e(b: HloBuilder, x: HloValue) -> HloValue:
-    """exp(-|x|) I1(x): the power series up to 16, Hankel's expansion beyond. Source: Abramowitz and Stegun 9.6.10, 9.7.1."""
+    """exp(-|x|) I1(x): the power series up to 16, Hankel's expansion beyond.
+
+    Source: Abramowitz and Stegun 9.6.10, 9.7.1.
+    """
     a = abs(x)
     small = a.minimum(16.0)
     square = small * small * 0.25

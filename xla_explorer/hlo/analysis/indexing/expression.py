@@ -62,7 +62,10 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeValue:
-    """Element `place` of `source`, clamped into low..high. source: an HLO instruction, or the name of a value (`%7`)."""
+    """Element `place` of `source`, clamped into low..high.
+
+    source: an HLO instruction, or the name of a value (`%7`).
+    """
 
     source: Any
     place: tuple[IndexExpression, ...]
@@ -83,7 +86,9 @@ Term: TypeAlias = tuple[Atom, int]
 
 
 class IndexExpression(NamedTuple):
-    """A sum of terms and a constant. Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
+    """A sum of terms and a constant.
+
+    Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
 
     Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and simplify.
     """

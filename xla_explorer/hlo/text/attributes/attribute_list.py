@@ -78,7 +78,11 @@ _PLAIN_NAME = re.compile(r"%[A-Za-z_][A-Za-z0-9_.\-]*+")
 
 
 class AttributeText(NamedTuple):
-    """One attribute as written. Offsets are those of the text it was read from. canonical: its value in one spelling, once it was read."""
+    """One attribute as written.
+
+    Offsets are those of the text it was read from. canonical: its value in one spelling, once it
+    was read.
+    """
 
     name: str
     value: str
@@ -139,7 +143,10 @@ class FindComputation:
         return self.named(name, at, length)
 
     def read(self, name: str, text: str, base: int) -> list[HloComputation]:
-        """What the value of a role names: one computation, or a list `{a, %b}`. Offsets of problems in `text`, which stands at `base`."""
+        """What the value of a role names: one computation, or a list `{a, %b}`.
+
+        Offsets of problems in `text`, which stands at `base`.
+        """
         if _PLAIN_NAME.fullmatch(text) and name not in _LISTED_ROLES:
             return [self.named(text[1:], 0, len(text))]
         tokens = Tokens(text)
@@ -266,7 +273,10 @@ def _control_predecessors(text: str, base: int) -> list[tuple[str, int]]:
 def decode_attributes(
     spec: OpcodeSpec, items: list[AttributeText], find: FindComputation
 ) -> DecodedAttributes:
-    """Decode each attribute by its codec. TextProblem (offsets as in `items`) for what XLA would refuse."""
+    """Decode each attribute by its codec.
+
+    TextProblem (offsets as in `items`) for what XLA would refuse.
+    """
     values: dict[str, Any] = {}
     roles: dict[str, list[HloComputation]] = {}
     seen: set[str] = set()

@@ -187,7 +187,10 @@ def _contradiction(
 
 # -- meshes ----------------------------------------------------------------------------------------
 def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
-    """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes). The cursor stands at `mesh`."""
+    """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes).
+
+    The cursor stands at `mesh`.
+    """
     tokens.advance()
     axes: dict[str, int] = {}
 

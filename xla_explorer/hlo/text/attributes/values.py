@@ -374,7 +374,10 @@ def reader_of(opcode_name: str, name: str) -> Reader | None:
 
 
 def canonical_value(opcode_name: str, name: str, text: str) -> str:
-    """The value of an attribute in the spelling of its codec. TextProblem (offsets in `text`) for any other text."""
+    """The value of an attribute in the spelling of its codec.
+
+    TextProblem (offsets in `text`) for any other text.
+    """
     reader = reader_of(opcode_name, name)
     if reader is None:
         return text

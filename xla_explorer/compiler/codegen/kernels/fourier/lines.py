@@ -117,7 +117,10 @@ class Lines:
 
 
 class VectorLine:
-    """One line of `lines`, transformed by `vectors`; a real one has even length. x, y: scratch memory."""
+    """One line of `lines`, transformed by `vectors`; a real one has even length.
+
+    x, y: scratch memory.
+    """
 
     def __init__(self, lines: Lines, vectors: VectorStages, kind: str, x: Pair, y: Pair) -> None:
         self.lines, self.vectors, self.kind, self.w = lines, vectors, kind, lines.w

@@ -61,8 +61,10 @@ def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
 
 
 class FourierStages:
-    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function. table: gives the address of constant data.
-    scalar: the type of one number, where `t` is a vector.
+    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function.
+
+    table: gives the address of constant data. scalar: the type of one number, where `t` is a
+    vector.
     """
 
     def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:

@@ -72,7 +72,10 @@ class _FftWriter:
         self.w.unroll = False
 
     def write(self) -> None:
-        """Dimension by dimension. Where shares work on one array, each is a phase, of which every share does some lines."""
+        """Dimension by dimension.
+
+        Where shares work on one array, each is a phase, of which every share does some lines.
+        """
         rank, shape, shares = len(self.lengths), self.target.shape, self.context.shares
         arrays, lines = (
             math.prod(shape.dimensions[: shape.rank - rank]),
@@ -207,7 +210,10 @@ class _FftWriter:
         inside: tuple[int, ...],
         axis: int,
     ) -> None:
-        """Transform along a dimension that is not the last; several neighbouring columns at once. Source may be target."""
+        """Transform along a dimension that is not the last; several neighbouring columns at once.
+
+        Source may be target.
+        """
         w, length = self.w, inside[axis]
         outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
         t = working_type(length, self.t)

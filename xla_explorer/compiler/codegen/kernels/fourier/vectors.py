@@ -39,8 +39,10 @@ LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change plac
 
 
 class TransformStage(NamedTuple):
-    """One stage of a transform: n numbers are left to transform, s lie side by side. kind: `blocks` (a vector holds several blocks), `one`
-    (numbers with equal factors) or `narrow` (fewer of them than lanes).
+    """One stage of a transform: n numbers are left to transform, s lie side by side.
+
+    kind: `blocks` (a vector holds several blocks), `one` (numbers with equal factors) or `narrow`
+    (fewer of them than lanes).
     """
 
     n: int
@@ -66,7 +68,10 @@ def plan_stages(length: int, side_by_side: int, lanes: int) -> list[TransformSta
 
 
 class VectorStages(FourierStages):
-    """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms. memory: the type of the arrays, if it is another one."""
+    """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms.
+
+    memory: the type of the arrays, if it is another one.
+    """
 
     def __init__(
         self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = ""
@@ -118,7 +123,10 @@ class VectorStages(FourierStages):
         ]
 
     def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
-        """Numbers from scalar `at` of an array on, where both parts alternate. masks: which scalars to touch (`lanes_below`)."""
+        """Numbers from scalar `at` of an array on, where both parts alternate.
+
+        masks: which scalars to touch (`lanes_below`).
+        """
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         places = self._places(pointer, at)
         if masks:
@@ -205,8 +213,10 @@ class VectorStages(FourierStages):
 
     # -- whole transforms --------------------------------------------------------------------------
     def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """Transform what lies at x, using y as well; returns where the result is. Both hold `buffer_elements` numbers for each lane, and
-        end with a vector that nothing else uses. lanes: transforms side by side, 1 or a multiple of a vector's.
+        """Transform what lies at x, using y as well; returns where the result is.
+
+        Both hold `buffer_elements` numbers for each lane, and end with a vector that nothing else
+        uses. lanes: transforms side by side, 1 or a multiple of a vector's.
         """
         stages = plan_stages(length, lanes, self.lanes)
         return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
@@ -286,7 +296,10 @@ class VectorStages(FourierStages):
                 write(w.add(start, k * self.lanes), value)
 
     def _stage_of_one(self, stage: TransformStage, read: Load, write: Store) -> None:
-        """All numbers of a vector have the same factors. A narrow one holds more than that, and is stored in the order of addresses."""
+        """All numbers of a vector have the same factors.
+
+        A narrow one holds more than that, and is stored in the order of addresses.
+        """
         n, s, radix, kind = stage
         w, m = self.w, n // radix
         table = (
@@ -317,7 +330,10 @@ class VectorStages(FourierStages):
     def _equal_stages(
         self, n: int, s: int, radix: int, count: int, x: Pair, y: Pair
     ) -> tuple[Pair, Pair]:
-        """Several stages of one radix, as a loop. Returns where the numbers are, and the free buffers."""
+        """Several stages of one radix, as a loop.
+
+        Returns where the numbers are, and the free buffers.
+        """
         w = self.w
         factors = [
             np.outer(np.arange(n // radix**k // radix), np.arange(1, radix)) * radix**k

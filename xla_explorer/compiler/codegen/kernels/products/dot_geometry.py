@@ -73,7 +73,10 @@ def dot_sizes(dot: HloInstruction) -> DotSizes:
 
 
 def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
-    """The stride of several dimensions seen as one, None when they are not regular. Sizes of one do not matter."""
+    """The stride of several dimensions seen as one, None when they are not regular.
+
+    Sizes of one do not matter.
+    """
     real = [d for d in dimensions if shape.dimensions[d] != 1]
     if not real:
         return 1

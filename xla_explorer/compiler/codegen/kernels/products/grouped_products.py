@@ -51,8 +51,10 @@ UNROLLED = (
 
 
 class GroupedPlan(NamedTuple):
-    """instruction: what multiplies. element: the type of the left factors. turned: the columns of the right operand are contiguous, not
-    its rows.
+    """instruction: what multiplies.
+
+    element: the type of the left factors. turned: the columns of the right operand are contiguous,
+    not its rows.
     """
 
     sizes: DotSizes
@@ -77,8 +79,10 @@ class GroupedPlan(NamedTuple):
 def plan_grouped_product(
     dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()
 ) -> GroupedPlan | Reason:
-    """The plan, or why these instructions do not serve the dot. factors: element types of the operands where they are not those of the
-    dot's (it may be asked before conversions are left out).
+    """The plan, or why these instructions do not serve the dot.
+
+    factors: element types of the operands where they are not those of the dot's (it may be asked
+    before conversions are left out).
     """
     given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
@@ -173,7 +177,10 @@ class _Tiles:
         ]
 
     def _write_tile(self, a: str, b: str, c: str, c_row: int) -> None:
-        """C tile = A tile times B panel. a, b, c: addresses of the first elements. c_row: elements between rows."""
+        """C tile = A tile times B panel.
+
+        a, b, c: addresses of the first elements. c_row: elements between rows.
+        """
         w, tile, groups, vector = self.w, self.tile, self.plan.groups, self.vector
         count = tile.rows * tile.vectors
         sums = (
@@ -293,8 +300,10 @@ class _Tiles:
                     w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
     def product(self, a: str, right: str, copied: str, c: str, cut: LoopPartition | None) -> None:
-        """C = A B by tiles. right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`). cut: see
-        `cut_product`.
+        """C = A B by tiles.
+
+        right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`).
+        cut: see `cut_product`.
         """
         tile, w, plan = self.tile, self.w, self.plan
         rows, columns, _, _ = plan.sizes

@@ -32,7 +32,10 @@ WIDE_DIGIT_ROW = (
 
 
 class RadixKey(NamedTuple):
-    """bits: width. of: the unsigned integer (an LLVM value of i<bits>) of a record; smaller comes first."""
+    """bits: width.
+
+    of: the unsigned integer (an LLVM value of i<bits>) of a record; smaller comes first.
+    """
 
     bits: int
     of: Callable[[Record], str]
@@ -45,8 +48,9 @@ def integer_key(
     ascending: bool,
     total_order: bool = True,
 ) -> Value[Integer]:
-    """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
-    they are equal.
+    """A value as an unsigned integer of its width (pred: i8) in the wanted order.
+
+    total_order: -0 before +0; else they are equal.
     """
     value = real(given)
     if element_type.is_pred:

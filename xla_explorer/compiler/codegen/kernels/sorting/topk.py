@@ -94,7 +94,10 @@ def _by_sorting(context: KernelContext, k: int) -> None:
 
 
 def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) -> None:
-    """blocks: how many whole blocks behind the first k elements are compared at once. limited: they give a limit."""
+    """blocks: how many whole blocks behind the first k elements are compared at once.
+
+    limited: they give a limit.
+    """
     w, x = context.writer, context.roots[0].operands[0]
     length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
     key_bytes = _key_bits(context) // 8

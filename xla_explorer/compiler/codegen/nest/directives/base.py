@@ -81,7 +81,10 @@ class DirectiveRefused(XlaExplorerError):
 
 
 class Directive:
-    """A change of a nest. Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of the nest.
+    """A change of a nest.
+
+    Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of
+    the nest.
 
     axis: the one that the journal names. bare: the field that is kept without the `%` with which its name may be written. asks: the names
     of its checks, in the order in which they are asked. adds: letters that new axes have behind the name of the axis.
@@ -106,7 +109,11 @@ class Directive:
         raise NotImplementedError
 
     def applied(self, nest: LoopNest, answered: Collection[str] = ()) -> LoopNest:
-        """The nest afterwards. DirectiveRefused where a check does not hold. answered: codes of refusals that the caller answers for."""
+        """The nest afterwards.
+
+        DirectiveRefused where a check does not hold. answered: codes of refusals that the caller
+        answers for.
+        """
         for check in self.checks():
             reason = check(nest)
             if reason is not None and reason.code not in answered:
@@ -137,7 +144,10 @@ class Directive:
         return True
 
     def renamed(self: D, arrays: Mapping[str, str]) -> D:
-        """The directive for a nest whose arrays have other names. `bare` and `%name` are arrays; an axis may be called like one."""
+        """The directive for a nest whose arrays have other names.
+
+        `bare` and `%name` are arrays; an axis may be called like one.
+        """
         written = {f"%{old}": f"%{new}" for old, new in arrays.items()}
         given = {field.name: getattr(self, field.name) for field in fields_of(self)}
         return type(self)(

@@ -1,4 +1,7 @@
-"""Cutting a loop in two: the first steps, and the rest. Guards and choices that hold in one of the parts alone fall away there."""
+"""Cutting a loop in two: the first steps, and the rest.
+
+Guards and choices that hold in one of the parts alone fall away there.
+"""
 
 from __future__ import annotations
 
@@ -156,8 +159,10 @@ class _Part(NamedTuple):
 
 
 def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
-    """The nest with an axis in parts. A reduction takes the first part from the initial values, the next from what these come to; parts
-    under conditions that never hold are left out.
+    """The nest with an axis in parts.
+
+    A reduction takes the first part from the initial values, the next from what these come to;
+    parts under conditions that never hold are left out.
     """
     numbers = itertools.count(nest.fresh_id())
     same: dict[int, int] = {}
@@ -254,14 +259,20 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
 
 
 def _decided(body: Body, taken: tuple[int, ...] = ()) -> Body:
-    """The body resolved, without what only the cases read that fell away. taken: values that are taken from outside."""
+    """The body resolved, without what only the cases read that fell away.
+
+    taken: values that are taken from outside.
+    """
     same: dict[int, int] = {}
     found = resolved(body, same)
     return body if found is body else used_of(found, [same.get(n, n) for n in taken])
 
 
 def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
-    """The body without cases that never hold; a choice of one case is that case. same: values that are others by now."""
+    """The body without cases that never hold; a choice of one case is that case.
+
+    same: values that are others by now.
+    """
     same = {} if same is None else same
     found: list[Statement] = []
     for s in body:
@@ -294,8 +305,10 @@ def _never_holds(g: Guard) -> bool:
 
 
 def _copied(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
-    """The body with values and axes of its own. names: of all axes, those of the copies among them, as the copy of `i` must not be called
-    as that of a copy `ic`.
+    """The body with values and axes of its own.
+
+    names: of all axes, those of the copies among them, as the copy of `i` must not be called as
+    that of a copy `ic`.
     """
 
     def fresh(name: str) -> str:

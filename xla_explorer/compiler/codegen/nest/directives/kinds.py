@@ -53,7 +53,10 @@ class Binding(Directive):
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def parts_combine(self, nest: LoopNest) -> Reason | None:
-        """See `Directive.parts_combine`. Axes of a scan that are copies must be inside of its loops, and its lanes inside of these."""
+        """See `Directive.parts_combine`.
+
+        Axes of a scan that are copies must be inside of its loops, and its lanes inside of these.
+        """
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
             return super().parts_combine(nest)
@@ -96,7 +99,10 @@ class Unroll(Binding):
 
 @dataclass(frozen=True)
 class Vectorize(Binding):
-    """The axis becomes the lanes of a register. strided: lanes that are no neighbours in memory are put together one by one."""
+    """The axis becomes the lanes of a register.
+
+    strided: lanes that are no neighbours in memory are put together one by one.
+    """
 
     name: ClassVar[str] = "vectorize"
     asks = (

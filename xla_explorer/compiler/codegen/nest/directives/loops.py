@@ -96,7 +96,10 @@ class Pair(Directive):
 
 @dataclass(frozen=True)
 class Collapse(Pair):
-    """Two nested axes become one. repeating: also where indices then need quotients and remainders."""
+    """Two nested axes become one.
+
+    repeating: also where indices then need quotients and remainders.
+    """
 
     name: ClassVar[str] = "collapse"
     repeating: bool = False

@@ -51,7 +51,10 @@ from xla_explorer.hlo.shape import array_shape
 
 
 class _Occurrence(NamedTuple):
-    """A statement inside a loop. axes: of the loops between that it depends on, outermost first. inside: all statements between."""
+    """A statement inside a loop.
+
+    axes: of the loops between that it depends on, outermost first. inside: all statements between.
+    """
 
     statement: Definition
     axes: tuple[Axis, ...]

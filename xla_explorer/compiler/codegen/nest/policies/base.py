@@ -91,14 +91,21 @@ def leaves_the_program(i: HloInstruction) -> bool:
 
 
 class Plan:
-    """A schedule in the making. DirectiveRefused where a directive of the policy is not legal: the checks are asked as of anybody's."""
+    """A schedule in the making.
+
+    DirectiveRefused where a directive of the policy is not legal: the checks are asked as of
+    anybody's.
+    """
 
     def __init__(self, plain: LoopNest, tuning: Tuning) -> None:
         self.plain, self.nest, self.tuning = plain, plain, tuning
         self.directives: list[Directive] = []
 
     def beginning(self, tuning: Tuning) -> Plan:
-        """Another plan that begins with the directives of this one. tuning: that of what follows."""
+        """Another plan that begins with the directives of this one.
+
+        tuning: that of what follows.
+        """
         plan = Plan(self.plain, tuning)
         plan.nest, plan.directives = self.nest, [*self.directives]
         return plan
@@ -147,7 +154,10 @@ def has_masks(plan: Plan, body: Body) -> bool:
 
 
 def may_cover(plan: Plan, name: str) -> bool:
-    """Whether the last block of an axis may begin earlier, so that nothing is left over. What goes past the caches is written once."""
+    """Whether the last block of an axis may begin earlier, so that nothing is left over.
+
+    What goes past the caches is written once.
+    """
     streamed = all(
         a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written
     )
@@ -200,7 +210,10 @@ def chain_of(loop: For) -> list[For]:
 
 
 def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
-    """Whether all accesses run along both axes as along one. An axis without a step is of no period."""
+    """Whether all accesses run along both axes as along one.
+
+    An axis without a step is of no period.
+    """
     if not inner.extent:
         return False
     indices = [offset for _, offset in accesses(nest, body)] + [

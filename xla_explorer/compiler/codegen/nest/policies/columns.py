@@ -139,7 +139,10 @@ def _chunk(s: Reduce) -> int:
 def columns(
     plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS
 ) -> Reason | None:
-    """The columns along an axis. parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once."""
+    """The columns along an axis.
+
+    parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once.
+    """
     loop = for_of(plan.nest, name)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
     lanes, extent = lanes_of_body(loop.body, plan.tuning), loop.axis.extent
@@ -184,7 +187,10 @@ def columns(
 def in_tiles(
     plan: Plan, name: str, parts: int, most: int, accumulated: Callable[[str], None]
 ) -> None:
-    """Columns in tiles whose sums are in memory, and what these leave over. accumulated: what is done to the loop over those of a tile."""
+    """Columns in tiles whose sums are in memory, and what these leave over.
+
+    accumulated: what is done to the loop over those of a tile.
+    """
     extent = plan.nest.axes()[name].axis.extent
     tile = _tile(extent, parts, most)
     if tile < extent:

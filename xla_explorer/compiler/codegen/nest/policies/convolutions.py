@@ -57,7 +57,10 @@ class Convolution(NamedTuple):
 
 
 def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a convolution. parts: shares for threads, where that is possible."""
+    """The schedule of a nest whose result is a convolution.
+
+    parts: shares for threads, where that is possible.
+    """
     c = convolution_of(nest, tuning)
     if isinstance(c, Reason):
         return c

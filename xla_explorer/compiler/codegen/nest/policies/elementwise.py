@@ -80,8 +80,10 @@ COVERED = 64  # times as many elements as are done twice has a loop without a ta
 def elementwise_policy(
     nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False
 ) -> Schedule | Reason:
-    """The schedule of a nest of elementwise code. parts: shares for threads, where that is possible. by_rows: it must be, and each takes
-    the same fraction of the rows.
+    """The schedule of a nest of elementwise code.
+
+    parts: shares for threads, where that is possible. by_rows: it must be, and each takes the same
+    fraction of the rows.
 
     Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it can.
     """

@@ -25,8 +25,10 @@ IN_REGISTERS = (AxisKind.UNROLLED, AxisKind.VECTOR)
 
 
 def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
-    """Steps of every axis, lanes of the widest vector, registers of each value, shares. `reorders-sum` where `sums_out_of_order`.
-    `contracts-products`: how many sums and differences of floats the target may make in one rounding with a product that they take.
+    """Steps of every axis, lanes of the widest vector, registers of each value, shares.
+
+    `reorders-sum` where `sums_out_of_order`. `contracts-products`: how many sums and differences of
+    floats the target may make in one rounding with a product that they take.
     """
     axes = schedule.nest.axes().values()
     facts: dict[str, Any] = {

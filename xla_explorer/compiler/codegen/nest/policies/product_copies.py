@@ -28,8 +28,10 @@ SQUARE = 8  # lanes of the squares that contiguous columns are turned in
 
 
 class Product(NamedTuple):
-    """The loops of a product, and strides in bytes. row: None where the left operand has one row. left, right: the arrays that rows and
-    columns are of; right_read: which read of one that is both, else -1.
+    """The loops of a product, and strides in bytes.
+
+    row: None where the left operand has one row. left, right: the arrays that rows and columns are
+    of; right_read: which read of one that is both, else -1.
 
     steps: of the left operand along rows and along what is contracted; of the right one along that. near: rows of the left one overlap.
     covers: tiles may.
@@ -51,9 +53,11 @@ class Product(NamedTuple):
 
 
 class OperandPacking(NamedTuple):
-    """How operands are copied, and the contraction is cut. turned: columns are contiguous, panels are turned. left: what is copied of the
-    left operand, its `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a block, 0 for all.
-    spread: panels are copied whose rows are far apart.
+    """How operands are copied, and the contraction is cut.
+
+    turned: columns are contiguous, panels are turned. left: what is copied of the left operand, its
+    `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a
+    block, 0 for all. spread: panels are copied whose rows are far apart.
     """
 
     turned: bool = False
@@ -80,9 +84,11 @@ def extent_of(plan: Plan, name: str) -> int:
 def in_block(
     plan: Plan, p: Product, by: OperandPacking, around: str, loops: list[str], staged: bool
 ) -> list[str]:
-    """The contraction goes outside of the panels of a block of rows, and what was not copied is. around: the loop over blocks. loops: over
-    panels, if there are several, tiles, their rows, vectors and lanes. staged: the right operand is copied. What the names of all loops
-    over sums end in, then.
+    """The contraction goes outside of the panels of a block of rows, and what was not copied is.
+
+    around: the loop over blocks. loops: over panels, if there are several, tiles, their rows,
+    vectors and lanes. staged: the right operand is copied. What the names of all loops over sums
+    end in, then.
     """
     panel, tiles, row, copies, inner = loops
     k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes

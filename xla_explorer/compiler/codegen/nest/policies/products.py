@@ -80,7 +80,9 @@ class _Piece(NamedTuple):
 
 
 def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a product of matrices, or of one and a vector. parts: shares for threads, where possible.
+    """The schedule of a nest whose result is a product of matrices, or of one and a vector.
+
+    parts: shares for threads, where possible.
 
     What is neither is a reduction like any other.
     """
@@ -114,7 +116,10 @@ def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule |
 
 
 def _product(plan: Plan, gaps: bool = False) -> Product | None:
-    """The product of a nest, its loops joined where memory has them as one. gaps: vectors of the result may be."""
+    """The product of a nest, its loops joined where memory has them as one.
+
+    gaps: vectors of the result may be.
+    """
     kept = kept_loops(plan.nest)
     if isinstance(kept, Reason) or not kept:
         return None
@@ -135,7 +140,10 @@ def _product(plan: Plan, gaps: bool = False) -> Product | None:
 
 
 def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -> Product | None:
-    """The product in the loop over columns. row: of the loop around it. gaps: vectors of the result may be."""
+    """The product in the loop over columns.
+
+    row: of the loop around it. gaps: vectors of the result may be.
+    """
     body, s = body_of(plan, column.name), reduction_in(plan, column.name)
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
     right, left = [
@@ -370,8 +378,9 @@ def _loops(
     blocks: int,
     parts: int,
 ) -> None:
-    """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers. Around blocks, some panels are copied
-    together.
+    """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers.
+
+    Around blocks, some panels are copied together.
     """
     row, column = piece
     panels, rest = divmod(extent_of(plan, column), tile.columns)

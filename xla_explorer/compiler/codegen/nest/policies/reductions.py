@@ -63,7 +63,10 @@ LEAST_RUN = 256  # bytes of neighbours from which on columns are read in pieces 
 
 
 def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose results are reductions. parts: shares for threads, where that is possible."""
+    """The schedule of a nest whose results are reductions.
+
+    parts: shares for threads, where that is possible.
+    """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
     if isinstance(kept, Reason):
@@ -159,7 +162,10 @@ def _innermost(around: tuple[Statement, ...]) -> str:
 
 
 def collapse_kept(plan: Plan, spared: int) -> None:
-    """Loops over results as one where memory has them as one. spared: innermost loops that stay as they are."""
+    """Loops over results as one where memory has them as one.
+
+    spared: innermost loops that stay as they are.
+    """
 
     def are_one(outer: For, inner: For) -> bool:
         names = outer.axis.name, inner.axis.name

@@ -51,7 +51,10 @@ LEAST_STRETCH = 1024  # elements of a row that a thread takes
 
 
 def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest that is one scan. parts: shares for threads, where that is possible."""
+    """The schedule of a nest that is one scan.
+
+    parts: shares for threads, where that is possible.
+    """
     plan = Plan(nest, tuning)
     if isinstance(found := kept_loops(nest), Reason):
         return found

@@ -120,7 +120,10 @@ LIMITS = ProductLimits()
 
 
 class RegisterTile(NamedTuple):
-    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product; overlaps: see `tile_for`."""
+    """rows x vectors accumulators of `width` elements.
+
+    cycles: estimate for the whole product; overlaps: see `tile_for`.
+    """
 
     rows: int
     vectors: int

@@ -58,7 +58,10 @@ def line_of(loop: For) -> Iterator[For]:
 
 
 def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: bool) -> bool:
-    """Tiles of a square of lanes each; those at the edges are moved inside. False where the extents or the code do not allow it."""
+    """Tiles of a square of lanes each; those at the edges are moved inside.
+
+    False where the extents or the code do not allow it.
+    """
     inner = line[-1].axis
     statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(
         line[-1].body
@@ -106,7 +109,10 @@ def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
 
 
 def _in_runs(plan: Plan, rows: str, columns: str) -> None:
-    """A small result stays in the cache, and columns run inside. A streamed one is written in runs of a few lines: rows run inside."""
+    """A small result stays in the cache, and columns run inside.
+
+    A streamed one is written in runs of a few lines: rows run inside.
+    """
     if plan.nest.axes()[columns].axis.extent % TOGETHER == 0:
         plan.do(Split(columns, TOGETHER))
         columns += "o"

@@ -45,7 +45,10 @@ def slides(nest: LoopNest) -> bool:
 
 
 def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a reduction over windows. parts: shares for threads, where that is possible."""
+    """The schedule of a nest whose result is a reduction over windows.
+
+    parts: shares for threads, where that is possible.
+    """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
     group = _group(kept[-1]) if not isinstance(kept, Reason) and kept else 1

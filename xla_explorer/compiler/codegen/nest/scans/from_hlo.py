@@ -30,7 +30,10 @@ def write_scan(
     dimension: int,
     from_end: bool,
 ) -> None:
-    """The scan along a dimension, and the stores of its results. axes: of all dimensions; the others are open."""
+    """The scan along a dimension, and the stores of its results.
+
+    axes: of all dimensions; the others are open.
+    """
     axis, depth = axes[dimension], len(nest.scopes) - 1
     along = (axis.extent - 1) - index(axis) if from_end else index(axis)
     place = nest.place(tuple([along if a is axis else index(a) for a in axes]))
