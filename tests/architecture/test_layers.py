@@ -86,7 +86,6 @@ TOO_LONG = frozenset(
         "compiler/codegen/nest/ir.py",
         "compiler/codegen/nest/lower.py",
         "explorer/page/session_reports.py",
-        "explorer/pictures/module_picture.py",
     )
 )
 

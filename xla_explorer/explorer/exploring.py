@@ -7,6 +7,7 @@ from typing import Any
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
+from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.sessions.loading import ModuleLike, NotAModuleError, as_module
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -111,9 +112,7 @@ def graph(
         ids = [module.find(around.id if isinstance(around, HloInstruction) else around).id]
     picture = snapshot_picture(
         module.snapshot(),
-        computation=computation,
-        around=ids,
-        radius=radius if ids else None,
+        Region(computation, ids, radius if ids else None),
         title=computation or module.name,
     )
     return Graph(picture, ids[0] if ids else None, engine)

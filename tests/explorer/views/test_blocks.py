@@ -13,13 +13,10 @@ from tests.explorer.views.asset_script import AssetScript
 from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds
 from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, in_program_order, repeated_layers
-from xla_explorer.explorer.pictures.module_picture import (
-    WHOLE,
-    DrawnRecords,
-    block_groups,
-    snapshot_picture,
-)
+from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
+from xla_explorer.explorer.pictures.module_picture import WHOLE, block_groups, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.pictures.scopes import scope_paths
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.module import ModuleSnapshot
@@ -129,7 +126,7 @@ def test_a_large_module_is_its_blocks_until_they_are_opened(large: ModuleSnapsho
         g.hidden and g.detail.startswith(str(g.hidden)) for g in closed.groups if g.kind == "scope"
     )
     wanted = _top(large)[1_000].id
-    shown = snapshot_picture(large, show=[wanted])
+    shown = snapshot_picture(large, Region(show=[wanted]))
     assert (
         wanted in {n.id for n in shown.nodes} and not _has_cycle(shown) and len(shown.nodes) < 400
     )
@@ -148,14 +145,14 @@ const outlined = (whole, blocks, homes, opened, show) => {
 def test_the_page_opens_blocks_as_the_kernel_does(large: ModuleSnapshot) -> None:
     script = AssetScript(PAGE)
     top = next(c for c in large.computations if c.id == large.entry)
-    whole = snapshot_picture(large, budget=large.instruction_count(), bare=True)
+    whole = snapshot_picture(large, Region(budget=large.instruction_count()), bare=True)
     blocks, place = block_groups(top, DrawnRecords())
     outside = [n.id for n in whole.nodes if n.group is None] + [
         g.instruction for g in whole.groups if g.parent is None
     ]
     first = next(g.id for g in blocks if g.parent is None)
     for opened, show in (([], []), ([first], []), ([], [whole.nodes[len(whole.nodes) // 2].id])):
-        theirs = snapshot_picture(large, opened=opened, show=show)
+        theirs = snapshot_picture(large, Region(opened=opened, show=show))
         homes = [None if key is None else place.get(key) for key in outside]
         ours = script.call(
             "outlined", whole.to_json(), [list(g) for g in blocks], homes, opened, show

@@ -6,7 +6,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.support.dag import dag_text
-from xla_explorer.explorer.pictures.module_picture import DrawnRecords, snapshot_picture
+from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
+from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.hlo.opcodes import OPCODES
 
 REDUCERS = """HloModule m

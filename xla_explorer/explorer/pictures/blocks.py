@@ -1,6 +1,6 @@
-"""Blocks that the order of a program suggests where no names of scopes do: stretches that repeat, and sections of what is left.
+"""Blocks of programs without name scopes: stretches that repeat, and sections of the rest.
 
-A block is a stretch of the program's order, so blocks that are drawn as one node each never make a
+A block is a stretch of the program order, so blocks that are drawn as one node each never make a
 cycle.
 """
 
@@ -19,15 +19,16 @@ Path = tuple[str, ...]
 
 SHORTEST_LAYER = 6
 LARGEST_LEAF = 150
-"""A block of more instructions is divided into sections."""
+"""Instructions of a block; a larger one is divided into sections."""
 MOST_PARTS = 12
-"""Sections of one block, and stretches of repeats that are looked for."""
+"""The most sections of one block, and the most stretches of repeats."""
 MOST_BESIDE = 24
-"""Layers of one repeat that a box opens to; more are in boxes of `MOST_PARTS` first."""
+"""Layers of a repeat that one box opens to; more are grouped by `MOST_PARTS` first."""
 _CANDIDATES = 32
 _WINDOW = 4
 _QUIET = frozenset({"parameter", "constant"})
-"""A printer may put them anywhere: they do not take part in what repeats, and belong where they are read."""
+"""Opcodes that a printer may put anywhere: they end no repeat and belong to the block of their
+reader."""
 _TELLING = (
     "dot",
     "convolution",
@@ -45,7 +46,7 @@ _Tokens = npt.NDArray[np.int32]
 
 
 def in_program_order(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
-    """The records with operands before their users, otherwise as they are."""
+    """Return the records with operands before their users, else in their order."""
     later = {r.id for r in records}
     for r in records:
         if not later.isdisjoint(r.operands):
@@ -75,11 +76,12 @@ def _reordered(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
 
 
 def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
-    """Stretches of the program that repeat one after the other with the same opcodes and shapes, as (`layer × 12`, `layer 1 of 12`) ...
+    """Return the blocks of instructions in stretches that repeat with equal opcodes and shapes.
 
-    Of each part of the program the period that covers most of it counts, the shortest among equals; several repeats are told apart by
-    letters. What lies between long repeats is a `part`. Empty where nothing repeats over a third of a short program, or a twentieth of
-    a long one.
+    The blocks are named (`layer × 12`, `layer 1 of 12`); letters distinguish several repeats, and
+    the stretch between two repeats is a `part`. Of the possible periods of a stretch, the one that
+    covers most of it is taken, the shortest if several do. The result is empty if the repeats cover
+    less than a third of a short program, or a twentieth of a long one.
     """
     telling = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
     words: dict[tuple[str, str], int] = {}
@@ -102,7 +104,8 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
         for k in range(covered):
             turn = k // period
             path: Path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
-            if count > MOST_BESIDE:  # in tens or so, that a box opens to what can be looked at
+            # tens, so that a box opens to a number of boxes that fits on a screen
+            if count > MOST_BESIDE:
                 first = turn - turn % MOST_PARTS
                 path = (
                     path[0],
@@ -120,7 +123,7 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
 
 
 def _repeats(tokens: _Tokens) -> list[tuple[int, int, int]]:
-    """(start, length, period) of the stretches that repeat, the longest first, none inside of another."""
+    """Return (start, length, period) of disjoint stretches that repeat, the longest first."""
     found: list[tuple[int, int, int]] = []
     pending = [(0, len(tokens))]
     least = max(2 * SHORTEST_LAYER, len(tokens) // 50)
@@ -136,7 +139,7 @@ def _repeats(tokens: _Tokens) -> list[tuple[int, int, int]]:
 
 
 def _best_repeat(tokens: _Tokens) -> tuple[int, int, int]:
-    """(length, period, start) of the stretch that repeats and covers most."""
+    """Return (length, period, start) of the repeat that covers most of the tokens."""
     best = (0, 0, 0)
     for period in _periods(tokens):
         equal = np.concatenate(([False], tokens[period:] == tokens[:-period], [False]))
@@ -152,7 +155,7 @@ def _best_repeat(tokens: _Tokens) -> tuple[int, int, int]:
 
 
 def _periods(tokens: _Tokens) -> list[int]:
-    """Distances at which short windows of the program come again, the shorter first: a few that most windows have."""
+    """Return the most frequent distances between equal short windows, the shorter first."""
     if len(tokens) < 2 * SHORTEST_LAYER:
         return []
     windows = np.zeros(len(tokens) - _WINDOW + 1, dtype=np.int64)
@@ -170,8 +173,10 @@ def _periods(tokens: _Tokens) -> list[int]:
 
 
 def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
-    """`paths` with every block of more than `LARGEST_LEAF` instructions, the outermost one included, divided into sections of its order;
-    what is read in one block only, a constant say, is in that block.
+    """Return `paths` with every block above `LARGEST_LEAF` instructions divided into sections.
+
+    The outermost block is divided too. A constant or parameter that one block alone reads is in
+    that block.
     """
     ordered = in_program_order(records)
     members: dict[Path, list[InstructionRecord]] = {}
@@ -194,7 +199,7 @@ def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path])
 
 
 def shared_start(a: Path, b: Path) -> Path:
-    """The blocks that both paths begin with."""
+    """Return the blocks that both paths begin with."""
     k = 0
     while k < min(len(a), len(b)) and a[k] == b[k]:
         k += 1
@@ -215,7 +220,7 @@ def _divided(block: Sequence[InstructionRecord], path: Path) -> dict[int, Path]:
 def block_details(
     records: Sequence[InstructionRecord], paths: Mapping[int, Path]
 ) -> dict[Path, str]:
-    """What each block holds: `137: 8 dot, 6 reduce`."""
+    """Return the contents of each block as text: `137: 8 dot, 6 reduce`."""
     leaves: dict[Path, list[str]] = {}
     for r in records:
         path = paths.get(r.id)

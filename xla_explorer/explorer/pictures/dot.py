@@ -1,4 +1,4 @@
-"""The picture as Graphviz DOT text, and its drawing by the `dot` program where one is installed (never required)."""
+"""Pictures as Graphviz DOT text, and their drawing by the `dot` program if it is installed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONTROL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff]")
 
 
 def _quoted(*lines: str) -> str:
-    """A DOT string: quotes and backslashes escaped, one \\n between lines."""
+    r"""Return a DOT string: quotes and backslashes escaped, one \\n between lines."""
     clean = [
         _CONTROL.sub("\ufffd", line).replace("\\", "\\\\").replace('"', '\\"')
         for line in lines
@@ -42,8 +42,9 @@ def _quoted(*lines: str) -> str:
 
 
 def picture_dot(graph: PictureGraph) -> str:
-    """DOT text of the whole picture: boxes are clusters, shapes say the kind, a refused fusion is dashed with its
-    code.
+    """Return the picture as DOT text: boxes are clusters, shapes show the kinds.
+
+    A refused fusion is a dashed edge with its reason code.
     """
     inside: dict[str | None, list[PictureNode]] = {}
     known = {group.id for group in graph.groups}
@@ -138,7 +139,7 @@ def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
 
 
 def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes | None:
-    """Return the `dot` program's output for `text`; None when the program is missing, fails or takes too long."""
+    """Return the `dot` program's output; None if it is missing, fails or takes too long."""
     program = shutil.which("dot")
     if program is None:
         return None

@@ -1,8 +1,8 @@
-"""Folding: instructions that say little become text on their users before anything is drawn.
+"""Folding: constants, tuples and their elements become text on their users before drawing.
 
-Constants (also broadcast or converted ones) become an operand written into the user's label,
-get-tuple-element becomes an edge, the final tuple becomes "-> out k" marks on what it returns. This
-does more for a readable graph than any layout can.
+A constant (also broadcast or converted) becomes an operand written into the user's label. A
+get-tuple-element becomes an edge, the final tuple "-> out k" marks on its operands. No layout makes
+a graph as readable as this does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"
 _MAY_FOLD = PASSED_THROUGH | {"get-tuple-element", "tuple"}  # and constants
 LONGEST_CONSTANT = 12
 SMALL = 1_000
-"""Nodes of a picture that is folded again rather than compared with the one before."""
+"""Nodes of a picture that is folded anew, not compared with the one before."""
 QUIET = PASSED_THROUGH | {
     "parameter",
     "constant",
@@ -30,11 +30,11 @@ QUIET = PASSED_THROUGH | {
     "get-tuple-element",
     "iota",
 }
-"""Plumbing: not what a fusion is called by."""
+"""Opcodes that do not name a fusion."""
 
 
 class FoldedRows:
-    """Rows that folding made, by the rows they were made of: where successive pictures share rows, so do the folded ones."""
+    """A cache of folded rows by the rows that they were made of."""
 
     def __init__(self) -> None:
         self._edges: dict[tuple[int, int], tuple[PictureEdge, PictureEdge]] = {}
@@ -45,7 +45,7 @@ class FoldedRows:
         """The large picture that was folded last, and what came of it."""
 
     def edge_from(self, edge: PictureEdge, source: int) -> PictureEdge:
-        """The edge with another source."""
+        """Return the edge with another source."""
         place = id(edge), source
         if place not in self._edges:
             self._edges[place] = edge, PictureEdge(source, *edge[1:])
@@ -54,7 +54,7 @@ class FoldedRows:
     def with_marks(
         self, node: PictureNode, constants: tuple[str, ...], positions: tuple[int, ...]
     ) -> PictureNode:
-        """The node with the constants that it reads, and with its places in the result."""
+        """Return the node with the constants that it reads and its positions in the result."""
         place = id(node), constants, positions
         if place not in self._nodes:
             self._nodes[place] = node, _with_marks(node, constants, positions)
@@ -62,10 +62,11 @@ class FoldedRows:
 
 
 def fold_picture(graph: PictureGraph, known: FoldedRows | None = None) -> PictureGraph:
-    """`graph` with constants, get-tuple-element and the final tuple folded away; `aliases` says into what.
+    """Return `graph` without constants, get-tuple-element and the final tuple; `aliases` maps them.
 
-    The text of a constant is its `argument`, else "const". What would leave a box or the whole picture empty stays drawn.
-    Fusion boxes labelled just "fusion" are named by what they do. known: of pictures with the same rows.
+    The text of a constant is its `argument`, else "const". An instruction stays drawn if the
+    picture or a box would be empty without it. Fusion boxes whose label is "fusion" are named by
+    their operations. known: rows of earlier pictures.
     """
     known = known or FoldedRows()
     if known.last is not None and graph.same_rows(known.last[0]):
@@ -94,7 +95,7 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         emptied = {node.id for node in graph.nodes if node.group not in left}
         if not emptied:
             break
-        links.held |= emptied  # would leave a box, or everything, empty: draw it after all
+        links.held |= emptied  # they would leave a box, or the picture, empty: draw them
     aliases = dict(graph.aliases)
     aliases |= {key: readers[0] for key, readers in folded.items() if readers}
     aliases |= stands_for
@@ -140,9 +141,9 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
 
 
 class _Links:
-    """What may be folded, with its data operands and users by id; of other nodes those operands that may be folded.
+    """Foldable nodes with their data operands and users; other nodes with their foldable operands.
 
-    held: nodes that must stay drawn, such as those at which control edges end.
+    held: nodes that must stay drawn, such as the ends of control edges.
     """
 
     def __init__(self, graph: PictureGraph) -> None:
@@ -169,7 +170,7 @@ class _Links:
 def _named_fusions(
     groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]
 ) -> list[PictureGroup]:
-    """A fusion is called by its first three operations that are not plumbing: "subtract, exponential, sum over 1"."""
+    """Name each fusion by its first three operations: "subtract, exponential, sum over 1"."""
     words: dict[str, list[str]] = defaultdict(list)
     plumbing: dict[str, list[str]] = defaultdict(list)
     count: dict[str, int] = defaultdict(int)
@@ -193,12 +194,11 @@ def _named_fusions(
 
 
 def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
-    """`graph` with the parameters inside fusion boxes replaced by what the fusion reads.
+    """Return `graph` with the parameters inside fusion boxes replaced by the fusion's operands.
 
-    Edges then run straight into the box, and the box holds what is computed only.
-
-    The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's `argument`
-    must be its number. A box that does not fit this, or would be left empty, stays as it is.
+    Edges then end at the operations inside the box. The data edges into a fusion's instruction must
+    come in operand order, one per operand, and a parameter's `argument` must be its number. A box
+    that does not fit this, or would be empty, stays unchanged.
     """
     fusions = {
         group.id: group
@@ -275,8 +275,8 @@ def _constant_texts(links: _Links) -> dict[int, str]:
             and links.operands[node.id][0] in text
         ):
             text[node.id] = text[links.operands[node.id][0]]
-    # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing
-    # there carries its text.
+    # A constant stays drawn if its reader is a box (an operand of a fusion): no node shows its
+    # text.
     for key in [key for key in text if any(user not in links.drawn for user in links.users[key])]:
         del text[key]
     for node in links.nodes:
@@ -286,7 +286,7 @@ def _constant_texts(links: _Links) -> dict[int, str]:
 
 
 def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> list[int]:
-    """The drawn users, looking through folded broadcasts."""
+    """Return the drawn users; those of a folded broadcast count as its own."""
     found: list[int] = []
     pending = list(users[key])
     while pending:
@@ -299,14 +299,14 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
 
 
 def _tuple_element_sources(links: _Links) -> dict[int, int]:
-    """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
+    """Return the drawn instruction that replaces each folded get-tuple-element."""
     elements = [node.id for node in links.nodes if node.opcode == "get-tuple-element"]
     folded = {
         key
         for key in elements
         if len(links.operands[key]) == 1 and key not in links.held and links.users[key]
     }
-    # One that stays drawn says which element of its operand it is: that operand must be drawn too.
+    # An element that stays drawn shows its index into its operand, so the operand is drawn too.
     drawn = [key for key in elements if key not in folded]
     while drawn:
         for operand in links.operands[drawn.pop()]:
@@ -322,7 +322,7 @@ def _tuple_element_sources(links: _Links) -> dict[int, int]:
 
 
 def _droppable_roots(links: _Links) -> set[int]:
-    """The tuples that only return what others computed, at the outermost level."""
+    """Return the outermost tuples that only return values computed elsewhere."""
     return {
         node.id
         for node in links.nodes

@@ -1,4 +1,4 @@
-"""`xe.graph`: the static picture of a module, a computation or a session, with fusion boxes and refused edges."""
+"""`xe.graph`: the static picture of a module, a computation or a session, with fusion boxes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,18 @@ def _only_svg(drawn: bytes) -> str:
 
 
 class Graph(Report):
-    """A picture that shows itself.
+    """The graph of a module as a picture.
 
-    Needs no Graphviz: the layout is our own; `engine="dot"` uses the program where there is one.
+    The layout needs no Graphviz; `engine="dot"` uses its program if it is installed.
 
-    picture: the neutral picture data (nodes, edges, boxes).
+    Attributes
+    ----------
+    picture : PictureGraph
+        Nodes, edges and boxes as data.
+    focus : int, optional
+        The instruction id around which it is drawn.
+    engine : str
+        `own` or `dot`.
     """
 
     def __init__(
@@ -48,9 +55,25 @@ class Graph(Report):
         font: str = FONT,
         direction: str = "down",
     ) -> str:
-        """The picture as SVG. engine: `own`, or `dot` (falls back to `own` without the program or after 10 s).
+        """Return the picture as SVG.
 
-        legend: name the kinds below. font: a family as CSS has it. direction: `down`, or `right`, which takes the program dot.
+        Parameters
+        ----------
+        budget : int
+            The most elements that are drawn.
+        engine : str, optional
+            `own`, or `dot`; `own` also if the program `dot` is missing or takes more than 10 s.
+        legend : bool
+            Name the kinds of nodes below the picture.
+        font : str
+            A font family as in CSS.
+        direction : str
+            `down`, or `right`, which needs the program `dot`.
+
+        Raises
+        ------
+        PictureFormatError
+            The direction is unknown, or `right` without the program `dot`.
         """
         if direction not in ("down", "right"):
             raise PictureFormatError(
@@ -72,28 +95,36 @@ class Graph(Report):
         return picture_svg(self.picture, budget=budget, focus=self.focus, legend=legend, font=font)
 
     def to_dot(self) -> str:
-        """Graphviz DOT text; always possible."""
+        """Return the picture as Graphviz DOT text; needs no Graphviz."""
         return picture_dot(self.picture)
 
     def to_graphviz(self) -> graphviz.Digraph:
-        """A `graphviz.Digraph` of the picture, to render, style or extend with that package."""
-        # A hosted kernel may be without it: nothing else needs the package.
+        """Return a `graphviz.Digraph`, to render, style or extend with that package."""
+        # A hosted kernel may lack the package, and nothing else needs it.
         import graphviz
 
         lines = self.to_dot().strip().split("\n")
         return graphviz.Digraph(self.picture.title, body=[f"{line}\n" for line in lines[1:-1]])
 
     def to_json(self) -> dict[str, Any]:
-        """Nodes, edges and boxes as plain data: what the widget draws.
-
-        See `PictureGraph.to_json`.
-        """
+        """Return nodes, edges and boxes as plain data, as `PictureGraph.to_json` does."""
         return {**self.picture.to_json()}
 
     def save(self, path: str | Path, **options: Any) -> Path:
-        """Write to `path`; the suffix chooses: .svg, .pdf, .png (these two by the package vl-convert-python), .dot, .gv, .json.
+        """Write the picture to `path` in the format of its suffix.
 
-        options: those of `to_svg`, and `scale` of a .png. ValueError for another suffix.
+        Parameters
+        ----------
+        path : str or Path
+            Ends with .svg, .dot, .gv, .json, or .pdf, .png (these two need the package
+            vl-convert-python).
+        **options
+            The parameters of `to_svg`, and `scale` of a .png.
+
+        Raises
+        ------
+        PictureFormatError
+            Another suffix.
         """
         path = Path(path)
         text: str | bytes
@@ -115,11 +146,11 @@ class Graph(Report):
         return write_file(path, text)
 
     def records(self) -> Table:
-        """A row a node: the fields of PictureNode."""
+        """Return a row for each node: the fields of PictureNode."""
         return Table(PictureNode._fields, self.picture.nodes)
 
     def headline(self) -> str:
-        """How many nodes, edges and fusions are drawn."""
+        """Return the numbers of drawn nodes, edges and fusions."""
         picture = self.picture
         parts = [
             number_of(len(picture.nodes), "node"),
@@ -139,7 +170,7 @@ class Graph(Report):
         return f"Graph {picture.title}: {', '.join(parts)}"
 
     def blocks(self) -> Blocks:
-        """The picture, as an image."""
+        """Yield the picture as an image, and its note."""
         svg = self.to_svg()
         if len(svg) > 300_000:
             svg = self.to_svg(budget=100)
@@ -149,18 +180,18 @@ class Graph(Report):
             yield drawn(Sentence(self.picture.note))
 
     def to_html(self) -> str:
-        """The image alone, which has the headline in it."""
+        """Return the image alone, which contains the headline."""
         return "".join([block.to_html() for block in self.blocks()])
 
 
 _PAPER = '<rect x="-9999" y="-9999" width="99999" height="99999" fill="#fff"/>'
-"""White below a picture whose boxes are partly transparent: other programs show black there."""
+"""A white background: other programs show black below partly transparent boxes."""
 
 
 def converted(svg: str, suffix: str, scale: float) -> bytes:
-    """An SVG as `.pdf` or `.png`.
+    """Return an SVG as `.pdf` or `.png`.
 
-    scale: of a .png, pixels for each pixel of the picture. PictureFormatError without
+    scale: pixels of a .png for each pixel of the picture. PictureFormatError without
     vl-convert-python.
     """
     if find_spec("vl_convert") is None:

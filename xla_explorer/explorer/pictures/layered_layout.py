@@ -1,4 +1,4 @@
-"""Layered layout of the static pictures: fresh each time, as assets/layout.js does it for the browser.
+"""Layered layout (Sugiyama) of the static pictures; in the browser assets/layout.js does it.
 
 Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact
 weighted least squares for the coordinates (pool adjacent violators). Effort is bounded by counted
@@ -19,14 +19,15 @@ PITCH = ROW_HEIGHT + GAP_Y
 BEND_WIDTH = 6.0
 SWEEP_WORK = 400_000
 WIDEST_ROW = 1_800.0
-"""Pixels; a wider row is divided where the picture is not as high."""
+"""Pixels; a wider row is divided if the picture is lower than that."""
 WIDTH_TO_HEIGHT = 2.0
 
 
 @dataclass(slots=True)
 class Layout:
-    """Positions: `x` is a node's middle, `y` its top, `row` the first row of the grid that it takes (row k starts at k
-    * PITCH). `lines` holds a flat x, y, x, y ... per edge.
+    """Positions: `x` is a node's middle, `y` its top, `row` the first grid row that it takes.
+
+    Row k starts at k * PITCH. `lines` holds a flat x, y, x, y ... per edge.
     """
 
     x: list[float]
@@ -41,7 +42,7 @@ class Layout:
 
 @dataclass(slots=True)
 class _Adjacency:
-    """The edges by node, and a topological order; where a cycle is cut, an edge runs against `rank`."""
+    """Edges by node, and a topological order; an edge that closes a cycle runs against `rank`."""
 
     preds: list[list[int]]
     succs: list[list[int]]
@@ -57,10 +58,14 @@ def layered_layout(
 ) -> Layout:
     """Place nodes (indices 0 .. n-1) so that edges point down.
 
-    Args:
-        widths, heights: per node, in pixels.
-        taken: how many rows of the grid each takes; it may stand out of them by less than half of `GAP_Y`.
-        edges: (source, target) pairs, each pair once, no self edges. A cycle is cut where it is first met.
+    Parameters
+    ----------
+    widths, heights : sequence of float
+        Per node, in pixels.
+    taken : sequence of int
+        Rows of the grid per node; a node may exceed its rows by less than half of `GAP_Y`.
+    edges : sequence of (int, int)
+        (source, target), each pair once, no self edges. A cycle is cut at its first node.
     """
     graph = _adjacency(len(widths), edges)
     layer = _in_rows(_layers(graph), widths, graph)
@@ -70,7 +75,7 @@ def layered_layout(
 
 
 def _in_rows(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> list[int]:
-    """A layer that is much wider than the picture is high goes on in further rows: what is fitted into a window can be read."""
+    """Divide layers that are much wider than the picture is high into further rows."""
     members: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
     for v, at in enumerate(layer):
         members[at].append(v)
@@ -86,7 +91,7 @@ def _in_rows(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> li
 
 
 def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:
-    """The graph of n nodes, cycles cut where they are first met."""
+    """Return the graph of n nodes, with cycles cut at their first node."""
     preds: list[list[int]] = [[] for _ in range(n)]
     succs: list[list[int]] = [[] for _ in range(n)]
     for a, b in edges:
@@ -98,7 +103,7 @@ def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:
     order: list[int] = []
     restart = 0
     while len(order) < n:
-        if len(order) == len(ready):  # only a cycle gets here: let its first node go
+        if len(order) == len(ready):  # only cycles are left: release the first node of one
             while seen[restart]:
                 restart += 1
             seen[restart] = True
@@ -117,8 +122,9 @@ def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:
 
 
 def _layers(graph: _Adjacency) -> list[int]:
-    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
-    user.
+    """Return the layer of each node by longest path; sources sink to their first user.
+
+    A node that only prepares a source (parameter -> broadcast) sinks with it.
     """
     preds, succs, rank = graph.preds, graph.succs, graph.rank
     layer, light = [0] * len(rank), [False] * len(rank)
@@ -142,7 +148,7 @@ def _layers(graph: _Adjacency) -> list[int]:
 
 
 class _Slots:
-    """What takes room in the rows: the nodes (0 .. n-1), then the bends.
+    """The nodes (0 .. n-1) and the bends of the rows.
 
     A source has one chain of bends for all its users.
     """
@@ -194,7 +200,10 @@ def _number(row: list[int], position: list[int]) -> None:
 
 
 def _reduce_crossings(slots: _Slots) -> None:
-    """Barycentre sweeps down and up; the best order wins; four sweeps without gain, or the work spent, end it."""
+    """Reorder the rows by barycentre sweeps down and up, and keep the order with fewest crossings.
+
+    Four sweeps without gain end it, or the work limit.
+    """
     rows, up, down = slots.rows, slots.up, slots.down
     position = [0] * slots.total
     for row in rows:
@@ -223,7 +232,7 @@ def _reduce_crossings(slots: _Slots) -> None:
 def _crossings(
     rows: list[list[int]], down: list[list[int]], position: list[int], limit: int | None
 ) -> int:
-    """Edge crossings between neighbouring rows, by a Fenwick tree; stops counting above `limit`."""
+    """Count edge crossings between adjacent rows by a Fenwick tree, up to `limit`."""
     total = 0
     for row in rows:
         ends: list[int] = []
@@ -249,7 +258,10 @@ def _crossings(
 def _place(
     items: list[int], want: list[float], weight: list[float], half: list[float], x: list[float]
 ) -> None:
-    """Positions closest to `want` (weighted least squares) that keep the order and the gaps: exact and linear."""
+    """Set the positions closest to `want` (weighted least squares) that keep order and gaps.
+
+    Exact, in linear time.
+    """
     starts: list[int] = []
     means: list[float] = []
     weights: list[float] = []
@@ -285,7 +297,7 @@ def _fresh_coordinates(slots: _Slots) -> list[float]:
             at += 2 * slots.half[s] + GAP_X
         for s in row:
             x[s] -= at / 2
-    # Bends count more, so that long edges come out straight.
+    # Bends weigh more, so that long edges are straight.
     weight = [1.0 if s < slots.nodes else 4.0 for s in range(slots.total)]
     rows = slots.rows
     for sweep in range(8 if slots.total < 4000 else 4):
@@ -351,7 +363,7 @@ def _ports(
     x: Sequence[float],
     half: Sequence[float],
 ) -> list[float]:
-    """Where each edge enters its target: spread over the width, left to right as they come."""
+    """Return where each edge enters its target: spread over its width, in source order."""
     incoming: dict[int, list[int]] = {}
     for k, (_, b) in enumerate(edges):
         incoming.setdefault(b, []).append(k)

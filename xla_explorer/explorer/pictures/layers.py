@@ -1,4 +1,4 @@
-"""Boxes of a picture as layers of a model: what is forward and backward of one layer, and which boxes hold equal layers."""
+"""Boxes of a picture as layers of a model: forward and backward of a layer, and equal layers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from typing import NamedTuple
 
 BACKWARD = ", backward"
-"""Behind the name of the outermost box of a derivative."""
+"""Suffix of the outermost box of a derivative."""
 _FAMILY = re.compile(rf" × \d+(?:{BACKWARD})?\Z")
 
 
 class Layer(NamedTuple):
     """A box as a layer of the model.
 
-    box: its id. name: forward and backward alike. is_family: whether it holds equal layers.
+    box: its id. name: the same for forward and backward. is_family: holds equal layers.
     """
 
     box: str
@@ -38,5 +38,5 @@ def layers_of(path: tuple[str, ...]) -> tuple[Layer, ...]:
 
 
 def scope_key(path: tuple[str, ...]) -> str:
-    """The id of the box of a scope."""
+    """Return the id of the box of a scope."""
     return "s:" + "/".join(path)

@@ -1,4 +1,4 @@
-"""What is written on the node of an instruction: its kind, its label, its tooltip."""
+"""The texts of an instruction's node: its kind, its label, its tooltip."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _ALONG = ("broadcast", "transpose", "concatenate", "iota", "reverse")
 _LABELLED = frozenset(
     {*WITH_ARGUMENT, *REDUCING, *_ALONG, "compare", "get-tuple-element", "custom-call"}
 )
-"""Opcodes whose label says more than the opcode."""
+"""Opcodes whose label has more than the opcode."""
 
 
 def node_kind(record: InstructionRecord) -> NodeKind:
-    """Which of the picture's kinds an instruction is."""
+    """Return the kind of node that an instruction is drawn as."""
     opcode = record.opcode
     return _OWN_KINDS.get(opcode.name) or _KINDS[opcode.family]
 
 
 def node_label(record: InstructionRecord, computations: Mapping[int, ComputationRecord]) -> str:
-    """`add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
+    """Return the label: `add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
     name = record.opcode.name
     if name not in _LABELLED:
         return name
@@ -81,7 +81,7 @@ def node_label(record: InstructionRecord, computations: Mapping[int, Computation
 
 
 def argument_text(record: InstructionRecord) -> str:
-    """The number of a parameter, the value of a scalar constant."""
+    """Return the number of a parameter, or the value of a scalar constant."""
     if record.opcode.name == "parameter":
         return str(record.payload)
     literal = record.payload
@@ -95,7 +95,7 @@ def argument_text(record: InstructionRecord) -> str:
 
 
 def tooltip_lines(record: InstructionRecord, hidden: int) -> tuple[str, ...]:
-    """The lines of a node's tooltip. hidden: how many instructions inside of it are not drawn."""
+    """Return the lines of a node's tooltip; hidden: the instructions inside that are not drawn."""
     lines = [
         f"%{record.name} = {record.shape.text} {record.opcode.name}",
         record.metadata[:200] if record.metadata else "",

@@ -1,4 +1,4 @@
-"""Edges of the user's own over a picture: from a DataFrame, or from any rows of source, target and a word."""
+"""Edges that a user adds to a picture, from a DataFrame or from rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 def given_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ...]:
-    """The edges that a user gave: a DataFrame with the columns `source`, `target` and perhaps `label`, or rows of two or three.
+    """Return the edges of a DataFrame, or of rows of two or three.
 
-    find: the id of an instruction by its name or id. XlaExplorerError for what is neither.
+    Parameters
+    ----------
+    edges
+        A DataFrame with the columns `source`, `target` and perhaps `label`, or rows.
+    find
+        The id of an instruction by its name or id.
+
+    Raises
+    ------
+    XlaExplorerError
+        A column is missing, or a row has another length.
     """
     rows: Iterable[Sequence[Any]]
     if hasattr(edges, "columns") and hasattr(edges, "to_dict"):
@@ -46,7 +56,7 @@ def given_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ..
 
 
 def with_edges(picture: PictureGraph, edges: Iterable[PictureEdge]) -> PictureGraph:
-    """The picture with further edges, where both ends are drawn, each of its own or as part of another; from one to itself is none."""
+    """Add edges whose ends are drawn or folded into drawn nodes; leave out self edges."""
     there = {node.id for node in picture.nodes} | {
         group.instruction for group in picture.groups if group.instruction is not None
     }

@@ -1,9 +1,9 @@
-"""The neutral picture: what a view draws, as plain data that knows neither HLO nor any output format.
+"""The neutral picture: plain data that depends neither on HLO nor on an output format.
 
 A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion
-decisions) and boxes (fusions, called computations, metadata scopes). Everything that draws reads
-this one model: the static SVG, the DOT text, the exported page and the notebook widget. The element
-types are named tuples: cheap to make per instruction, and JSON rows as they are.
+decisions) and boxes (fusions, called computations, metadata scopes). All outputs are drawn from it:
+the static SVG, the DOT text, the exported page and the notebook widget. The element types are named
+tuples: cheap to make per instruction, and JSON rows as they are.
 """
 
 from __future__ import annotations
@@ -38,11 +38,25 @@ NODE_KINDS: tuple[str, ...] = get_args(NodeKind)
 class PictureNode(NamedTuple):
     """One drawn instruction.
 
-    `id` is the instruction's integer id (ids are never reused, so they link the steps of a pipeline and every pane).
-    `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name
-    without the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the
-    tooltip. `opcode` is the HLO opcode, `argument` what a parameter (its number) or a scalar constant (its value) has
-    between the parentheses.
+    Attributes
+    ----------
+    id : int
+        The instruction's id. Ids are never reused, so they link the steps of a pipeline and every
+        pane.
+    label, detail : str
+        The bold first line ("add", "sum over 1") and the second ("f32[128,256]").
+    kind : str
+        One of `NODE_KINDS`; sets colour and shape.
+    group : str, optional
+        The id of the innermost box that holds the node.
+    name : str
+        The HLO name without the percent sign.
+    lines : tuple of str
+        Further lines of the tooltip.
+    opcode : str
+        The HLO opcode.
+    argument : str
+        The text in parentheses of a parameter (its number) or a scalar constant (its value).
     """
 
     id: int
@@ -57,10 +71,10 @@ class PictureNode(NamedTuple):
 
 
 class PictureEdge(NamedTuple):
-    """An edge from `source` to `target`: node ids, or the `instruction` of a group (then it ends at the box).
+    """An edge from `source` to `target`: node ids, or the `instruction` of a box at which it ends.
 
-    `weight_bytes` is the size of what flows along it and sets the width; `label` is the reason code of a refused
-    fusion, and the word at an edge of the user's own.
+    `weight_bytes` is the size of the value and sets the width. `label` is the reason code of a
+    refused fusion, or the label of a user's edge.
     """
 
     source: int
@@ -73,10 +87,16 @@ class PictureEdge(NamedTuple):
 class PictureGroup(NamedTuple):
     """A box: a fusion, a called computation, the frame of a while, or a metadata scope.
 
-    `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
-    name, `opcode` its opcode; scopes have none of them. A group holds at least one node, directly or through a child group; an instruction
-    whose inside is not drawn is a plain node instead. hidden: of how many instructions only one is in the picture, which stands for all
-    (a closed block of a large module); touched: how many of them the pass added or changed.
+    A box holds at least one node, directly or in an inner box.
+
+    Attributes
+    ----------
+    instruction, name, opcode
+        Id, HLO name and opcode of the fusion or the while; empty for a scope.
+    hidden : int
+        For a closed block of a large module: the instructions for which its one node is drawn.
+    touched : int
+        How many of the hidden instructions the pass added or changed.
     """
 
     id: str
@@ -92,12 +112,14 @@ class PictureGroup(NamedTuple):
 
 
 class PictureFormatError(XlaExplorerError, ValueError):
-    """A file whose suffix names no form of a picture."""
+    """A file suffix or direction that pictures do not support."""
 
 
 class PictureData(TypedDict):
-    """A picture as JSON data: each node, edge and group a row in the order of the fields of its type, each alias its id, the id that stands
-    for it, and its opcode.
+    """A picture as JSON data.
+
+    Nodes, edges and groups are rows in the order of their fields. A row of `aliases` is the id of
+    an instruction that is not drawn, the id drawn for it, and its opcode.
     """
 
     title: str
@@ -110,11 +132,11 @@ class PictureData(TypedDict):
 
 
 class PictureGraph:
-    """Nodes in program order, edges and boxes, with what was left out said in words.
+    """Nodes in program order, edges and boxes, and a count of the instructions left out.
 
-    `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that
-    stands for it, `alias_opcodes` to its opcode. `hidden` counts instructions that the producer of the picture left
-    out, `note` says which and how to see them.
+    `aliases` maps the id of an instruction that is not drawn, such as a folded constant, to the id
+    drawn for it. `alias_opcodes` maps it to its opcode. `hidden` counts the instructions left out;
+    `note` names them and the call that draws them.
     """
 
     __slots__ = ("alias_opcodes", "aliases", "edges", "groups", "hidden", "nodes", "note", "title")
@@ -141,12 +163,12 @@ class PictureGraph:
         self.note = note
 
     def same_rows(self, other: PictureGraph) -> bool:
-        """Whether both differ at most in their titles; quick where they share rows."""
+        """Return True if both differ at most in their titles; fast if they share rows."""
         names = [name for name in self.__slots__ if name != "title"]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def called(self, title: str) -> PictureGraph:
-        """This picture under another title."""
+        """Return a copy with another title."""
         found = copy(self)
         found.title = title
         return found
@@ -157,7 +179,7 @@ class PictureGraph:
         return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
 
     def to_json(self) -> PictureData:
-        """The picture as JSON data."""
+        """Return the picture as JSON data."""
         return PictureData(
             title=self.title,
             nodes=[[*node[:6], list(node.lines), *node[7:]] for node in self.nodes],
@@ -169,14 +191,14 @@ class PictureGraph:
         )
 
     def alias_rows(self) -> list[list[Any]]:
-        """For each instruction that is not drawn its id, the id that stands for it, and its opcode."""
+        """Return id, drawn id and opcode of each instruction that is not drawn."""
         return [
             [gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()
         ]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:
-        """The inverse of `to_json`."""
+        """Return the picture of data that `to_json` made."""
         return cls(
             (PictureNode._make((*row[:6], tuple(row[6]), *row[7:])) for row in data["nodes"]),
             (PictureEdge(*row) for row in data["edges"]),

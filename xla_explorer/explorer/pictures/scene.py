@@ -1,7 +1,7 @@
-"""What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes.
+"""The scene of a static picture: open and closed boxes, the region within the budget, positions.
 
-This is the static picture, laid out afresh each time. Boxes opened and closed by hand and places
-kept from step to step are the browser's: assets/scene.js.
+Boxes that a reader opens and closes, and positions kept from step to step, are in the browser:
+assets/scene.js.
 
 An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of
 its own, placed as one node). Scopes dissolve when open: their nodes join the graph around them.
@@ -13,19 +13,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xla_explorer.explorer.pictures.layered_layout import GAP_Y, PITCH, layered_layout
-from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.picture import (
+    PictureEdge,
+    PictureGraph,
+    PictureGroup,
+    PictureNode,
+)
 
 BUDGET = 200
 OPEN_ALL = 60
-"""Every box opens by itself while the whole picture stays below this; larger ones start with their fusions closed."""
+"""Elements up to which all boxes are open; larger pictures start with closed fusions."""
 MANY_USERS = 16
 BOX_HEAD = 20.0
 BOX_FOOT = 8.0
 BOX_PAD = 12.0
 LABEL_ROOM = 30.0
-"""What a node is wider than its text: the slants and rounded ends of the outlines, which are not as wide below as in the middle."""
+"""Pixels that a node is wider than its text: slanted and rounded outlines are narrower below."""
 LOOSE = 14.0
-"""More room at head and foot of a box whose inside has boxes: those stand out of their rows."""
+"""Pixels more at head and foot of a box that holds boxes: those exceed their rows."""
 LABEL_LENGTH, NAME_LENGTH, DETAIL_LENGTH = 30, 26, 36
 EDGE_RANK = {"control": 0, "data": 1, "fusion-accepted": 2, "fusion-refused": 3, "own": 4}
 
@@ -34,7 +39,7 @@ Key = int | str
 
 @dataclass(frozen=True, slots=True)
 class SceneOptions:
-    """What the reader asked for: the instruction in `focus`, at most `budget` elements."""
+    """The reader's options: the instruction in `focus`, at most `budget` elements."""
 
     focus: int | None = None
     budget: int = BUDGET
@@ -44,8 +49,8 @@ class SceneOptions:
 class SceneNode:
     """A placed element; `x` is its middle, `y` its top.
 
-    `members` are the instruction ids it stands for. The inside of an open box begins `inset` below
-    its top.
+    `members` are the instruction ids that it represents. The inside of an open box begins `inset`
+    below its top.
     """
 
     key: Key
@@ -68,7 +73,7 @@ class SceneNode:
 
 @dataclass(slots=True)
 class SceneEdge:
-    """An edge between two elements of one scene, by index; `points` is a flat list x, y, x, y ..."""
+    """An edge between two elements of one scene, by index; `points` is x, y, x, y ..."""
 
     source: int
     target: int
@@ -80,8 +85,9 @@ class SceneEdge:
 
 @dataclass(slots=True)
 class Scene:
-    """One level of the picture, from (left, top) on; `hidden` counts the elements of this level that the budget left
-    out.
+    """One level of the picture, from (left, top) on.
+
+    `hidden` counts the elements of this level beyond the budget.
     """
 
     nodes: list[SceneNode]
@@ -94,13 +100,13 @@ class Scene:
 
 
 def build_scene(graph: PictureGraph, options: SceneOptions | None = None) -> Scene:
-    """The placed picture of `graph`."""
+    """Return the placed picture of `graph`."""
     options = options or SceneOptions()
     return _level(_Tree(graph, options), None, options)
 
 
 def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
-    """The boxes that are open: everything if it is little, else the deepest scopes that fit."""
+    """Return the open boxes: all of a small picture, else the deepest scopes within the budget."""
     parent = {group.id: group for group in graph.groups}
     depth: dict[str, int] = {}
     for group in graph.groups:
@@ -121,7 +127,7 @@ def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
 
 
 def _elements(graph: PictureGraph, opened: set[str]) -> int:
-    """How many elements would be drawn with these boxes open."""
+    """Count the elements that are drawn with these boxes open."""
     parent = {group.id: group.parent for group in graph.groups}
     outermost: dict[str, str | None] = {}
     seen: set[Key] = set()
@@ -143,9 +149,7 @@ def _outermost_closed(group: str, parent: dict[str, str | None], opened: set[str
 
 
 class _Tree:
-    """Which element each node and group belongs to, the elements of each level, the edges lifted to the level they
-    cross.
-    """
+    """The elements of each level, the element of each node, and the edges of each level."""
 
     def __init__(self, graph: PictureGraph, options: SceneOptions) -> None:
         self.groups: dict[str, PictureGroup] = {group.id: group for group in graph.groups}
@@ -174,40 +178,41 @@ class _Tree:
                 self.members[key].append(node.id)
                 container = key
         self.edges: dict[Key | None, dict[tuple[Key, Key], tuple[str, int, str]]] = {}
-        # An accepted fusion colours the data edge that is still there; one that the fusion
-        # swallowed is not drawn.
+        # An accepted fusion colours the data edge that is still drawn; one whose data edge is
+        # inside the fusion is left out.
         for edge in sorted(graph.edges, key=lambda e: e.kind == "fusion-accepted"):
-            a, b = self.path_of_id.get(edge.source), self.path_of_id.get(edge.target)
-            if a is None or b is None:
-                continue
-            k = 0
-            while k < len(a) and k < len(b) and a[k] == b[k]:
-                k += 1
-            if k == len(a) or k == len(
-                b
-            ):  # inside one closed box, or between a box and its own member
-                continue
-            if (
-                a[k] not in self.members or b[k] not in self.members
-            ):  # a box of which nothing is in the picture
-                continue
-            box = self.groups.get(str(a[k - 1])) if k and isinstance(a[k - 1], str) else None
-            if edge.kind == "fusion-refused" and box is not None and box.kind == "fusion":
-                continue  # another pass put both into one kernel after all: inside it nothing is refused
-            ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
-            if edge.kind == "fusion-accepted" and ends not in level:
-                continue
-            kind, size, label = level.get(ends, ("control", 0, ""))
-            if {edge.kind, kind} == {"own", "fusion-refused"}:  # neither hides the other
-                refused, own = (label, edge.label) if edge.kind == "own" else (edge.label, label)
-                kind, label = "own", " · ".join(filter(None, (refused, own)))
-            elif EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
-                kind, label = edge.kind, edge.label or label
-            level[ends] = (kind, max(size, edge.weight_bytes), label)
+            self._lift(edge)
+
+    def _lift(self, edge: PictureEdge) -> None:
+        """Add an edge to the innermost level at which its two ends are different elements."""
+        a, b = self.path_of_id.get(edge.source), self.path_of_id.get(edge.target)
+        if a is None or b is None:
+            return
+        k = 0
+        while k < len(a) and k < len(b) and a[k] == b[k]:
+            k += 1
+        if k == len(a) or k == len(b):
+            return  # inside one closed box, or between a box and its own member
+        if a[k] not in self.members or b[k] not in self.members:
+            return  # a box without elements in the picture
+        box = self.groups.get(str(a[k - 1])) if k and isinstance(a[k - 1], str) else None
+        if edge.kind == "fusion-refused" and box is not None and box.kind == "fusion":
+            return  # a later pass fused both: inside one kernel no fusion is refused
+        ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
+        if edge.kind == "fusion-accepted" and ends not in level:
+            return
+        kind, size, label = level.get(ends, ("control", 0, ""))
+        if {edge.kind, kind} == {"own", "fusion-refused"}:  # neither hides the other
+            refused, own = (label, edge.label) if edge.kind == "own" else (edge.label, label)
+            kind, label = "own", " · ".join(filter(None, (refused, own)))
+        elif EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
+            kind, label = edge.kind, edge.label or label
+        level[ends] = (kind, max(size, edge.weight_bytes), label)
 
     def _path(self, group: str | None) -> list[Key]:
-        """The elements from the outermost level down to `group`: open boxes, then the first closed one, scopes left
-        out.
+        """Return the elements from the outermost level down to `group`, without scopes.
+
+        The path ends at the first closed box.
         """
         chain: list[str] = []
         while group is not None and group in self.groups:
@@ -250,7 +255,7 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions) -> Scene:
 
 
 def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
-    """Where a neighbourhood grows from: the focus if it is in this level, else what nothing reads, the last first."""
+    """Return where a neighbourhood grows from: the focus, else the elements without readers."""
     if focus is not None:
         path = tree.path_of_id.get(focus, [])
         for k, key in enumerate(keys):
@@ -262,9 +267,10 @@ def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | No
 def _neighbourhood(
     ups: list[list[int]], downs: list[list[int]], start: list[int], budget: int
 ) -> list[bool]:
-    """Rings of operands and users until the budget is spent; users are not followed from what has very many.
+    """Mark rings of operands and users around `start` until the budget is spent.
 
-    The rings grow from one start at a time, so that what is drawn hangs together.
+    Users of an element with more than `MANY_USERS` are skipped. The rings grow from one start at a
+    time, so that the drawn part is connected.
     """
     count = len(ups)
     if count <= budget:
@@ -292,7 +298,7 @@ def _neighbourhood(
 
 
 def cut(text: str, length: int) -> str:
-    """At most `length` code points, with an ellipsis when something is gone."""
+    """Return at most `length` code points of the text, with an ellipsis if it is longer."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -358,10 +364,10 @@ def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scen
 
 
 def _rows_taken(node: SceneNode) -> int:
-    """Rows of the grid.
+    """Return the rows of the grid that an element takes.
 
-    Those of an open box are those of its inside: head and foot stand in the gaps, unless it is
-    loose.
+    An open box takes those of its inside: head and foot lie in the gaps, unless the box holds
+    boxes.
     """
     if node.box is None:
         return 1

@@ -1,4 +1,4 @@
-"""Boxes that an instruction list suggests: the name scopes of its metadata, else layers that repeat; sections of what is large."""
+"""Boxes of an instruction list: name scopes of the metadata, else layers that repeat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xla_explorer.hlo.metadata import layers_of_scope, parse_metadata
 
 DEEPEST = 3
 FEWEST_SIBLINGS = 3
-"""So many scopes whose names differ only in a number are drawn as one box, `h_* × 12`, that opens to them."""
+"""Scopes, equal up to a number, from which one box `h_* × 12` holds them."""
 BEFORE, AFTER = "before, no scope", "after, no scope"
 _WRAPPER = re.compile(
     r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|rematted_computation|custom_jvp|custom_vjp|xla_call|core_call)(\(.*\)?)?\Z"
@@ -31,8 +31,10 @@ _NUMBER = re.compile(r"\d+")
 
 
 def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
-    """Instruction id -> its box from the outside in: from `op_name`, else the repeated layer that it lies in; what has neither
-    is in a section of a large program, else not in the result.
+    """Return the boxes of each instruction, from the outside in.
+
+    They come from `op_name`, else from the repeated layer. An instruction with neither is in a
+    section of a large program, and missing in the result for a small one.
     """
     named = {r.id: path for r in records if (path := _named_scope(r.metadata))[1]}
     if len(set(named.values())) < 2:
@@ -44,14 +46,14 @@ def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
 
 
 def _named_scope(metadata: str | None) -> tuple[bool, Path]:
-    """Whether the instruction is of a derivative, and its scope, without the operation itself."""
+    """Return whether an instruction is of a derivative, and its scope without the operation."""
     if not metadata or "op_name" not in metadata:
         return False, ()
     return named_scope(parse_metadata(metadata).op_name.split("/")[:-1])
 
 
 def named_scope(parts: Sequence[str]) -> tuple[bool, Path]:
-    """Return whether a scope is of a derivative, and its parts without the calls of JAX's transformations.
+    """Return whether a scope is of a derivative, and its parts without JAX's wrappers.
 
     >>> named_scope(["jit(f)", "transpose(jvp(encoder))", "layer_3"])
     (True, ('encoder', 'layer_3'))
@@ -74,9 +76,9 @@ def scope_boxes(parts: Sequence[str]) -> Path:
 
 
 def _without_outer_boxes(named: Mapping[int, tuple[bool, Path]]) -> dict[int, Path]:
-    """Paths of at most `DEEPEST` boxes, without outer boxes that hold half of the program: those inside of them are seen at once.
+    """Return paths of at most `DEEPEST` boxes, without outer boxes that hold half of the program.
 
-    Forward and backward are apart from the outermost box on.
+    Forward and backward differ from the outermost box on.
     """
     found: dict[int, Path] = {}
     for backward in (False, True):
@@ -104,10 +106,11 @@ def _without_outer_boxes(named: Mapping[int, tuple[bool, Path]]) -> dict[int, Pa
 
 
 def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
-    """`paths` with the instructions that have no scope: between two scopes they belong to the one that they read last.
+    """Add the instructions without a scope to `paths`.
 
-    Before and after all scopes they are boxes of their own where they are many, so that no box both feeds another and reads it;
-    what moves elements only is with what it reads, or with what reads it first.
+    Between two scopes an instruction belongs to the scope of its last operand. Many instructions
+    before or after all scopes get boxes of their own, so that no box both feeds another and reads
+    it. An instruction that only moves elements is with its operand, or with its first reader.
     """
     ordered = in_program_order(records)
     place = {r.id: k for k, r in enumerate(ordered)}
@@ -143,7 +146,7 @@ def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) ->
 
 
 def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
-    """Scopes beside each other whose names differ only in a number, in a box of their own."""
+    """Put scopes that differ in a number alone into a common box."""
     families: dict[tuple[Path, str], dict[str, None]] = {}
     for path in dict.fromkeys(paths.values()):
         for depth, name in enumerate(path):

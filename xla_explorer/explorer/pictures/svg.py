@@ -1,8 +1,8 @@
-"""The picture as SVG text with presentation attributes only: no style block, no script, no ids.
+"""Pictures as SVG text with presentation attributes only: no style block, no script, no ids.
 
-That is what GitHub, nbviewer, nbconvert and print keep. Shapes and labels carry the meaning and the
-Okabe-Ito colours repeat it; fills carry dark text and read on light and dark pages alike,
-everything on the bare page is a mid grey. Each node has a title.
+GitHub, nbviewer, nbconvert and print keep these attributes. Shapes and labels carry the meaning and
+the Okabe-Ito colours repeat it. Fills carry dark text and can be read on light and dark pages;
+lines on the bare page are a mid grey. Each node has a title.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from xla_explorer.explorer.pictures.scene import (
     build_scene,
 )
 
-# kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture
-# has to read on both.
+# kind: (fill, outline). The widget uses the dark table on dark themes; a static picture must be
+# readable on both.
 COLOURS: dict[str, tuple[str, str]] = {
     "elementwise": ("#d8ecf9", "#2f86bd"),
     "data-movement": ("#d3efe5", "#008a65"),
@@ -55,7 +55,7 @@ GREY = "#858585"
 REFUSED, ACCEPTED, OWN = "#c45100", "#008a65", "#a84f80"
 FONT = "system-ui,sans-serif"
 _MARGIN = 12.0  # pixels around a scene that belong to the picture
-_SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
+_SHORT = 36.0  # pixels; a label (14 high) would cover a shorter line
 
 
 def picture_svg(
@@ -66,9 +66,9 @@ def picture_svg(
     legend: bool = True,
     font: str = FONT,
 ) -> str:
-    """One SVG document of `graph`, at most `budget` elements of it, grown from `focus` or the outputs.
+    """Return one SVG document of `graph`, of at most `budget` elements.
 
-    What is hidden is said under the picture.
+    They grow from `focus`, or from the outputs. Lines below the picture count what is hidden.
     """
     scene = build_scene(graph, SceneOptions(focus=focus, budget=budget))
     notes = []
@@ -85,7 +85,7 @@ def picture_svg(
 
 
 def scene_svg(scene: Scene, title: str, *, notes: list[str], legend: bool) -> str:
-    """A placed scene as a document, with an optional legend of the kinds that occur and lines of notes."""
+    """Return a placed scene as a document, with a legend of its kinds and lines of notes."""
     body = scene_body(scene)
     bottom = scene.height + 16
     width = max(scene.width, 120.0)
@@ -104,7 +104,7 @@ def scene_svg(scene: Scene, title: str, *, notes: list[str], legend: bool) -> st
 
 
 def scene_body(scene: Scene) -> str:
-    """Edges under nodes under edge labels."""
+    """Return the elements of a scene: edges under nodes under edge labels."""
     return (
         "".join(_edge(edge) for edge in scene.edges)
         + "".join(_node(node) for node in scene.nodes)
@@ -113,15 +113,13 @@ def scene_body(scene: Scene) -> str:
 
 
 def _n(value: float) -> str:
-    """One decimal at most."""
+    """Return a number with at most one decimal."""
     tenths = math.floor(value * 10 + 0.5)
     return str(tenths // 10) if tenths % 10 == 0 else repr(tenths / 10)
 
 
 def outline(kind: str, w: float, h: float) -> str:
-    """The shape says the kind: hexagon contraction, funnel reduction, slanted data movement, cut corners control flow
-    ...
-    """
+    """Return the path of a kind's shape, such as a hexagon for a contraction."""
     match kind:
         case "contraction":
             return f"M9 0H{_n(w - 9)}L{_n(w)} {_n(h / 2)}L{_n(w - 9)} {_n(h)}H9L0 {_n(h / 2)}Z"
@@ -185,10 +183,10 @@ def _edge(edge: SceneEdge) -> str:
 
 
 def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
-    """Where the labels of edges sit: on a piece of their line, or beside it where the piece is so short that the label would hide
-    it; nearest to its middle, inside the picture, on no node's text and on no other label.
+    """Return the positions of edge labels, each on a piece of its line near the middle.
 
-    A label without room is left out; its edge still carries it as a title.
+    If the piece is so short that the label would cover it, the label is beside it. A label overlaps
+    no node and no other label; without room it is left out, and the edge has it as its title.
     """
     placed: list[tuple[SceneEdge, float, float]] = []
     taken: list[tuple[float, float, float]] = []
@@ -230,7 +228,7 @@ def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
 def _written_places(
     scene: Scene, dx: float = 0.0, dy: float = 0.0
 ) -> list[tuple[float, float, float, float]]:
-    """Left, top, right, bottom of what is written in a scene: its nodes, and the heads of its boxes."""
+    """Return left, top, right and bottom of the nodes of a scene and of the heads of its boxes."""
     found = []
     for n in scene.nodes:
         left, top = n.x + dx - n.width / 2, n.y + dy
@@ -320,7 +318,7 @@ def _edge_kinds(scene: Scene) -> set[str]:
 
 
 def _legend(scene: Scene, left: float, top: float, width: float) -> tuple[str, float, float]:
-    """Small shapes with their names, in rows no wider than the picture (at least 480)."""
+    """Return the legend: shapes with their names, in rows as wide as the picture or 480."""
     room = max(width, 480.0)
     out, x, y, widest = "", left, top, width
     present = _kinds(scene)

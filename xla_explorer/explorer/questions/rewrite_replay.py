@@ -16,6 +16,7 @@ from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipelin
 from xla_explorer.compiler.rewriting.declared import declared_rules
 from xla_explorer.explorer.display.code_pane import TextLine
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
+from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.foundation.journal import Event
@@ -56,8 +57,8 @@ class RewriteReplay:
         return RewriteStep(
             old_lines,
             new_lines,
-            snapshot_picture(before, around=old, budget=NODES, title="before"),
-            snapshot_picture(after, around=new or old, budget=NODES, title="after"),
+            snapshot_picture(before, Region(around=old, budget=NODES), title="before"),
+            snapshot_picture(after, Region(around=new or old, budget=NODES), title="after"),
             tuple(difference.added),
             tuple(difference.removed),
             tuple(difference.changed),

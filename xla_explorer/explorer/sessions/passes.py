@@ -19,10 +19,13 @@ from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table, drawn,
 from xla_explorer.explorer.display.code_pane import PrintedLine
 from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.explorer.pictures.drawing import FusionEdges
+from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
 from xla_explorer.explorer.pictures.graph import Graph
-from xla_explorer.explorer.pictures.module_picture import DrawnRecords, snapshot_picture
+from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.pictures.own_edges import given_edges, with_edges
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph
+from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.step_texts import StepTexts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -200,25 +203,17 @@ class RecordedPass(Report):
     ) -> PictureGraph:
         """The picture of the module after it, fusion decisions of this pass (or of the passes before it) included.
 
-        The arguments are those of `snapshot_picture`.
+        The arguments are the fields of `Region`.
         """
         difference = self.known_diff
-        refused, accepted = self._passes.fusion_edges(self.number)
         picture = snapshot_picture(
             self.snapshot,
-            computation=computation,
-            around=around,
-            radius=radius,
-            budget=budget,
-            between=between,
-            refused=refused,
-            accepted=accepted,
-            title=self.title,
-            known=self._passes.drawn,
-            opened=opened,
-            show=show,
-            bare=bare,
+            Region(computation, around, radius, between, budget, opened, show),
+            fusions=FusionEdges(*self._passes.fusion_edges(self.number)),
             touched=difference.added | difference.changed if difference is not None else (),
+            title=self.title,
+            bare=bare,
+            known=self._passes.drawn,
         )
         return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
