@@ -53,7 +53,8 @@ _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimation
 def settled(page: Any) -> None:
     """Wait until a view has done what it was told: the step that was asked for is shown, the kernel owes no answer, all is drawn.
 
-    Rows of long lists are made after the frame in which the list comes (`data-filling`): no line is there before.
+    Rows of long lists are made after the frame in which the list comes (`data-filling`): no line is
+    there before.
     """
     page.evaluate(_DRAWN)  # what was told may ask on the way
     page.wait_for_function(_SETTLED, timeout=60_000)

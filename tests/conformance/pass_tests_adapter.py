@@ -1,7 +1,8 @@
 """Our passes beside XLA's: its unit tests (`pass_tests`) and recorded single passes (`pass_goldens`) of the corpus.
 
-    python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20] [--report out.json]
-    python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover' [--show 20] [--report out.json] [--every 4]
+    python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20]
+    [--report out.json] python tests/conformance/pass_tests_adapter.py goldens --pass
+    'algsimp|reshape-mover' [--show 20] [--report out.json] [--every 4]
 
 `run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs
 jaxlib; `goldens` does not.
@@ -162,7 +163,8 @@ def records(file: str) -> Iterator[dict[str, Any]]:
 def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> HloModule:
     """Without what nobody uses and, with `merge`, without repetitions; with `forward`, elements of tuples are read past the tuple.
 
-    What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing about its rewrites.
+    What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing
+    about its rewrites.
     """
     passes: tuple[HloPass, ...] = (
         (TupleSimplifier(), DeadCodeElimination()) if forward else (DeadCodeElimination(),)

@@ -186,7 +186,8 @@ def test_the_remedy_is_faster_on_real_xla(name: str) -> None:
     transposed convolutions    1.78    1.51    1.2
     ======================  =======  ======  =====
 
-    A scatter by `jax.nn.one_hot`, as once advised, took 3.5 to 158 ms, and 0.12 to 0.17 ms with only four rows: there is no such rule.
+    A scatter by `jax.nn.one_hot`, as once advised, took 3.5 to 158 ms, and 0.12 to 0.17 ms with
+    only four rows: there is no such rule.
     """
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
     slow, arrays, remedy, others, _ = _programs()[name]

@@ -80,8 +80,8 @@ def counts_by_one(body: Any) -> bool:
 def is_comparable(module: xe.HloModule) -> bool:
     """Whether XLA's answer is to be trusted.
 
-    Nothing that it is known to get wrong, and every reduction begins with the neutral element of its reducer: XLA takes that for
-    granted, it may use the initial value never or often.
+    Nothing that it is known to get wrong, and every reduction begins with the neutral element of
+    its reducer: XLA takes that for granted, it may use the initial value never or often.
     """
     for computation in module.computations.values():
         for i in computation.instructions.values():

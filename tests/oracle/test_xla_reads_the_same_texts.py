@@ -125,8 +125,9 @@ def _ours(text: str) -> tuple[str, str]:
 def _comparable(text: str) -> str:
     """A print of XLA without what it does not keep.
 
-    It forgets the layouts of parameters where the header says something but not the layouts, and a triangular-solve that does not state
-    transpose_a is one to it that has none, which the verifier refuses.
+    It forgets the layouts of parameters where the header says something but not the layouts, and a
+    triangular-solve that does not state transpose_a is one to it that has none, which the verifier
+    refuses.
     """
     text = text.replace(", transpose_a=NO_TRANSPOSE", "")
     return re.sub(r"entry_computation_layout=\{\(.*?\}(?=, [a-z_]+=|\n)", "", text, count=1)

@@ -70,7 +70,8 @@ def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], 
 def check_text(case: RandomModule) -> None:
     """Printed and parsed, it is the same module; from then on its text is the same to the letter.
 
-    Not from the first: text has instructions in post order, and the order of the computations follows theirs.
+    Not from the first: text has instructions in post order, and the order of the computations
+    follows theirs.
     """
     for options in (xe.hlo.PrintOptions(), xe.hlo.PrintOptions.short_parsable):
         again = xe.parse_hlo(case.module.to_text(options))

@@ -351,7 +351,8 @@ def _check_values(
 def _as_without_rules(expected: list[Any], optimised: list[Any], without: list[Any]) -> list[Any]:
     """What the passes gave, but where they only rounded otherwise: there, what they give without the rules over the real numbers.
 
-    A number that became an infinity or NaN, or an infinity that became another value, is no rounding: it stays as it is.
+    A number that became an infinity or NaN, or an infinity that became another value, is no
+    rounding: it stays as it is.
     """
     leaves = []
     for want, got, other in zip(expected, optimised, without, strict=True):

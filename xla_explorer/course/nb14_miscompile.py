@@ -34,7 +34,8 @@ _MOST_TRIALS = 1000
 def smaller(module: HloModule) -> Iterator[HloModule]:
     """Valid modules that are one step smaller than `module`, which is left as it is; the boldest steps come first.
 
-    A step makes another instruction the root, puts an operand or a parameter in the place of an instruction, or takes out what is unused.
+    A step makes another instruction the root, puts an operand or a parameter in the place of an
+    instruction, or takes out what is unused.
     """
     yield from smaller_modules(module, tidy=True)
 

@@ -53,8 +53,9 @@ def run_ptx(
 ) -> PtxRun:
     """Run the kernel of a text with one block of `threads` threads.
 
-    inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the result, whose address comes next.
-    numbers: further parameters. EmulatorLimitError for a kernel that does not end.
+    inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the
+    result, whose address comes next. numbers: further parameters. EmulatorLimitError for a kernel
+    that does not end.
     """
     kernel = the_kernel(text)
     device = GlobalMemory()

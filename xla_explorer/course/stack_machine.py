@@ -36,9 +36,10 @@ class StackMachineError(XlaExplorerError, RuntimeError):
 class StackMachine:
     """Slots of memory by number, a stack of at most eight vectors, and counters.
 
-    Instructions: ("push", slot), ("store", slot) which pops, ("constant", number, length), and the names in OPERATIONS, as ("add",), which
-    pop their operands (the last pushed is the last operand) and push the result.
-    copies_in, copies_out: transfers from and to the host. executed: instructions by name.
+    Instructions: ("push", slot), ("store", slot) which pops, ("constant", number, length), and the
+    names in OPERATIONS, as ("add",), which pop their operands (the last pushed is the last operand)
+    and push the result. copies_in, copies_out: transfers from and to the host. executed:
+    instructions by name.
     """
 
     def __init__(self) -> None:

@@ -165,18 +165,21 @@ def aot(
     module
         A module, HLO text or a traced function.
     triple
-        LLVM's name of the target, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`, `riscv64-linux-gnu`, `wasm32-unknown-unknown`.
+        LLVM's name of the target, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`,
+        `riscv64-linux-gnu`, `wasm32-unknown-unknown`.
     cpu, features
-        As LLVM spells them (`x86-64-v3`, `neoverse-v1`; `+v`). Without them the triple's baseline; cpu `native` is this machine's.
+        As LLVM spells them (`x86-64-v3`, `neoverse-v1`; `+v`). Without them the triple's baseline;
+        cpu `native` is this machine's.
     prefix
         Begins every name in the header; by default the module's name.
     weights
-        `embed` constants in the object, or `pass` those of 1 KiB and more in a file whose contents the caller gives.
+        `embed` constants in the object, or `pass` those of 1 KiB and more in a file whose contents
+        the caller gives.
     passes
         As for `xe.compile`.
     libraries
-        Whether the code may call CBLAS and LAPACK, which you then link: what JAX's linear algebra beyond cholesky and triangular systems
-        needs.
+        Whether the code may call CBLAS and LAPACK, which you then link: what JAX's linear algebra
+        beyond cholesky and triangular systems needs.
 
     Returns
     -------
@@ -188,7 +191,8 @@ def aot(
     HloParseError, HloVerifyError
         The module is malformed.
     AheadOfTimeError
-        An instruction has no native code; `.reasons` name each. ElidedConstantsError, one of them: the text left constants out (`{...}`).
+        An instruction has no native code; `.reasons` name each. ElidedConstantsError, one of them:
+        the text left constants out (`{...}`).
     UnknownTargetError
         LLVM has no such CPU target.
     AotArgumentError

@@ -19,7 +19,8 @@ def passes() -> pandas.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns: pass (its name), also (other names), options with their defaults, summary (first paragraph of its docstring).
+        Columns: pass (its name), also (other names), options with their defaults, summary (first
+        paragraph of its docstring).
 
     Examples
     --------

@@ -43,7 +43,8 @@ def compile(
     module
         A module, HLO text or a traced function.
     backend
-        `cpu`, `gpu`, `interpreter` or a plug-in's name. The backend `xla` compiles in a process of its own.
+        `cpu`, `gpu`, `interpreter` or a plug-in's name. The backend `xla` compiles in a process of
+        its own.
     passes
         `default`, `none`, or a pipeline string.
     journal
@@ -55,9 +56,9 @@ def compile(
     check_passes
         Verify after each pass too.
     check_values
-        Arguments (True: random ones) on which the module is evaluated after each pass that changed it. The compile fails with a
-        ValuesDifferError
-        that names the first pass after which the values differ.
+        Arguments (True: random ones) on which the module is evaluated after each pass that changed
+        it. The compile fails with a ValuesDifferError that names the first pass after which the
+        values differ.
     cache
         Take native code from the cache of this user and store it there.
     control
@@ -67,26 +68,32 @@ def compile(
     filename
         The name that messages show for HLO text.
     isolate
-        Do all of it in a child process, so that a crash, an endless loop or exhausted memory there is an IsolatedError that names the
-        pass, or the
-        kernel and its HLO. None: what `xe.options` says.
+        Do all of it in a child process, so that a crash, an endless loop or exhausted memory there
+        is an IsolatedError that names the pass, or the kernel and its HLO. None: what `xe.options`
+        says.
     timeout
-        Seconds that an isolated compile or run, or one of real XLA, may take; a question as a whole.
+        Seconds that an isolated compile or run, or one of real XLA, may take; a question as a
+        whole.
     memory_limit
         Bytes that the child, or real XLA, may take.
     shapes
-        Of a text or file of StableHLO with dynamic sizes, a shape or a value for each argument of the entry, as `xe.load` takes them.
+        Of a text or file of StableHLO with dynamic sizes, a shape or a value for each argument of
+        the entry, as `xe.load` takes them.
     mixed_precision
-        Accept instructions whose float operands and results differ in precision, as in a TPU's optimised HLO, and convert. Text and protos
-        with a TPU's tiled layouts are accepted without it, with a warning.
+        Accept instructions whose float operands and results differ in precision, as in a TPU's
+        optimised HLO, and convert. Text and protos with a TPU's tiled layouts are accepted without
+        it, with a warning.
     force, forbid
-        Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion", "%producer", "%consumer")]`. The module is
-        compiled without them first, to know what is decided; `.overrides()` says what became of each, `.compare()` what that changed.
+        Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion",
+        "%producer", "%consumer")]`. The module is compiled without them first, to know what is
+        decided; `.overrides()` says what became of each, `.compare()` what that changed.
     **backend_options
-        What one backend alone reads; of `cpu` and `gpu`: contraction (False: a product and the sum that it goes into are rounded each, not
-        once); of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate,
-        excess_precision, fusion_policy, schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
-        mapping, or what `session.schedule` gives). A name that the backend does not read is an error, which lists them.
+        What one backend alone reads; of `cpu` and `gpu`: contraction (False: a product and the sum
+        that it goes into are rounded each, not once); of `gpu`: architecture, device, libraries,
+        math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy,
+        schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
+        mapping, or what `session.schedule` gives). A name that the backend does not read is an
+        error, which lists them.
 
     Returns
     -------

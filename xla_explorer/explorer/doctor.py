@@ -64,13 +64,14 @@ class Diagnosis(Report, list[Capability]):
 def doctor(*, measure_again: bool = False) -> Diagnosis:
     """The capabilities of this machine, a row each. Nothing is installed or fetched.
 
-    The limits of this machine are measured once (about half a second) and kept in the cache folder, for `session.profile` and all
-    rooflines.
+    The limits of this machine are measured once (about half a second) and kept in the cache folder,
+    for `session.profile` and all rooflines.
 
     Parameters
     ----------
     measure_again
-        Measure now and keep the higher figures, for instance where other work ran beside the first time.
+        Measure now and keep the higher figures, for instance where other work ran beside the first
+        time.
 
     Returns
     -------

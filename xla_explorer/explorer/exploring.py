@@ -29,8 +29,8 @@ def explore(
     mixed_precision
         Of what is compiled first: see `xe.compile`.
     **options
-        `complete` (send everything at once), `step` (the step to open, 0 is the module as written), `colour` (numbers to colour the graph
-        with).
+        `complete` (send everything at once), `step` (the step to open, 0 is the module as written),
+        `colour` (numbers to colour the graph with).
 
     Returns
     -------
@@ -68,7 +68,8 @@ def graph(
 ) -> Graph:
     """The graph of a module, a computation, HLO text, a trace or a session.
 
-    A session's graph shows its fusions as boxes and the refused ones as dashed edges labelled with the code of the reason.
+    A session's graph shows its fusions as boxes and the refused ones as dashed edges labelled with
+    the code of the reason.
 
     Parameters
     ----------

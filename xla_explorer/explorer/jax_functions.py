@@ -42,8 +42,9 @@ class _NotForeign(Exception):
 class JittedFunction:
     """Call it as the function itself: pytrees of arrays in, pytrees of jax arrays out.
 
-    One compile per signature (shapes, types, static values), kept in `sessions`; `session` is that of the last call. The native code of the
-    backend `cpu` runs inside JAX's own dispatch; other programs by Python.
+    One compile per signature (shapes, types, static values), kept in `sessions`; `session` is that
+    of the last call. The native code of the backend `cpu` runs inside JAX's own dispatch; other
+    programs by Python.
     """
 
     def __init__(
@@ -266,8 +267,8 @@ def jit(
 ) -> JittedFunction | Callable[[Callable[..., Any]], JittedFunction]:
     """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
 
-    Results are jax arrays in the function's own pytree. `f.session` is the compile of the last call: `f.session.decisions("fusion")`,
-    `xe.explore(f.session)`.
+    Results are jax arrays in the function's own pytree. `f.session` is the compile of the last
+    call: `f.session.decisions("fusion")`, `xe.explore(f.session)`.
 
     Parameters
     ----------
@@ -278,9 +279,10 @@ def jit(
     static_argnums, static_argnames
         As `jax.jit` takes them.
     **options
-        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program: results take the memory of
-        `donate_argnums`, `donate_argnames`; `keep_unused` and `inline` permit what we need not do; `in_shardings`, `out_shardings` and
-        `device` must name one device.
+        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program:
+        results take the memory of `donate_argnums`, `donate_argnames`; `keep_unused` and `inline`
+        permit what we need not do; `in_shardings`, `out_shardings` and `device` must name one
+        device.
 
     Returns
     -------
@@ -292,7 +294,8 @@ def jit(
     MissingExtraError
         jax is not installed.
     JitError
-        The function was called inside a JAX transformation, or with an option of `jax.jit` that one device cannot serve.
+        The function was called inside a JAX transformation, or with an option of `jax.jit` that one
+        device cannot serve.
 
     Examples
     --------

@@ -26,24 +26,28 @@ def load(
 ) -> HloModule | XlaDump:
     """Read a module from a file.
 
-    HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot), StableHLO or MHLO (`.mlir` as text; bytecode
-    or portable artifacts with the extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` is an `XlaDump`; that
-    of a TensorFlow SavedModel or of torch_xla's `save_as_stablehlo` gives the largest StableHLO program in it.
+    HLO text (`.hlo`, `.txt`), HLO protos (`.hlo.pb`: HloModuleProto, HloProto, HloSnapshot),
+    StableHLO or MHLO (`.mlir` as text; bytecode or portable artifacts with the extra `jax`), also
+    gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` is an `XlaDump`; that of a
+    TensorFlow SavedModel or of torch_xla's `save_as_stablehlo` gives the largest StableHLO program
+    in it.
 
     Parameters
     ----------
     path
         The file or folder.
     function
-        Of a StableHLO or MHLO text, the function to enter, with or without `@`, private or not; by default `main`, or the only public one,
-        or the only one.
+        Of a StableHLO or MHLO text, the function to enter, with or without `@`, private or not; by
+        default `main`, or the only public one, or the only one.
     shapes
-        Of StableHLO with dynamic sizes (`tensor<?x3xf32>`), one for each argument of the function: a shape such as `(2, 3)`, `()` for a
-        scalar, or an array of that shape. An argument whose value decides sizes is given by its value, such as `np.int64(2)`; the module
-        is for that value, and takes the argument nevertheless. `None` leaves an argument as it is.
+        Of StableHLO with dynamic sizes (`tensor<?x3xf32>`), one for each argument of the function:
+        a shape such as `(2, 3)`, `()` for a scalar, or an array of that shape. An argument whose
+        value decides sizes is given by its value, such as `np.int64(2)`; the module is for that
+        value, and takes the argument nevertheless. `None` leaves an argument as it is.
     mixed_precision
-        Write out the conversions of instructions whose float operands and results differ in precision, as in a TPU's optimised HLO. Files
-        with a TPU's tiled layouts need no option: they are converted, with a warning.
+        Write out the conversions of instructions whose float operands and results differ in
+        precision, as in a TPU's optimised HLO. Files with a TPU's tiled layouts need no option:
+        they are converted, with a warning.
 
     Returns
     -------
@@ -55,7 +59,8 @@ def load(
     HloParseError
         The text is malformed; with the place in the file.
     LoadError
-        The file does not exist, cannot be read, or unpacks to more bytes than the environment's XLA_EXPLORER_LARGEST_FILE (1 GiB).
+        The file does not exist, cannot be read, or unpacks to more bytes than the environment's
+        XLA_EXPLORER_LARGEST_FILE (1 GiB).
     ProtoError
         A serialized proto that is cut off, or holds no HLO module.
     DumpError

@@ -70,7 +70,8 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
+        ones.
     repeats
         Runs that are recorded, after one that is not.
     **keywords
@@ -79,7 +80,8 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     Returns
     -------
     XlaProfile
-        XLA's kernels by their own times, joined to instructions and the user's source lines. Its `session` is XLA's compile.
+        XLA's kernels by their own times, joined to instructions and the user's source lines. Its
+        `session` is XLA's compile.
 
     Raises
     ------
@@ -107,9 +109,11 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
+        ones.
     repeats
-        Runs that are timed; a program of which they would take more than five seconds is run five times.
+        Runs that are timed; a program of which they would take more than five seconds is run five
+        times.
     **keywords
         Keyword arguments of the JAX function.
 
@@ -204,12 +208,14 @@ def compare(first: Session, second: Session) -> XlaDifference:
     Parameters
     ----------
     first, second
-        Of `backend="xla"`, or dumps with every pass (`xe.load(folder)`): of another version, with other flags, of an edited program.
+        Of `backend="xla"`, or dumps with every pass (`xe.load(folder)`): of another version, with
+        other flags, of an edited program.
 
     Returns
     -------
     XlaDifference
-        Kernels, traffic and temporary memory of both, and each decision that flipped with its bytes and the reason of the one that refused.
+        Kernels, traffic and temporary memory of both, and each decision that flipped with its bytes
+        and the reason of the one that refused.
 
     Examples
     --------
@@ -226,7 +232,8 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     Parameters
     ----------
     program
-        A JAX function (its arguments follow), also jitted with `donate_argnums`, or what `xe.compile` takes.
+        A JAX function (its arguments follow), also jitted with `donate_argnums`, or what
+        `xe.compile` takes.
     *arrays
         The arguments, or `jax.ShapeDtypeStruct`; only their shapes and types matter.
     **keywords

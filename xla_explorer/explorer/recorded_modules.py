@@ -57,7 +57,8 @@ class RecordedModules(Report):
     Parameters
     ----------
     path
-        A folder that `--xla_dump_to` or a profiler wrote, one that holds both, or an `*.xplane.pb` file.
+        A folder that `--xla_dump_to` or a profiler wrote, one that holds both, or an `*.xplane.pb`
+        file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

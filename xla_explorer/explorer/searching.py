@@ -23,8 +23,9 @@ def search_fusion(
 ) -> FusionSearch[Session]:
     """Search sets of fusion decisions by trial: each trial reverses some decisions of the compile, checks the values and takes the time.
 
-    A pair whose fusion is illegal stays refused, so a forced pair may change nothing. The result's `predicted_us` is the least time by the
-    roofline of this machine for bytes and operations of the whole program (None where the backend knows no roofline).
+    A pair whose fusion is illegal stays refused, so a forced pair may change nothing. The result's
+    `predicted_us` is the least time by the roofline of this machine for bytes and operations of the
+    whole program (None where the backend knows no roofline).
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ def search_fusion(
     *arrays
         Arguments; random ones by default.
     strategy
-        `random` reverses up to four decisions at once; `beam` keeps the `width` fastest sets so far and reverses one more in each.
+        `random` reverses up to four decisions at once; `beam` keeps the `width` fastest sets so far
+        and reverses one more in each.
     trials
         How many sets are tried.
     backend

@@ -88,16 +88,18 @@ class Session(Compilation):
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
-        An empty table says why in its `attrs["note"]`. cost_us, cost_bytes: what a refused fusion costs a run, by the cost model. step: the
-        number of the pass, as in `session.passes[step]`. Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with
-        our policy's reason where both agree; facts `decided` and `agrees` say so.
+        An empty table says why in its `attrs["note"]`. cost_us, cost_bytes: what a refused fusion
+        costs a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
+        Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with our policy's
+        reason where both agree; facts `decided` and `agrees` say so.
 
         Parameters
         ----------
         kind : str, optional
-            `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
-            kernels whose writer chose the vectors, or left them to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for
-            rewrite rules. All but rules without.
+            `fusion`; `native-code` for steps that run on the evaluator, and that a library computes
+            or could; `loop-vectorization` for kernels whose writer chose the vectors, or left them
+            to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite rules. All
+            but rules without.
         """
         frame = decisions_frame(
             self.passes.record,
@@ -120,14 +122,16 @@ class Session(Compilation):
         Parameters
         ----------
         kind : str
-            Any kind that `decisions` shows: `fusion`, `layout`, `share-buffer`, `parallel`, `launch`, ...; `rule` or the name of a rule.
+            Any kind that `decisions` shows: `fusion`, `layout`, `share-buffer`, `parallel`,
+            `launch`, ...; `rule` or the name of a rule.
         subjects : str, int or HloInstruction
             What it was about, in the order of the kind: of a fusion the producer and the consumer.
 
         Returns
         -------
         Answer
-            It says whether it was recorded, and shows all that must hold as a checklist. XlaExplorerError with near names for unknown ones.
+            It says whether it was recorded, and shows all that must hold as a checklist.
+            XlaExplorerError with near names for unknown ones.
         """
         return why_not(self.passes, kind, subjects, further_decisions(self, kind))
 
@@ -165,19 +169,22 @@ class Session(Compilation):
         Parameters
         ----------
         force, forbid : list of (kind, *subjects)
-            Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`, `("share-buffer", "%copy")`; a rule can be
-            forbidden by its name. What is illegal stays refused. `.overrides()` of the result says which was granted, and the Reason
-            of each that was not.
+            Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`,
+            `("share-buffer", "%copy")`; a rule can be forbidden by its name. What is illegal stays
+            refused. `.overrides()` of the result says which was granted, and the Reason of each
+            that was not.
         skip_rules : list of str
-            Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`).
+            Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`,
+            `fusion`).
         stop_after : int or Event, optional
-            An event of the journal (or its sequence number, -1 for none at all) after which nothing acts any more but what code generation
-            needs.
+            An event of the journal (or its sequence number, -1 for none at all) after which nothing
+            acts any more but what code generation needs.
         passes : pipeline, optional
             Another pipeline.
         schedules : list of KernelSchedule or str, optional
-            Schedules of kernels, beside those that it was compiled with already: what `schedule` gives, or texts with a line
-            `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for what is not legal or names no kernel.
+            Schedules of kernels, beside those that it was compiled with already: what `schedule`
+            gives, or texts with a line `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for
+            what is not legal or names no kernel.
         """
         return overridden(
             self,
@@ -201,7 +208,8 @@ class Session(Compilation):
         other : Session, optional
             The one to compare with; the one that this session overrides if it is not given.
         *arrays
-            The arguments of the runs; random ones without. A session that cannot run here is compared without running.
+            The arguments of the runs; random ones without. A session that cannot run here is
+            compared without running.
         repeats : int
             Timed runs of each, taken in turns.
 
@@ -253,13 +261,15 @@ class Session(Compilation):
     def timeline(self, path: str | Path | None = None) -> dict[str, Any]:
         """A Chrome trace of the compile and of the last profile; where there is none and it can run, it is profiled now.
 
-        The phases and the passes of the compile stand one after the other, then the kernels of one run, each as long as its median; the
-        whole program, timed without probes, is a track of its own. Times are in microseconds.
+        The phases and the passes of the compile stand one after the other, then the kernels of one
+        run, each as long as its median; the whole program, timed without probes, is a track of its
+        own. Times are in microseconds.
 
         Parameters
         ----------
         path : str or Path, optional
-            Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and chrome://tracing open it.
+            Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and
+            chrome://tracing open it.
         """
         return timeline(self, path)
 
@@ -295,7 +305,8 @@ class Session(Compilation):
         optimized : bool
             After LLVM's passes.
         kernel : str
-            Only the function of this kernel, by its name in `kernels()`, with what it calls. XlaExplorerError for an unknown one.
+            Only the function of this kernel, by its name in `kernels()`, with what it calls.
+            XlaExplorerError for an unknown one.
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"
         whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
@@ -326,26 +337,30 @@ class Session(Compilation):
         kernel : str or int, optional
             The name (or id) of an instruction or fusion of the optimised module.
         schedule : str, optional
-            Directives that make the nest of the plain one: `split{j,16},vectorize{ji}`; "" for the plain one. None: as the kernel is made.
+            Directives that make the nest of the plain one: `split{j,16},vectorize{ji}`; "" for the
+            plain one. None: as the kernel is made.
 
         Returns
         -------
         Loops or CodeText
-            Of all: each kernel with nest, schedule, estimate, or as one opaque line with the reason; a table by family. Of one: a line a
-            loop or value; at its end the instruction, and which of its elements it is.
+            Of all: each kernel with nest, schedule, estimate, or as one opaque line with the
+            reason; a table by family. Of one: a line a loop or value; at its end the instruction,
+            and which of its elements it is.
 
         Raises
         ------
         XlaExplorerError
-            With the Reason and a next step: the kernel has no loop nest, or a directive is not legal.
+            With the Reason and a next step: the kernel has no loop nest, or a directive is not
+            legal.
         """
         return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
 
     def schedule(self, kernel: str | int) -> KernelSchedule:
         """The schedule of a kernel's loop nest, to be changed and run: `s.split("j", 64).vectorize("ji").run()`.
 
-        Every call gives a new schedule; the verifier proves the nest after each directive. `override(schedules=[...])` compiles with it,
-        `access_patterns()` of it says how its loads and stores run through memory.
+        Every call gives a new schedule; the verifier proves the nest after each directive.
+        `override(schedules=[...])` compiles with it, `access_patterns()` of it says how its loads
+        and stores run through memory.
 
         Parameters
         ----------
@@ -379,8 +394,9 @@ class Session(Compilation):
         Parameters
         ----------
         resources : bool
-            What ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills, shared memory, and the occupancy that
-            these allow with what limits it. XlaExplorerError where ptxas is missing.
+            What ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills,
+            shared memory, and the occupancy that these allow with what limits it. XlaExplorerError
+            where ptxas is missing.
         """
         return ptxas_table(self) if resources else kernel_table(self)
 
@@ -411,7 +427,8 @@ class Session(Compilation):
         repeats : int
             Timed runs.
         measure : bool
-            Profile it first, where it can run; else the times are those of the last profile, if one was made.
+            Profile it first, where it can run; else the times are those of the last profile, if one
+            was made.
         """
         return annotated_source(self, arrays if measure else None, repeats)
 
@@ -421,7 +438,8 @@ class Session(Compilation):
         Parameters
         ----------
         paths : bool, optional
-            Keep absolute paths of this machine, of which else only the names of the files stay. None: what `xe.options.paths` says.
+            Keep absolute paths of this machine, of which else only the names of the files stay.
+            None: what `xe.options.paths` says.
         """
         return export_page(
             self._explorer_source_(), paths=defaults.paths if paths is None else paths

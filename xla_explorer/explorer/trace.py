@@ -99,7 +99,8 @@ class Passes(RecordedPasses[Pass]):
         instruction : str, int or HloInstruction
             By name, id or itself.
         step : int, optional
-            Asked of the module after that many passes (0: as written); of the last in which the instruction was there without.
+            Asked of the module after that many passes (0: as written); of the last in which the
+            instruction was there without.
         """
         return applicable(self, self.find(instruction), step)
 
@@ -135,8 +136,8 @@ class Passes(RecordedPasses[Pass]):
     def commute(self, *names: str, step: int = 0) -> pandas.DataFrame:
         """Which pairs of passes can change places: a row a pair, each order run on the module after a pass.
 
-        `same`: both orders make the same module. Instructions, bytes and flops (estimates) are those of each order; `error` says what one
-        raised.
+        `same`: both orders make the same module. Instructions, bytes and flops (estimates) are
+        those of each order; `error` says what one raised.
 
         Parameters
         ----------
@@ -203,8 +204,8 @@ class Passes(RecordedPasses[Pass]):
         *arrays
             The arguments of the module, leaves in order; random ones without.
         rewrites : bool
-            A row for each rewrite and decision, too: the pass runs with one action more each time. `session.bisect` finds the first wrong
-            one faster.
+            A row for each rewrite and decision, too: the pass runs with one action more each time.
+            `session.bisect` finds the first wrong one faster.
         """
         return value_errors(self, arrays, rewrites=rewrites)
 
@@ -214,8 +215,9 @@ class Passes(RecordedPasses[Pass]):
         Parameters
         ----------
         query : str
-            Terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn line:model.py:40 reason:reads-multiply`,
-            words, `/patterns/`, `-` before a term for its opposite. The keys stand in `explorer.questions.search.KEYS`.
+            Terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn
+            line:model.py:40 reason:reads-multiply`, words, `/patterns/`, `-` before a term for its
+            opposite. The keys stand in `explorer.questions.search.KEYS`.
         step : int
             The number of the pass after which instructions are searched; -1 is the last.
         """
@@ -283,7 +285,8 @@ class Passes(RecordedPasses[Pass]):
         *others : session, module or text
             More modules, whose times are added: those of a corpus.
         idle : bool
-            Also the rules that no instruction was asked for; those that never act in a corpus are dead.
+            Also the rules that no instruction was asked for; those that never act in a corpus are
+            dead.
         """
         sources = [getattr(other, "source", None) for other in others]
         modules = [
@@ -398,7 +401,8 @@ def optimize(
     keep_errors
         Return the trace of passes that failed instead of raising.
     **options
-        `control` (overrides of decisions), `target` (facts of the target), `in_place` (change the module itself).
+        `control` (overrides of decisions), `target` (facts of the target), `in_place` (change the
+        module itself).
 
     Returns
     -------

@@ -19,10 +19,11 @@ def tune(
 ) -> Tuned[Session]:
     """Search schedules of loop nests: ranked by the estimate, the first few compiled, checked, and timed in turns with the default kernel.
 
-    For a GPU they are counted on the emulator instead, and what its description says of these counters decides.
+    For a GPU they are counted on the emulator instead, and what its description says of these
+    counters decides.
 
-    A winner must beat the default kernel by more than the spread explains, and give its values. Results are kept in the cache folder of
-    this user, by the text of the nest and the machine.
+    A winner must beat the default kernel by more than the spread explains, and give its values.
+    Results are kept in the cache folder of this user, by the text of the nest and the machine.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def tune(
     Returns
     -------
     Tuned
-        A row a kernel; `.schedules` is the text of the winners, `.session()` the program compiled with them.
+        A row a kernel; `.schedules` is the text of the winners, `.session()` the program compiled
+        with them.
 
     Raises
     ------

@@ -11,7 +11,8 @@ from xla_explorer.explorer.sessions.warming import warm_backend
 def warm_up(backend: str = "cpu") -> float:
     """Load and initialise what compiling for a backend needs: its modules, LLVM and its target, numerical libraries, the rules.
 
-    No program is compiled and nothing is written. Calling it is never necessary: a first compilation does the same, then pays for it.
+    No program is compiled and nothing is written. Calling it is never necessary: a first
+    compilation does the same, then pays for it.
 
     Parameters
     ----------

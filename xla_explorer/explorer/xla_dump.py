@@ -34,9 +34,10 @@ class MainProgramWarning(UserWarning):
 class XlaDump(Report):
     """A folder that XLA wrote. Nothing but names is read until a module is asked for.
 
-    `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
-    program: the module that is called after a function of the user's files, of several the one with the most work, in operations and bytes.
-    A warning says which was taken (`choice`).
+    `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a
+    name everything speaks of the main program: the module that is called after a function of the
+    user's files, of several the one with the most work, in operations and bytes. A warning says
+    which was taken (`choice`).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -56,8 +57,8 @@ class XlaDump(Report):
     def session(self, name: str | int | None = None) -> Session:
         """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
 
-        Only passes that changed something are there, as XLA dumps no others. XLA writes no decisions down: `decisions` are
-        replayed.
+        Only passes that changed something are there, as XLA dumps no others. XLA writes no
+        decisions down: `decisions` are replayed.
         """
         if name is None and len(self.folder) > 1:
             warn(self.choice, MainProgramWarning)
@@ -89,8 +90,9 @@ class XlaDump(Report):
         it was dumped, stands `beside` it: each fusion decision says what XLA did with the same
         pair.
 
-        options: as `xe.compile` takes them. Where the dump left the values of constants out (`{...}`), a counter's
-        numbers stand for them, with an ElidedConstantsWarning and a refused decision of kind `constant-values` for each.
+        options: as `xe.compile` takes them. Where the dump left the values of constants out
+        (`{...}`), a counter's numbers stand for them, with an ElidedConstantsWarning and a refused
+        decision of kind `constant-values` for each.
         """
         dumped = self.folder.module(name)
         before = dumped.before or next((p.path for p in dumped.passes), dumped.after)

@@ -56,7 +56,8 @@ def user_lines(
 ) -> list[str]:
     """The user's own lines through which an error came, the innermost first: of cells, and of functions that we called.
 
-    named: what a user knows a file as, where that is not its path. A cell of one line, which all can see, is left out.
+    named: what a user knows a file as, where that is not its path. A cell of one line, which all
+    can see, is left out.
     """
     found: list[tuple[str, str]] = []
     while traceback is not None:

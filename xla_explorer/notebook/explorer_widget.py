@@ -38,18 +38,18 @@ MOST_KEPT = 16
 class ExplorerWidget(anywidget.AnyWidget):
     """The explorer of one compile.
 
-    `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from Python; so does `view`: the open `tab`,
-    `panes` of code and boxes (`open`), and what was searched for (`find`).
+    `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from
+    Python; so does `view`: the open `tab`, `panes` of code and boxes (`open`), and what was
+    searched for (`find`).
 
     Args:
-        source: what answers; a session.
-        complete: send everything at once; None decides by size.
-        step: the step to open, -1 for the last.
-        colour: numbers to colour the graph with: a mapping of instructions (names or ids) to numbers, or a column of
+        source: what answers; a session. complete: send everything at once; None decides by size.
+        step: the step to open, -1 for the last. colour: numbers to colour the graph with: a mapping
+        of instructions (names or ids) to numbers, or a column of
             `session.profile()`.
 
-    A fusion that is forced or forbidden in the view compiles again here; `source` is then the new compile, and `back()` returns to
-    the one before.
+    A fusion that is forced or forbidden in the view compiles again here; `source` is then the new
+    compile, and `back()` returns to the one before.
     """
 
     _esm = widget_module()

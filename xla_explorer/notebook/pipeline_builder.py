@@ -42,8 +42,9 @@ def problems_shown(place: Any) -> Iterator[None]:
 class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
     """A form for the options of a pass.
 
-    `options` is a trait with the options that differ from the defaults: it can be observed, linked and set. `made()` is the pass. With a
-    session in which the pass ran, the button compiles again with these options; `session` is then the new one, `comparison` what changed.
+    `options` is a trait with the options that differ from the defaults: it can be observed, linked
+    and set. `made()` is the pass. With a session in which the pass ran, the button compiles again
+    with these options; `session` is then the new one, `comparison` what changed.
     """
 
     options = traitlets.Dict()
@@ -159,8 +160,9 @@ def edited_at(
 class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
     """A session's pipeline to be edited.
 
-    `text` is a trait with the pipeline as `xe.compile(passes=...)` reads it: it can be observed, linked and set. `pipeline` is the same as
-    data, `trace` what it did to the module, up to a pass that failed. `compile()` compiles with it and compares with the session.
+    `text` is a trait with the pipeline as `xe.compile(passes=...)` reads it: it can be observed,
+    linked and set. `pipeline` is the same as data, `trace` what it did to the module, up to a pass
+    that failed. `compile()` compiles with it and compares with the session.
     """
 
     text = traitlets.Unicode()

@@ -20,9 +20,11 @@ class Sliders:
     Parameters
     ----------
     draw
-        Called with a number for each name; returns something that a notebook shows: a picture, a frame, a report.
+        Called with a number for each name; returns something that a notebook shows: a picture, a
+        frame, a report.
     **numbers
-        `name=(least, first, most)`. Integers stay integers. Where the most is 50 times the least or more, steps are factors.
+        `name=(least, first, most)`. Integers stay integers. Where the most is 50 times the least or
+        more, steps are factors.
 
     Examples
     --------

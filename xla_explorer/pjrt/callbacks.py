@@ -108,8 +108,9 @@ def added(
 ) -> tuple[np.uint64, _Callback]:
     """(the number of one more function, what must be kept as long as it may be called).
 
-    has_token: a token comes first and goes first. canonical: a result as JAX types it, int64 as int32 where JAX is without x64.
-    is_partitioned: each device calls for itself where the program is for several.
+    has_token: a token comes first and goes first. canonical: a result as JAX types it, int64 as
+    int32 where JAX is without x64. is_partitioned: each device calls for itself where the program
+    is for several.
     """
     call = _Callback(function, results, has_token, canonical)
     call.is_partitioned = is_partitioned

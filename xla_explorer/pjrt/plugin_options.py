@@ -40,13 +40,14 @@ class PluginOptions:
     devices : int
         Virtual devices, as they are when JAX first asks for them.
     platform : str
-        The name that the devices bear: xla_explorer, or cpu for programs that refuse a platform which they do not know.
+        The name that the devices bear: xla_explorer, or cpu for programs that refuse a platform
+        which they do not know.
     dispatch : str
-        adaptive: a program whose last run took long runs while Python goes on; asynchronous: every program; synchronous: none.
-        A program that calls Python always runs where it is called.
+        adaptive: a program whose last run took long runs while Python goes on; asynchronous: every
+        program; synchronous: none. A program that calls Python always runs where it is called.
     xla_dump_to : str
-        A folder that gets the module of each compile before and after the passes, as text and proto under the names that XLA
-        gives such files; "" for none.
+        A folder that gets the module of each compile before and after the passes, as text and proto
+        under the names that XLA gives such files; "" for none.
     """
 
     backend: str = "cpu"
@@ -74,7 +75,8 @@ class PluginOptions:
 
         PluginOptionError for other names.
 
-        Other names that begin with `xla_` are XLA's own flags, which mean nothing here; their values are checked.
+        Other names that begin with `xla_` are XLA's own flags, which mean nothing here; their
+        values are checked.
         """
         names = [f.name for f in fields(self)]
         values: dict[str, Any] = {}

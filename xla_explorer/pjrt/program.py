@@ -46,8 +46,9 @@ _BYTECODE = b"ML\xefR"
 class Entry(NamedTuple):
     """What MLIR says of a program's parameters and results, and the session has not.
 
-    shardings: how each result lies on several devices where its user left that open, as far as it is known. layouts: how parameters and
-    results lie in memory. memories: the kind of that of each result. combiners: what combines the terms of unreduced ones.
+    shardings: how each result lies on several devices where its user left that open, as far as it
+    is known. layouts: how parameters and results lie in memory. memories: the kind of that of each
+    result. combiners: what combines the terms of unreduced ones.
     """
 
     shardings: Sequence[Sharding | None] = ()
@@ -196,10 +197,12 @@ def hlo_with_config(
 ) -> bytes:
     """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
 
-    code: what was compiled; where it was an HLO proto, it is the answer in a process without jaxlib.
+    code: what was compiled; where it was an HLO proto, it is the answer in a process without
+    jaxlib.
 
-    JAX asks for it at every compile and ends the process where the layout of the entry is missing in the config
-    (HloModuleConfigProto.entry_computation_layout, the same bytes as HloModuleProto.host_program_shape).
+    JAX asks for it at every compile and ends the process where the layout of the entry is missing
+    in the config (HloModuleConfigProto.entry_computation_layout, the same bytes as
+    HloModuleProto.host_program_shape).
     """
     partitions = layout.count if layout is not None else 1
     # Nothing is left to propagate (allow_spmd_sharding_propagation_to_output and _to_parameters).

@@ -13,9 +13,10 @@ class Architecture:
 
     accumulator_bytes: what the matrix unit adds into, two tiles.
 
-    array_size: rows and columns of the systolic array; it does array_size ** 2 multiply-adds a cycle. lanes: 32-bit elements a cycle of the
-    vector unit. dma_bytes: of one queue a cycle, for contiguous bytes; every separate run costs a cycle at least. dma_latency:
-    cycles before the first byte. dma_queues: how many copies are under way at once.
+    array_size: rows and columns of the systolic array; it does array_size ** 2 multiply-adds a
+    cycle. lanes: 32-bit elements a cycle of the vector unit. dma_bytes: of one queue a cycle, for
+    contiguous bytes; every separate run costs a cycle at least. dma_latency: cycles before the
+    first byte. dma_queues: how many copies are under way at once.
     """
 
     scratchpad_bytes: int = 1 << 20

@@ -27,8 +27,9 @@ class Timeline:
     busy: cycles by unit. work: by unit: multiply-adds (`mat`), elements (`vec`), bytes (`dma0`
     ...).
 
-    events: (instruction number, unit, first cycle, cycle after the last, work) in program order; after MOST_EVENTS only the sums go on
-    (`cut` counts what is missing). notes: HLO instruction id and name by instruction number, once `name_instructions` has been called.
+    events: (instruction number, unit, first cycle, cycle after the last, work) in program order;
+    after MOST_EVENTS only the sums go on (`cut` counts what is missing). notes: HLO instruction id
+    and name by instruction number, once `name_instructions` has been called.
     """
 
     def __init__(self, architecture: Architecture) -> None:

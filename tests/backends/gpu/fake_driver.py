@@ -98,7 +98,8 @@ class FakeDriver:
 
     devices: how many there are. fail: function -> error to answer once.
 
-    accesses: kernel -> (bytes, whether read, whether written) of each argument; where it is known, `order` proves that streams wait.
+    accesses: kernel -> (bytes, whether read, whether written) of each argument; where it is known,
+    `order` proves that streams wait.
     """
 
     CUdevice_attribute = SimpleNamespace(

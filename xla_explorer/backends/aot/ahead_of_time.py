@@ -60,9 +60,10 @@ class Buffer(NamedTuple):
 class AheadOfTimeProgram:
     """See `backends.interfaces.AotCompilationResult`.
 
-    prefix: begins every symbol that the linker sees. compiled: IR and object code. weights: what the caller passes; empty where everything
-    is in the object. workspace_bytes: memory that the caller provides for each run that goes on at the same time. needs: functions of the
-    C library (or of the compiler's runtime) that the object calls.
+    prefix: begins every symbol that the linker sees. compiled: IR and object code. weights: what
+    the caller passes; empty where everything is in the object. workspace_bytes: memory that the
+    caller provides for each run that goes on at the same time. needs: functions of the C library
+    (or of the compiler's runtime) that the object calls.
     """
 
     trace: PassTrace
@@ -204,9 +205,9 @@ def compile_ahead_of_time(
 ) -> AheadOfTimeProgram:
     """The program of the optimised, scheduled module at the end of a trace.
 
-    prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB and more. libraries: the
-    code may call CBLAS and LAPACK. AheadOfTimeError where an
-    instruction has no native code.
+    prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB
+    and more. libraries: the code may call CBLAS and LAPACK. AheadOfTimeError where an instruction
+    has no native code.
     """
     module = trace.module
     if (dynamic := why_no_native_code(module)) is not None:

@@ -69,7 +69,8 @@ _CALLED = re.compile(r"@(\w+)(?=\()")
 def with_prefix(program: HostProgram, prefix: str) -> HostProgram:
     """The program with its functions called `<prefix>.<name>`, and its entry, written as `<prefix>_run`, called `<prefix>.program`.
 
-    Kernels have the names of instructions, and one that is called `round` or `memcpy` would be what the code generator calls.
+    Kernels have the names of instructions, and one that is called `round` or `memcpy` would be what
+    the code generator calls.
     """
     names = {function: f"{prefix}.{function}" for function in program.functions}
 
@@ -103,8 +104,9 @@ def write_entry(
 ) -> ProgramEntry:
     """Add the entry `<prefix>_run` to a program that went through `with_prefix`.
 
-    sizes: bytes of each input, then of each output, in the order of the table; inputs: how many of them are inputs. least_weight:
-    constants of so many bytes and more are passed by the caller; None embeds all.
+    sizes: bytes of each input, then of each output, in the order of the table; inputs: how many of
+    them are inputs. least_weight: constants of so many bytes and more are passed by the caller;
+    None embeds all.
     """
     lines = program.lines
     used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}

@@ -109,10 +109,12 @@ class Activation:
 class NativeCalls:
     """How native code runs a program without `CpuExecutable.execute`: fill a table, call the entry.
 
-    entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The table begins with the addresses of the
-    parameter leaves; those of the results follow. parameters: the number of leaves. results: for each result leaf that is an array, its
-    bytes, and the parameter leaf whose memory it takes over. written: parameter leaves that the program writes into. activate: makes a
-    table of its own, so that callers run side by side. calls_python: some steps are the evaluator's, or foreign functions.
+    entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The
+    table begins with the addresses of the parameter leaves; those of the results follow.
+    parameters: the number of leaves. results: for each result leaf that is an array, its bytes, and
+    the parameter leaf whose memory it takes over. written: parameter leaves that the program writes
+    into. activate: makes a table of its own, so that callers run side by side. calls_python: some
+    steps are the evaluator's, or foreign functions.
     """
 
     __slots__ = ("activate", "calls_python", "entry", "parameters", "results", "written")

@@ -50,9 +50,9 @@ def _readable(size: int) -> str:
 def allocate_aligned(size: int) -> tuple[Any, int, int]:
     """New memory of at least `size` bytes: (owner, offset, address).
 
-    owner is a writable buffer that frees the memory when it dies; the aligned bytes start at `offset` in it, which is
-    at `address`.
-    Aligned to 64 bytes, from 1 MB on to 2 MB with huge pages asked for. AllocationError (a MemoryError) if there is none.
+    owner is a writable buffer that frees the memory when it dies; the aligned bytes start at
+    `offset` in it, which is at `address`. Aligned to 64 bytes, from 1 MB on to 2 MB with huge pages
+    asked for. AllocationError (a MemoryError) if there is none.
     """
     if size < _MAPPING_THRESHOLD:
         owner: Any = bytearray(size + ALIGNMENT)
@@ -133,8 +133,8 @@ class ArenaBuffer:
 class Arena:
     """Scratch memory for executions; safe from several threads.
 
-    max_idle_bytes: what may lie unused in the arena; what is released beyond that goes back to the system.
-    Contents are undefined: a buffer may hold what its last user wrote.
+    max_idle_bytes: what may lie unused in the arena; what is released beyond that goes back to the
+    system. Contents are undefined: a buffer may hold what its last user wrote.
     """
 
     def __init__(self, max_idle_bytes: int = 1 << 30) -> None:
@@ -266,10 +266,11 @@ class OutputPool:
 
     Their memory is handed out again only when the array and all its views are gone.
 
-    Whoever holds an array, a view, a memoryview or a DLPack capsule of it holds a reference to the owner of the memory,
-    so the reference count of that owner says whether the block is free; no finaliser runs and none can be missed.
-    max_bytes: bound of what the pool keeps track of, in use or idle. Beyond it idle blocks are dropped, and if all are
-    in use, further arrays are ordinary ones whose memory is freed with them. Safe from several threads.
+    Whoever holds an array, a view, a memoryview or a DLPack capsule of it holds a reference to the
+    owner of the memory, so the reference count of that owner says whether the block is free; no
+    finaliser runs and none can be missed. max_bytes: bound of what the pool keeps track of, in use
+    or idle. Beyond it idle blocks are dropped, and if all are in use, further arrays are ordinary
+    ones whose memory is freed with them. Safe from several threads.
     """
 
     def __init__(self, max_bytes: int = 512 << 20) -> None:

@@ -73,9 +73,10 @@ _CORE_TYPES: Final = {"x86-64-v2": "Nehalem", "x86-64-v3": "Haswell", "x86-64-v4
 def preferred_core_type(target: TargetDescription) -> str | None:
     """The value of OPENBLAS_CORETYPE that this machine needs, or None where OpenBLAS chooses well by itself.
 
-    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the speed of the
-    AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself. A level of x86-64 (XLA_EXPLORER_TARGET) has the
-    kernels of its first CPUs, unless this machine could not execute them.
+    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the
+    speed of the AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself. A
+    level of x86-64 (XLA_EXPLORER_TARGET) has the kernels of its first CPUs, unless this machine
+    could not execute them.
     """
     if target.cpu in _CORE_TYPES and why_not_here(target) is None:
         return _CORE_TYPES[target.cpu]
@@ -106,10 +107,11 @@ def load_blas() -> ctypes.CDLL:
 
     Raises BlasUnavailable.
 
-    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for
-    that moment only: an OPENBLAS_CORETYPE of the environment is meant for numpy's and scipy's copies, often to work around
-    the very fall-back that is mended here. For our copy set XLA_EXPLORER_BLAS_CORETYPE. If the process has loaded this
-    very file before, its core type stays what it was: see `corename`.
+    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so
+    both are set for that moment only: an OPENBLAS_CORETYPE of the environment is meant for numpy's
+    and scipy's copies, often to work around the very fall-back that is mended here. For our copy
+    set XLA_EXPLORER_BLAS_CORETYPE. If the process has loaded this very file before, its core type
+    stays what it was: see `corename`.
     """
     path = blas_library_path()
     settings = {"OPENBLAS_NUM_THREADS": "1"}
@@ -170,9 +172,9 @@ def _all_symbols() -> dict[str, int]:
 def blas_symbols() -> dict[str, int]:
     """Addresses by standard name, ready for `NativeLibrary(symbols=...)`. Raises BlasUnavailable.
 
-    `cblas_{s,d,c,z}{gemm,gemv,trsm,trmm,...}`; LAPACK as `LAPACKE_spotrf` (row or column major; checks for NaN, may
-    allocate) and as Fortran `spotrf_` (column major, by pointer): trtri, trtrs, and those of
-    `LAPACK_SYMBOLS`. A routine that the library does not export is absent.
+    `cblas_{s,d,c,z}{gemm,gemv,trsm,trmm,...}`; LAPACK as `LAPACKE_spotrf` (row or column major;
+    checks for NaN, may allocate) and as Fortran `spotrf_` (column major, by pointer): trtri, trtrs,
+    and those of `LAPACK_SYMBOLS`. A routine that the library does not export is absent.
     """
     return dict(_all_symbols())
 

@@ -232,7 +232,8 @@ class CpuExecutable:
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.
 
-        While a step runs its cycles are negative, so whoever shares that memory sees what a program that never came back was doing.
+        While a step runs its cycles are negative, so whoever shares that memory sees what a program
+        that never came back was doing.
         """
         self.prepare_watched()
         assert self._probed is not None

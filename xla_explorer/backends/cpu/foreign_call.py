@@ -33,7 +33,8 @@ class ForeignProgram:
 
     `record` is the attribute by which the foreign function finds it.
 
-    JAX may run the program after whoever asked for it is gone; so the memory stays for a while after that, and while it runs.
+    JAX may run the program after whoever asked for it is gone; so the memory stays for a while
+    after that, and while it runs.
     """
 
     def __init__(self, calls: NativeCalls) -> None:

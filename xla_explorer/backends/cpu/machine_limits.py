@@ -53,11 +53,13 @@ class MachineLimits:
     Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
     is 2).
 
-    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use. cached_bandwidth: of one
-    core, by the bytes that the triad touches (rising): what the caches give. streaming_bandwidth: of a triad that writes past the
-    cache and reads a page of each operand at a time; an ordinary store reads its line first, so `stream_bandwidth` counts 12 bytes of 16
-    that move. 0 where it was not measured. processor_share: of the time of the measurements on one core, how much this process had that
-    core for; below 0.9 others were at work, and the limits are measured again by the next process.
+    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use.
+    cached_bandwidth: of one core, by the bytes that the triad touches (rising): what the caches
+    give. streaming_bandwidth: of a triad that writes past the cache and reads a page of each
+    operand at a time; an ordinary store reads its line first, so `stream_bandwidth` counts 12 bytes
+    of 16 that move. 0 where it was not measured. processor_share: of the time of the measurements
+    on one core, how much this process had that core for; below 0.9 others were at work, and the
+    limits are measured again by the next process.
 
     Sixteen-bit floats have no limit of their own: their conversions may cost more than their bytes.
     """
@@ -144,8 +146,8 @@ class MachineLimits:
 def machine_limits() -> MachineLimits:
     """The limits of this machine: from the cache folder, else measured now and stored there.
 
-    Processes that begin together measure one after the other. What was measured while others had the processor is measured again by the
-    next process, and the higher of both is kept.
+    Processes that begin together measure one after the other. What was measured while others had
+    the processor is measured again by the next process, and the higher of both is kept.
     """
     if not cache_enabled_by_environment():
         return measure()

@@ -258,11 +258,12 @@ def why_no_threads(threads: int) -> Reason | None:
 class ThreadPool:
     """Threads for `parallel_for`; the caller counts as one of them.
 
-    threads: how many work at a time, by default the usable cores. spins: how long an idle worker stays awake, in pause
-    instructions (20,000 are about 0.2 to 1 ms). Where threads are not possible (`reason` says
-    why), `parallel_for` runs all chunks on the caller.
+    threads: how many work at a time, by default the usable cores. spins: how long an idle worker
+    stays awake, in pause instructions (20,000 are about 0.2 to 1 ms). Where threads are not
+    possible (`reason` says why), `parallel_for` runs all chunks on the caller.
 
-    One job runs at a time; a `parallel_for` inside a job, or from a second thread meanwhile, runs serially where it is.
+    One job runs at a time; a `parallel_for` inside a job, or from a second thread meanwhile, runs
+    serially where it is.
     """
 
     def __init__(self, threads: int | None = None, *, spins: int = 20_000) -> None:
@@ -309,8 +310,8 @@ class ThreadPool:
     def symbols(self) -> dict[str, int]:
         """For `NativeLibrary(symbols=...)`: `void xla_explorer_parallel_for(ptr function, ptr context, i64 chunks)`.
 
-        It calls `void function(ptr context, i64 chunk)` once for each chunk from 0 to chunks - 1, on any thread, in any
-        order, and returns when all are done.
+        It calls `void function(ptr context, i64 chunk)` once for each chunk from 0 to chunks - 1,
+        on any thread, in any order, and returns when all are done.
         """
         return {PARALLEL_FOR_SYMBOL: self.parallel_for_address}
 

@@ -60,7 +60,8 @@ class AssemblyLine(NamedTuple):
     kind: `instruction`, `label`, `directive`, `data`, `comment`, `packet` (a brace around
     instructions that are issued together) or `blank`.
 
-    hlo_line: line of the source file, from 1; None where the compiler names none. function: the symbol it belongs to.
+    hlo_line: line of the source file, from 1; None where the compiler names none. function: the
+    symbol it belongs to.
     """
 
     text: str
@@ -72,7 +73,8 @@ class AssemblyLine(NamedTuple):
 def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]:
     """All lines of an assembly text with kind, function and source line.
 
-    filename: only locations in the file of this name count (the last path component decides); None takes all.
+    filename: only locations in the file of this name count (the last path component decides); None
+    takes all.
     """
     # PTX declares its files at the end.
     accepted = {

@@ -157,8 +157,8 @@ def description_of_triple(
 ) -> TargetDescription:
     """What ahead-of-time code for a triple is generated for: the baseline of its architecture, with what cpu and features add.
 
-    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target, CPU or feature, and for GPUs and
-    machines that store the highest byte first.
+    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such
+    target, CPU or feature, and for GPUs and machines that store the highest byte first.
     """
     _check_characters(triple, cpu, features)
     architecture = triple.split("-", 1)[0]

@@ -56,7 +56,8 @@ class Finished(NamedTuple):
 def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
     """Wait for a job that was submitted. whole: its object may not be cut in two.
 
-    Raises what the job did (LlvmIrError, TargetError, RuntimeError), LlvmCrashedError where LLVM cannot make code in any way.
+    Raises what the job did (LlvmIrError, TargetError, RuntimeError), LlvmCrashedError where LLVM
+    cannot make code in any way.
     """
     try:
         made = result_of(future)

@@ -35,10 +35,11 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 class CompiledObject:
     """The object code of one module and how it came about.
 
-    objects: ELF, Mach-O, COFF or wasm, as the target says; several where the module was cut for parallel compilation
-    (load them together). ir_text: what was given. seconds: by step, what one waits for (`partition` if it was cut;
-    `parse`, `optimize`, `emit`, of the slowest part; only `cache` when it came from the cache). remarks: what LLVM could not make as it
-    was asked to, and what was done instead.
+    objects: ELF, Mach-O, COFF or wasm, as the target says; several where the module was cut for
+    parallel compilation (load them together). ir_text: what was given. seconds: by step, what one
+    waits for (`partition` if it was cut; `parse`, `optimize`, `emit`, of the slowest part; only
+    `cache` when it came from the cache). remarks: what LLVM could not make as it was asked to, and
+    what was done instead.
     """
 
     objects: tuple[bytes, ...]
@@ -102,11 +103,13 @@ def optimize_and_emit(
 ) -> CompiledObject:
     """Object code for LLVM IR text.
 
-    description: the target, this machine by default. The settings are `options` if given, else those of `effort`, with
-    `level` over them. cache: where to look first and to store; None compiles always. parts: cut the module into so many
-    at most and compile them on several cores (0: as many as there are cores); the result then has several `objects`.
+    description: the target, this machine by default. The settings are `options` if given, else
+    those of `effort`, with `level` over them. cache: where to look first and to store; None
+    compiles always. parts: cut the module into so many at most and compile them on several cores
+    (0: as many as there are cores); the result then has several `objects`.
 
-    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target, LlvmCrashedError where LLVM dies of it.
+    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target,
+    LlvmCrashedError where LLVM dies of it.
     """
     description = description or host_target()
     options = _resolve(options, effort, level)

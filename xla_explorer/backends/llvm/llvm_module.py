@@ -37,14 +37,16 @@ class LlvmIrError(XlaExplorerError):
 class OptimizationOptions:
     """Settings of LLVM's default pipeline; part of the cache key.
 
-    level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only act from level 1 on.
-    loop_unrolling: True lets LLVM unroll whatever it likes; else only loops whose metadata asks for it. Measured on 55 programs,
-    True costs a quarter more compile time and gains 1 % of run time: the vectoriser interleaves what profits.
-    by_effort: functions that state an effort (see `Effort`) are modules of their own, and get just that. Measured: the same speed, at
-    0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
-    strength_reduction: True lets LLVM's code generator choose which numbers a loop counts and which addresses it adds to. Nests say that
-    themselves for machines whose addresses are a base, an index and a constant; see `reduces_strength`.
-    verify: run LLVM's verifier first (about 0.1 us an instruction); this LLVM aborts the process on broken IR.
+    level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only
+    act from level 1 on. loop_unrolling: True lets LLVM unroll whatever it likes; else only loops
+    whose metadata asks for it. Measured on 55 programs, True costs a quarter more compile time and
+    gains 1 % of run time: the vectoriser interleaves what profits. by_effort: functions that state
+    an effort (see `Effort`) are modules of their own, and get just that. Measured: the same speed,
+    at 0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
+    strength_reduction: True lets LLVM's code generator choose which numbers a loop counts and which
+    addresses it adds to. Nests say that themselves for machines whose addresses are a base, an
+    index and a constant; see `reduces_strength`. verify: run LLVM's verifier first (about 0.1 us an
+    instruction); this LLVM aborts the process on broken IR.
     """
 
     level: int = 3
@@ -98,9 +100,10 @@ _EFFORTS = {
 class Job(NamedTuple):
     """What LLVM is to make of one module.
 
-    wanted: object code, assembly, or LLVM IR after the optimiser. passes: what is done before code generation: `default`, `short` or `none`
-    (see `run_pipeline`). verbose: assembly with LLVM's comments. code_level: effort of the code generator, 0 to 3, where it is another
-    than `options.level`.
+    wanted: object code, assembly, or LLVM IR after the optimiser. passes: what is done before code
+    generation: `default`, `short` or `none` (see `run_pipeline`). verbose: assembly with LLVM's
+    comments. code_level: effort of the code generator, 0 to 3, where it is another than
+    `options.level`.
     """
 
     wanted: Literal["object", "assembly", "ir"]
@@ -117,7 +120,8 @@ def perform(job: Job) -> tuple[bytes, dict[str, float]]:
 
     Returns what is wanted, and the seconds of each step: `parse`, `optimize`, `emit`.
 
-    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or one without objects.
+    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or
+    one without objects.
     """
     started = time.perf_counter()
     options, description = job.options, job.description
@@ -148,8 +152,9 @@ def perform(job: Job) -> tuple[bytes, dict[str, float]]:
 class IrModule:
     """A llvmlite module in an LLVM context of its own; closing frees both, in the order that LLVM needs.
 
-    The process-wide context would keep every type and constant of every compilation for ever. Left to Python's
-    collector, the two may be freed in the wrong order, which crashes; hence the context is ours to free.
+    The process-wide context would keep every type and constant of every compilation for ever. Left
+    to Python's collector, the two may be freed in the wrong order, which crashes; hence the context
+    is ours to free.
     """
 
     __slots__ = ("_context", "module")

@@ -41,10 +41,10 @@ class LlvmPassError(XlaExplorerError):
 class LlvmPassStep(NamedTuple):
     """One run of one pass on one function (or the module).
 
-    number: position in the pipeline, from 0. name: LLVM's name of the pass (`LoopVectorizePass`, `X86 DAG->DAG
-    Instruction Selection`). function: the function, "" for the whole module. level: `ir` or `machine`. changed: whether
-    it changed anything; if not, before and after are the same text. before, after: LLVM IR or machine IR of what it
-    ran on.
+    number: position in the pipeline, from 0. name: LLVM's name of the pass (`LoopVectorizePass`,
+    `X86 DAG->DAG Instruction Selection`). function: the function, "" for the whole module. level:
+    `ir` or `machine`. changed: whether it changed anything; if not, before and after are the same
+    text. before, after: LLVM IR or machine IR of what it ran on.
     """
 
     number: int
@@ -63,8 +63,8 @@ class LlvmPassStep(NamedTuple):
 class LlvmRemark(NamedTuple):
     """One sentence of an LLVM pass about the code.
 
-    kind: `passed` (it did it), `missed` (it did not) or `analysis` (why). file, line, column: of the source, ""
-    and 0 if the IR has no location there (a loop's is that of its back branch).
+    kind: `passed` (it did it), `missed` (it did not) or `analysis` (why). file, line, column: of
+    the source, "" and 0 if the IR has no location there (a loop's is that of its back branch).
     """
 
     kind: str
@@ -87,11 +87,11 @@ def llvm_pass_trace(
 ) -> list[LlvmPassStep]:
     """Every pass of optimiser and code generator, in order, with the code before and after.
 
-    functions: follow only these (module passes are always in). changed_only: leave out passes that changed nothing.
-    machine_passes: False stops after the optimiser. The passes on LLVM IR inside the code generator (loop strength
-    reduction, code generation preparation) are not reported by LLVM's change printer; their effect shows in
-    instruction selection.
-    Raises LlvmIrError, LlvmPassError.
+    functions: follow only these (module passes are always in). changed_only: leave out passes that
+    changed nothing. machine_passes: False stops after the optimiser. The passes on LLVM IR inside
+    the code generator (loop strength reduction, code generation preparation) are not reported by
+    LLVM's change printer; their effect shows in instruction selection. Raises LlvmIrError,
+    LlvmPassError.
     """
     switches = ["-print-changed", "-print-loop-func-scope"]
     if functions:
@@ -181,9 +181,9 @@ def vectorization_remarks(
 ) -> list[LlvmRemark]:
     """What LLVM passes say about the code: what they did, what they did not, and why.
 
-    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well. The module is optimised once
-    per pass and kind, since LLVM prints neither. With `!dbg` locations in the IR, each remark has the line of the
-    source file. Raises LlvmIrError, LlvmPassError.
+    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well. The module
+    is optimised once per pass and kind, since LLVM prints neither. With `!dbg` locations in the IR,
+    each remark has the line of the source file. Raises LlvmIrError, LlvmPassError.
     """
     rounds = [(kind, name) for name in passes for kind in REMARK_KINDS]
     silent = [f"{switch}={_NOTHING}" for switch in REMARK_KINDS.values()]

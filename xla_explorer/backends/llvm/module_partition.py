@@ -39,9 +39,10 @@ class _Definition:
 def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
     """At most `parts` modules of about equal size; just `[ir_text]` where a cut would not pay or is not possible.
 
-    minimum_lines: no part gets less code than this. Names stay as they are; functions with internal linkage that are
-    used across a cut become hidden. A module with mutable local variables, aliases, or inline module assembly
-    stays whole. The cut depends on the text and the number of parts only.
+    minimum_lines: no part gets less code than this. Names stay as they are; functions with internal
+    linkage that are used across a cut become hidden. A module with mutable local variables,
+    aliases, or inline module assembly stays whole. The cut depends on the text and the number of
+    parts only.
     """
     entities = _split(ir_text)
     if entities is None or parts < 2:
@@ -66,8 +67,9 @@ def separate_functions(
 ) -> tuple[str, str]:
     """Two modules: the functions that need another effort, and those that need this one; either may be empty.
 
-    All is one module where a cut is not possible, or does not pay: the latter have less than `minimum_lines`, or the others
-    have less than `small_rest` and nothing but calls in loops (they then count as the latter).
+    All is one module where a cut is not possible, or does not pay: the latter have less than
+    `minimum_lines`, or the others have less than `small_rest` and nothing but calls in loops (they
+    then count as the latter).
     """
     entities = _split(ir_text) if effort.attribute in ir_text else None
     if entities is None:

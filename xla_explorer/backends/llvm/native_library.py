@@ -87,12 +87,14 @@ def prepare_host() -> None:
 class NativeLibrary:
     """One or more object files, linked into this process as a library of their own.
 
-    object_bytes: an object, or several that refer to each other. symbols: addresses for names that the objects leave
-    undefined. exports: the names whose addresses are wanted. process_symbols: names that are still undefined are looked
-    up in this process (libm, libc). Every library has its own name space: equal symbol names in two libraries do not
-    meet. The code stays loaded until `close`, or until the library and all functions bound from it are gone.
+    object_bytes: an object, or several that refer to each other. symbols: addresses for names that
+    the objects leave undefined. exports: the names whose addresses are wanted. process_symbols:
+    names that are still undefined are looked up in this process (libm, libc). Every library has its
+    own name space: equal symbol names in two libraries do not meet. The code stays loaded until
+    `close`, or until the library and all functions bound from it are gone.
 
-    Programs for a CPU that has more than this one (XLA_EXPLORER_TARGET) can be loaded, which verifies them; calling them is refused.
+    Programs for a CPU that has more than this one (XLA_EXPLORER_TARGET) can be loaded, which
+    verifies them; calling them is refused.
 
     Raises NativeLinkError.
     """
@@ -146,8 +148,9 @@ class NativeLibrary:
     ) -> Callable[..., Any]:
         """A Python function (ctypes) on an exported symbol; it keeps the library loaded.
 
-        release_gil: other Python threads run meanwhile (about 0.2 us a call more). Calls raise TargetAboveMachineError where the CPU
-        that the process compiles for has more than this machine's.
+        release_gil: other Python threads run meanwhile (about 0.2 us a call more). Calls raise
+        TargetAboveMachineError where the CPU that the process compiles for has more than this
+        machine's.
         """
         if (why := why_not_here(host_target())) is not None:
             return _refusing(why)

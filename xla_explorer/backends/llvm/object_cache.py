@@ -80,8 +80,8 @@ class ObjectCache:
 
     All methods are safe from several threads and several processes; none raises for a disk problem.
 
-    folder: None for the platform's cache folder. max_bytes: bound of the folder. memory_bytes: bound of the layer in
-    memory. enabled=False makes every `get` a miss and every `put` nothing.
+    folder: None for the platform's cache folder. max_bytes: bound of the folder. memory_bytes:
+    bound of the layer in memory. enabled=False makes every `get` a miss and every `put` nothing.
     """
 
     def __init__(

@@ -44,12 +44,14 @@ class TargetAboveMachineError(TargetError):
 class TargetDescription:
     """Everything that decides which machine code comes out of the same LLVM IR; part of every cache key.
 
-    triple: LLVM target triple. cpu, features: as LLVM spells them (`znver5`, `+avx2,+fma`); empty is the baseline.
-    relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model: `jitdefault` for code that is loaded
-    into this process, `default` or `small` for object files. abi_name: RISC-V needs one (`lp64d`).
-    vector_register_bits: width of the vectors that programs are written with, by our kernels and by LLVM's vectoriser alike, 0 without
-    SIMD; scalable vectors (SVE, RVV) count with their least width. widest_register_bits: what the CPU has; more than the former only
-    where somebody asked for narrower vectors. has_fma: one instruction for a * b + c in f32 and f64.
+    triple: LLVM target triple. cpu, features: as LLVM spells them (`znver5`, `+avx2,+fma`); empty
+    is the baseline. relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model:
+    `jitdefault` for code that is loaded into this process, `default` or `small` for object files.
+    abi_name: RISC-V needs one (`lp64d`). vector_register_bits: width of the vectors that programs
+    are written with, by our kernels and by LLVM's vectoriser alike, 0 without SIMD; scalable
+    vectors (SVE, RVV) count with their least width. widest_register_bits: what the CPU has; more
+    than the former only where somebody asked for narrower vectors. has_fma: one instruction for a *
+    b + c in f32 and f64.
     """
 
     triple: str
@@ -186,7 +188,8 @@ def detected_target() -> TargetDescription:
 def host_target() -> TargetDescription:
     """The CPU that programs for this process are made for: this machine's, or what XLA_EXPLORER_TARGET says instead.
 
-    Raises TargetRequestError for a variable that does not parse, TargetError for a CPU that LLVM does not know.
+    Raises TargetRequestError for a variable that does not parse, TargetError for a CPU that LLVM
+    does not know.
     """
     return _requested_target(target_request())
 
@@ -243,8 +246,8 @@ _LEVEL_FEATURES = {
 def why_not_here(description: TargetDescription) -> Reason | None:
     """None where this machine executes code for the target, else what it lacks.
 
-    Features are compared where they are known by name (those of the levels, and those that are spelled out); of a CPU by another name
-    only the width of its registers is known.
+    Features are compared where they are known by name (those of the levels, and those that are
+    spelled out); of a CPU by another name only the width of its registers is known.
     """
     return _lacking(description, detected_target())
 

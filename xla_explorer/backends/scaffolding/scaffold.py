@@ -49,8 +49,9 @@ class Scaffold:
 def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaffold:
     """Write the package of a new backend.
 
-    name: of the backend, lower case with hyphens. scenario: 1 (another CPU by its LLVM triple), 2 (no CPU, with an LLVM backend), 3 (no
-    LLVM). output: the folder, default `./xla_explorer_NAME`. ScaffoldError when a name is taken, or the folder holds something.
+    name: of the backend, lower case with hyphens. scenario: 1 (another CPU by its LLVM triple), 2
+    (no CPU, with an LLVM backend), 3 (no LLVM). output: the folder, default `./xla_explorer_NAME`.
+    ScaffoldError when a name is taken, or the folder holds something.
     """
     if scenario not in SCENARIOS:
         raise ScaffoldError(

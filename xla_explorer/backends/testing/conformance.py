@@ -138,10 +138,12 @@ def conformance(
 ) -> Conformance:
     """Run a program for each opcode and element type and compare with the evaluator: a small one, for f32 one of several tiles as well.
 
-    backend: a registered name, or a Platform. opcodes, types: only these. A program is `ok`; `refused` with a Reason (it may have run on
-    the evaluator all the same); `wrong`; or `crashed` with anything but a Reason. The first of the last two is minimised: smaller
-    sizes, then an earlier root. isolate: run in a child process, so that native code that dies is `crashed` with its signal too; only for
-    installed backends, by name. XlaExplorerError for an opcode without a program.
+    backend: a registered name, or a Platform. opcodes, types: only these. A program is `ok`;
+    `refused` with a Reason (it may have run on the evaluator all the same); `wrong`; or `crashed`
+    with anything but a Reason. The first of the last two is minimised: smaller sizes, then an
+    earlier root. isolate: run in a child process, so that native code that dies is `crashed` with
+    its signal too; only for installed backends, by name. XlaExplorerError for an opcode without a
+    program.
     """
     found = platform(backend) if isinstance(backend, str) else backend
     chosen = set(opcodes) if opcodes is not None else None

@@ -277,7 +277,8 @@ def contract(backend: str | Platform, *, sample: int = 1) -> Contract:
 
     `.require()` raises when a promise is broken; never raises itself.
 
-    sample: whether supports() tells the truth is asked about every `sample`-th program only; running all is what takes time.
+    sample: whether supports() tells the truth is asked about every `sample`-th program only;
+    running all is what takes time.
     """
     found = platform(backend) if isinstance(backend, str) else backend
     subject = Subject(found, sample)

@@ -37,8 +37,9 @@ class OpcodeProgram(NamedTuple):
     types: element types it makes sense for. body: lines of the entry. functions: computations
     before it.
 
-    values: how its arguments are drawn: `any` (both signs), `positive` (0.5 to 2), `unit` (inside -1 .. 1), `spd` (symmetric, positive
-    definite), `index` (0 to 9), `small` (shift counts, -3 .. 3), `special` (NaN, infinities and zeros of both signs among them).
+    values: how its arguments are drawn: `any` (both signs), `positive` (0.5 to 2), `unit` (inside
+    -1 .. 1), `spd` (symmetric, positive definite), `index` (0 to 9), `small` (shift counts, -3 ..
+    3), `special` (NaN, infinities and zeros of both signs among them).
     """
 
     opcode: str

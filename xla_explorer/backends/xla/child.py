@@ -43,11 +43,13 @@ class XlaChild:
 
     `close`, being forgotten, or the end of Python ends both.
 
-    Its limits are those of `foundation.limits.bounds` where it is made; where none hold there, a request has those where it is asked.
-    The start of the process, which loads jaxlib, is not counted.
+    Its limits are those of `foundation.limits.bounds` where it is made; where none hold there, a
+    request has those where it is asked. The start of the process, which loads jaxlib, is not
+    counted.
 
-    flags: of XLA, in addition. python: of another environment, or that environment's folder. dumped: of which passes XLA
-    writes down what they made, a regular expression; empty: of none, only both ends.
+    flags: of XLA, in addition. python: of another environment, or that environment's folder.
+    dumped: of which passes XLA writes down what they made, a regular expression; empty: of none,
+    only both ends.
     """
 
     def __init__(

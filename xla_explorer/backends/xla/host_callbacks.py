@@ -29,8 +29,9 @@ class HostCallbackWarning(UserWarning):
 def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...]]:
     """Return the module without calls of host functions, and the names of those that surely run and whose results are zeros instead.
 
-    A module without such calls is returned as it is, else a copy: a call without results goes, one with results becomes zeros of their
-    shapes. A warning names each. A call in a branch of a conditional may never run: checks of errors are such calls.
+    A module without such calls is returned as it is, else a copy: a call without results goes, one
+    with results becomes zeros of their shapes. A warning names each. A call in a branch of a
+    conditional may never run: checks of errors are such calls.
     """
     if not any(_is_callback(i) for i in module.instructions()):
         return module, ()

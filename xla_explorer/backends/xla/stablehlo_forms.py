@@ -66,7 +66,8 @@ def _replace_copy(done: HloInstruction) -> None:
 def _is_elementwise(fusion: HloInstruction) -> bool:
     """Return whether a fusion is one elementwise loop, of which XLA:CPU makes a kernel.
 
-    Layouts inside of fusions are lost on the way, and XLA assigns none there; so are configurations.
+    Layouts inside of fusions are lost on the way, and XLA assigns none there; so are
+    configurations.
     """
     return fusion.attributes.get("kind") == "kLoop" and all(
         i.shape.is_array and (i.opcode.elementwise or i.opcode.name in _SPREAD)

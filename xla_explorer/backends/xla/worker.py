@@ -87,7 +87,8 @@ class Worker:
     def _placed(self, arrays: list[Any], before: list[Any]) -> list[Any]:
         """Arguments on the device: those of the run before, and anew the arguments that it donated.
 
-        The copy of a copy is the runtime's own memory, which alone can be donated: numpy's is taken as it is if it is aligned.
+        The copy of a copy is the runtime's own memory, which alone can be donated: numpy's is taken
+        as it is if it is aligned.
         """
         old = before or [None] * len(arrays)
         put = self.jax.device_put

@@ -154,8 +154,8 @@ class XlaCompiler:
 class XlaExecutable:
     """See `backends.interfaces.Executable`.
 
-    restored: XLA's names of instructions to ours. refusal: why it must not run. zeroed: calls of host functions whose results are zeros, so
-    that times can be measured and values cannot be had.
+    restored: XLA's names of instructions to ours. refusal: why it must not run. zeroed: calls of
+    host functions whose results are zeros, so that times can be measured and values cannot be had.
     """
 
     def __init__(
@@ -175,7 +175,8 @@ class XlaExecutable:
 
         Raises
         ------
-            UnsupportedOpcodeError: a collective between several devices; the child has one, whose value alone would be an answer.
+            UnsupportedOpcodeError: a collective between several devices; the child has one, whose
+            value alone would be an answer.
         """
         if self.zeroed:
             raise UnsupportedOpcodeError(

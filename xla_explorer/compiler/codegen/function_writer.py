@@ -76,8 +76,8 @@ class OpenLoop:
 class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
-    unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which generic pointers lead to.
-    effort: what LLVM's optimiser must do to the function.
+    unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which
+    generic pointers lead to. effort: what LLVM's optimiser must do to the function.
     """
 
     __slots__ = (
@@ -304,8 +304,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     ) -> Iterator[str | int]:
         """`for (i64 i = start; i < extent; i += step)`; unless both are constant, the body runs at least once, so extent must exceed start.
 
-        An extent of one (both constant) makes no loop: the index is then the constant start. A constant range without elements makes a
-        body that nothing branches to, so values made there must not be used behind it.
+        An extent of one (both constant) makes no loop: the index is then the constant start. A
+        constant range without elements makes a body that nothing branches to, so values made there
+        must not be used behind it.
         """
         if isinstance(extent, int) and isinstance(start, int) and extent <= start:
             body, behind = self.fresh_label(stem), self.fresh_label(f"{stem}.end")

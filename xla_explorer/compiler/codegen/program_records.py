@@ -20,8 +20,8 @@ class BufferSlice(NamedTuple):
 class ProgramRow(NamedTuple):
     """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
 
-    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library or not. refused: the other ways that were
-    asked before (see `placement`), with what they said.
+    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library
+    or not. refused: the other ways that were asked before (see `placement`), with what they said.
     """
 
     number: int
@@ -39,7 +39,8 @@ class KernelDecision(NamedTuple):
 
     accepted: whether it was done; the reason says why not, or what spoke for it.
 
-    kind: `parallel` (shares for several threads), `row-blocks` (parts that one thread does one after the other), `loop-vectorization`.
+    kind: `parallel` (shares for several threads), `row-blocks` (parts that one thread does one
+    after the other), `loop-vectorization`.
     """
 
     instruction: int

@@ -10,9 +10,10 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 class WrittenSchedule(NamedTuple):
     """The schedule of one instruction's kernel.
 
-    by: `user` or `policy`. directives: their text. parts: if a policy makes several kernels of one nest, launched one after the other, the
-    nest that each begins with and its directives; the whole has none then. start: the nest that the directives change; None for that of
-    `form` (see `nest.kernel.form_of_nest`).
+    by: `user` or `policy`. directives: their text. parts: if a policy makes several kernels of one
+    nest, launched one after the other, the nest that each begins with and its directives; the whole
+    has none then. start: the nest that the directives change; None for that of `form` (see
+    `nest.kernel.form_of_nest`).
     """
 
     by: str

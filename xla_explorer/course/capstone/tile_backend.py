@@ -41,8 +41,9 @@ def register_tiles(load: Load) -> TileMachine:
     Parameters
     ----------
     load
-        Of an optimised module and the machine: a function of the list of arguments that returns the result's array. It is called once for
-        each compile; an exception that it raises is that of `xe.compile`.
+        Of an optimised module and the machine: a function of the list of arguments that returns the
+        result's array. It is called once for each compile; an exception that it raises is that of
+        `xe.compile`.
 
     Returns
     -------

@@ -60,14 +60,18 @@ class TileMachine:
 
     A row and a column in `load` and `store` count tiles, not elements. What instructions do:
 
-    - ("load", tile, array, row, column) and ("store", array, row, column, tile): the DMA engine, 12 cycles.
-    - ("dot", c, a, b): the matrix unit adds the product of the tiles a and b to the tile c, 8 cycles.
-    - ("fill", c, number), ("transpose", c, a), the names in UNARY as ("negate", c, a), those in BINARY as ("add", c, a, b), and
-      ("add-rows", c, a) and ("maximum-rows", c, a), which leave what they combined of a row in all columns of that row of c: the vector
-      unit, 8 cycles, or 16 for divide, exponential and tanh.
+    - ("load", tile, array, row, column) and ("store", array, row, column, tile): the DMA engine, 12
+      cycles.
+    - ("dot", c, a, b): the matrix unit adds the product of the tiles a and b to the tile c, 8
+      cycles.
+    - ("fill", c, number), ("transpose", c, a), the names in UNARY as ("negate", c, a), those in
+      BINARY as ("add", c, a, b), and ("add-rows", c, a) and ("maximum-rows", c, a), which leave
+      what they combined of a row in all columns of that row of c: the vector unit, 8 cycles, or 16
+      for divide, exponential and tanh.
 
-    Each unit takes its instructions in the order of the program, and starts one as soon as it is idle and the tiles and the places in
-    memory that the instruction needs are ready. So the order of a program decides whether loads run beside products.
+    Each unit takes its instructions in the order of the program, and starts one as soon as it is
+    idle and the tiles and the places in memory that the instruction needs are ready. So the order
+    of a program decides whether loads run beside products.
 
     Attributes
     ----------
@@ -124,7 +128,8 @@ class TileMachine:
         Raises
         ------
         TileMachineError
-            An instruction that cannot be read, a tile or an array that is not there, a tile that is read before anything was put into it.
+            An instruction that cannot be read, a tile or an array that is not there, a tile that is
+            read before anything was put into it.
         """
         tiles: list[Array | None] = [None] * TILES
         idle: dict[str, int] = {}

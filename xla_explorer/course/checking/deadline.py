@@ -121,8 +121,9 @@ class Watch:
     def _disarm(self) -> None:
         """No exception comes after this, not even one that was on its way.
 
-        One that was sent is replaced by another, which arrives here. To take it back instead would leave CPython's mark that something is
-        pending, and under a profiler or a debugger the interpreter then goes round in circles (3.11: RESUME in DO_TRACING).
+        One that was sent is replaced by another, which arrives here. To take it back instead would
+        leave CPython's mark that something is pending, and under a profiler or a debugger the
+        interpreter then goes round in circles (3.11: RESUME in DO_TRACING).
         """
         while True:
             try:

@@ -55,8 +55,9 @@ def random_program(
 ) -> HloModule:
     """A program of up to `size` operations on f32 and s32 arrays; several stay dead.
 
-    duplicates: how often an earlier operation is written again. constants: how often an operand is a constant. identities: take the
-    constants 0, -0, 1, and write double negations and double transposes.
+    duplicates: how often an earlier operation is written again. constants: how often an operand is
+    a constant. identities: take the constants 0, -0, 1, and write double negations and double
+    transposes.
     """
     choice = seeded(seed)
     b = HloBuilder("program", locations=False)

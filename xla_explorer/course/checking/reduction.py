@@ -28,8 +28,9 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
 
     `module` is left alone.
 
-    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or what others read as the result. What
-    is too slow or too large, or ends its process, is not made smaller: so would each trial.
+    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or
+    what others read as the result. What is too slow or too large, or ends its process, is not made
+    smaller: so would each trial.
     """
     trials = 0
     progress = failure.code not in (TOO_SLOW, TOO_LARGE, CRASHED)

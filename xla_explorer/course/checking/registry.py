@@ -86,12 +86,14 @@ def exercise(
     Returns
     -------
     callable
-        A decorator. Declaring a name again replaces the exercise, so that a notebook cell can be run again.
+        A decorator. Declaring a name again replaces the exercise, so that a notebook cell can be
+        run again.
 
     Raises
     ------
     ExerciseExistsError
-        Another module has declared the name: a notebook cannot replace an exercise of the course or of a lecturer's file.
+        Another module has declared the name: a notebook cannot replace an exercise of the course or
+        of a lecturer's file.
 
     Examples
     --------
@@ -129,7 +131,8 @@ def hidden(name: str) -> Callable[[Checker], Checker]:
     Returns
     -------
     callable
-        A decorator of a generator like that of `xe.course.exercise`; the function's name is shown in the grade.
+        A decorator of a generator like that of `xe.course.exercise`; the function's name is shown
+        in the grade.
 
     Raises
     ------
@@ -196,9 +199,10 @@ def exercises() -> dict[str, Exercise]:
 def check(name: str, answer: Any) -> CheckResult:
     """Check an answer to an exercise of the course.
 
-    The result is true when the exercise is solved. It shows itself with the smallest counter-example, what was expected and got, and the
-    next step. An exception of the answer's own code is a failed check, not an error here; NotImplementedError (what the stubs raise) means
-    "not solved yet". One call of the answer may compute for `xe.options.timeout` seconds, or 10.
+    The result is true when the exercise is solved. It shows itself with the smallest
+    counter-example, what was expected and got, and the next step. An exception of the answer's own
+    code is a failed check, not an error here; NotImplementedError (what the stubs raise) means "not
+    solved yet". One call of the answer may compute for `xe.options.timeout` seconds, or 10.
 
     Parameters
     ----------

@@ -33,7 +33,8 @@ class Failure(NamedTuple):
 
     code: kebab-case, the same for the same kind of mistake; message: one sentence.
 
-    module: the program that shows it. arguments: what it was run on. expected, got: both sides, as text. hint: the next step.
+    module: the program that shows it. arguments: what it was run on. expected, got: both sides, as
+    text. hint: the next step.
     """
 
     code: str
@@ -61,8 +62,9 @@ class ExerciseNotPassedError(XlaExplorerError, AssertionError):
 class CheckResult(Report):
     """The answer of `xe.course.check`. True when the exercise is solved.
 
-    status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that did not, as small as it could be made.
-    error: the exception of the student's code, where there was one. note: a sentence beside it, for example a score.
+    status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that
+    did not, as small as it could be made. error: the exception of the student's code, where there
+    was one. note: a sentence beside it, for example a score.
     """
 
     def __init__(

@@ -51,8 +51,9 @@ class Cell(NamedTuple):
 class Grade(Report):
     """Answer of `xe.course.grade`: one notebook's exercises.
 
-    file: the notebook's name. passed, of: how many exercises (and hidden checks) are solved, of how many. exercises: a dictionary for each,
-    with exercise, status, cases, tries, code, message, hint. remarks: cells that raised, did not end, or ended the process.
+    file: the notebook's name. passed, of: how many exercises (and hidden checks) are solved, of how
+    many. exercises: a dictionary for each, with exercise, status, cases, tries, code, message,
+    hint. remarks: cells that raised, did not end, or ended the process.
     """
 
     def __init__(self, file: str, judged: list[dict[str, Any]], remarks: list[str]) -> None:
@@ -82,21 +83,25 @@ def grade(
 ) -> Grade:
     """Run a student's notebook in a process of its own, and judge its answers.
 
-    All code cells run from top to bottom; what raises is noted and does not stop the others. A cell that does not end, or ends the process,
-    is left out and the notebook is run again without it. Each exercise counts by its last answer that a cell checked.
+    All code cells run from top to bottom; what raises is noted and does not stop the others. A cell
+    that does not end, or ends the process, is left out and the notebook is run again without it.
+    Each exercise counts by its last answer that a cell checked.
 
     Parameters
     ----------
     notebook
         The file.
     hidden
-        A Python file with further checks, declared by `xe.course.hidden`; it is read in the child after the last cell.
+        A Python file with further checks, declared by `xe.course.hidden`; it is read in the child
+        after the last cell.
     variant
-        Judge on the random programs of this number instead of those that the notebook shows: one number for each group of students.
+        Judge on the random programs of this number instead of those that the notebook shows: one
+        number for each group of students.
     seconds
         What a cell may take, and what judging may take.
     memory
-        Bytes that the notebook may use; None is no limit (of isolated and other child processes the limit is theirs).
+        Bytes that the notebook may use; None is no limit (of isolated and other child processes the
+        limit is theirs).
 
     Returns
     -------
@@ -218,7 +223,8 @@ def _is_judgement(one: Any) -> bool:
 def _hidden_titles(checks: str) -> list[tuple[str, str]]:
     """List the hidden checks that a file declares, as (exercise, title in the grade), by reading its text.
 
-    The child could be kept from running them by the notebook's code; the file itself cannot be changed there.
+    The child could be kept from running them by the notebook's code; the file itself cannot be
+    changed there.
     """
     try:
         tree = ast.parse(checks)

@@ -46,7 +46,8 @@ class GradedNotebook:
     def judge(self, variant: int, hidden: str) -> list[Judgement]:
         """Judge the last answer to each exercise again: on other random programs, and by the lecturer's own checks.
 
-        variant: which random programs; 0 keeps what the notebook's check said. hidden: the text of a Python file that declares checks.
+        variant: which random programs; 0 keeps what the notebook's check said. hidden: the text of
+        a Python file that declares checks.
         """
         if hidden:
             exec(compile(hidden, "<hidden checks>", "exec"), {"__name__": "hidden_checks"})

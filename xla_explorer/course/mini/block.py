@@ -26,8 +26,8 @@ def transformer_block(
     Returns
     -------
     HloModule
-        Parameters: x[rows,width], the matrices of query, key, value and output, gain and bias of the normalisation, and the two
-        matrices of the layer. Result: f32[rows,width].
+        Parameters: x[rows,width], the matrices of query, key, value and output, gain and bias of
+        the normalisation, and the two matrices of the layer. Result: f32[rows,width].
 
     Examples
     --------

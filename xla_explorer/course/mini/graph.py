@@ -42,8 +42,9 @@ class Node:
     operands
         The nodes that it reads, in the order of the text.
     attributes
-        parameter: `number`. constant: `value`. broadcast, transpose: `dimensions`. reduce: `dimensions`, and `kind` (add or maximum).
-        dot: `lhs_contracting`, `rhs_contracting`, `lhs_batch`, `rhs_batch`. Dimensions are tuples.
+        parameter: `number`. constant: `value`. broadcast, transpose: `dimensions`. reduce:
+        `dimensions`, and `kind` (add or maximum). dot: `lhs_contracting`, `rhs_contracting`,
+        `lhs_batch`, `rhs_batch`. Dimensions are tuples.
 
     Examples
     --------

@@ -56,14 +56,16 @@ def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
     Parameters
     ----------
     name
-        parse, simplify, fuse, allocate, emit or compile: the file is `NAME.py` and defines a function of that name.
+        parse, simplify, fuse, allocate, emit or compile: the file is `NAME.py` and defines a
+        function of that name.
     folder
         Where the files are.
 
     Returns
     -------
     callable
-        The function. The file is read at each call of `part`, so that what was written last is what runs.
+        The function. The file is read at each call of `part`, so that what was written last is what
+        runs.
 
     Raises
     ------

@@ -16,8 +16,9 @@ class Program:
     Parameters
     ----------
     ir
-        LLVM IR text that defines `void @run(ptr %x0, ..., ptr %arena, ptr %out, i64 %n)`: a pointer for each parameter, the memory of
-        stored values, the result's memory, and a number that is of no use here.
+        LLVM IR text that defines `void @run(ptr %x0, ..., ptr %arena, ptr %out, i64 %n)`: a pointer
+        for each parameter, the memory of stored values, the result's memory, and a number that is
+        of no use here.
     arena
         How many floats the stored values need.
     shape
@@ -26,7 +27,8 @@ class Program:
     Attributes
     ----------
     seconds
-        What each run of the last call took, in seconds: the kernel's own time, without messages to the child.
+        What each run of the last call took, in seconds: the kernel's own time, without messages to
+        the child.
     """
 
     def __init__(self, ir: str, arena: int, shape: tuple[int, ...]) -> None:

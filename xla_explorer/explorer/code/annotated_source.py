@@ -293,9 +293,10 @@ def _times(session: Compilation) -> dict[str, float]:
 class RelationRow(NamedTuple):
     """One line of code, or an instruction without code of its own (stage and code are empty then, number is 0).
 
-    line: of the source. instruction, opcode: of the result. sources: instructions as written. kernel: the step that computes it. us: what
-    that takes in one run, measured where there is a profile, else estimated. bytes: read and written by it in one run (estimate). number:
-    of the line in its stage.
+    line: of the source. instruction, opcode: of the result. sources: instructions as written.
+    kernel: the step that computes it. us: what that takes in one run, measured where there is a
+    profile, else estimated. bytes: read and written by it in one run (estimate). number: of the
+    line in its stage.
     """
 
     line: str

@@ -17,8 +17,9 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: Any = None) -> str:
     """The time of some kernels of a compile as words; empty where nothing is known.
 
-    emulation: of the same program, if there was one. Measured times name the machine. Of an emulated program there is what the emulator
-    counted, and the estimate of the device's cost model, never the emulator's time.
+    emulation: of the same program, if there was one. Measured times name the machine. Of an
+    emulated program there is what the emulator counted, and the estimate of the device's cost
+    model, never the emulator's time.
     """
     if not steps:
         return ""

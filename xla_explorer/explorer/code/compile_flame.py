@@ -107,8 +107,8 @@ def flame_of_session(session: Compilation, *, rules: bool, llvm: bool) -> FlameS
 class CompileFlame(Report):
     """root: the whole compile, a FlameSpan with `name`, `ms` and `parts`.
 
-    Rules and LLVM's passes are timed by a run of their own, LLVM's in one thread; a phase that took less, because objects were cached or
-    threads shared it, is as long as its parts.
+    Rules and LLVM's passes are timed by a run of their own, LLVM's in one thread; a phase that took
+    less, because objects were cached or threads shared it, is as long as its parts.
     """
 
     def __init__(self, root: FlameSpan) -> None:

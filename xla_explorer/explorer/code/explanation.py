@@ -28,9 +28,10 @@ MOST_CODE_LINES = 40
 class Explanation(Report):
     """One instruction.
 
-    name; definition: its line of HLO as it was last; summary: what its opcode does; line: where it came from; state: where it is in the
-    result; history: its life, a sentence a line; decisions: those that it took part in; code: stage -> the lines made from it;
-    accesses: those of them that load or store.
+    name; definition: its line of HLO as it was last; summary: what its opcode does; line: where it
+    came from; state: where it is in the result; history: its life, a sentence a line; decisions:
+    those that it took part in; code: stage -> the lines made from it; accesses: those of them that
+    load or store.
     """
 
     def __init__(

@@ -59,8 +59,8 @@ def _function_times(compilation: Compilation) -> dict[str, float]:
 def kept_lines(compilation: Compilation, stage: str, lines: Sequence[TextLine]) -> list[TextLine]:
     """At most MOST_PANE_LINES of the lines of a stage, those of the kernels that take most time, each with its number.
 
-    The function of a kernel is kept whole; of other texts, such as HLO, single lines are. What lies between is counted in a line of its
-    own.
+    The function of a kernel is kept whole; of other texts, such as HLO, single lines are. What lies
+    between is counted in a line of its own.
     """
     if len(lines) <= MOST_PANE_LINES:
         return list(lines)

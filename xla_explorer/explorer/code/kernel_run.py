@@ -49,7 +49,8 @@ class KernelRun(Report):
     kernel, schedule : str
         Its name and the text of its directives.
     equal : bool
-        Whether the values are the evaluator's (within its tolerance) and, unless a directive reorders sums, the plain nest's bit by bit.
+        Whether the values are the evaluator's (within its tolerance) and, unless a directive
+        reorders sums, the plain nest's bit by bit.
     values : str
         The same in a sentence, with the largest error.
     nest_diff, code_diff : str
@@ -169,7 +170,8 @@ class CountedRun(KernelRun):
     Attributes
     ----------
     default, scheduled : dict of int
-        Counters of the emulator; `conflicts` are passes beyond the first that accesses to shared memory take.
+        Counters of the emulator; `conflicts` are passes beyond the first that accesses to shared
+        memory take.
     findings : list of str
         What the emulator found in the scheduled kernel, races among it: then it is not equal.
     """

@@ -51,7 +51,8 @@ class KernelSchedule(Schedule, Report):
     directives : tuple of Directive
         What is done, in order; `str(schedule)` is their text.
     written_by : str
-        Who makes the kernel that runs: `user` or `policy` by this schedule, or a `writer` that knows no nests.
+        Who makes the kernel that runs: `user` or `policy` by this schedule, or a `writer` that
+        knows no nests.
     refused : tuple of (str, Reason)
         Directives that the policy wanted and that were refused.
     """
@@ -92,8 +93,9 @@ class KernelSchedule(Schedule, Report):
         Returns
         -------
         KernelRun
-            Whether the values are equal, both times, the estimate, llvm-mca's figures where it is there, and what differs in nest and
-            assembly. On a GPU the counters of the emulator instead of times.
+            Whether the values are equal, both times, the estimate, llvm-mca's figures where it is
+            there, and what differs in nest and assembly. On a GPU the counters of the emulator
+            instead of times.
         """
         return run_beside_default(self, self.session, self.instruction, arrays, repeats)
 

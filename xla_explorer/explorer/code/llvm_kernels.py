@@ -61,7 +61,8 @@ def llvm_setting(session: Compilation) -> LlvmSetting:
 def kernel_ir(session: Compilation, function: str | None = None) -> str:
     """The session's LLVM IR with the HLO instructions as debug locations: all of it, or a function with what it calls.
 
-    The function is made visible from outside, so that LLVM does not drop what nothing calls any more.
+    The function is made visible from outside, so that LLVM does not drop what nothing calls any
+    more.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.debug_lines import with_debug_lines

@@ -17,7 +17,8 @@ TIME_COLUMNS = ["pass", "level", "ms", "share", "runs"]
 def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
     """One row an LLVM pass, the longest first: pass, level (`ir` or `machine`), ms of processor time by LLVM's own clock, share, runs.
 
-    kernel: of one kernel alone. A second compilation in a child process, in which nothing else runs; all threads of the first are one here.
+    kernel: of one kernel alone. A second compilation in a child process, in which nothing else
+    runs; all threads of the first are one here.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_times

@@ -67,8 +67,9 @@ def llvm_passes(
 ) -> WideFrame:
     """One row a run of an LLVM pass on a kernel (or on the whole module), in order.
 
-    level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing changed. Where a pass changes the form of
-    the code (instruction selection makes machine code of IR) it is all new. XlaExplorerError for a kernel that is not there.
+    level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing
+    changed. Where a pass changes the form of the code (instruction selection makes machine code of
+    IR) it is all new. XlaExplorerError for a kernel that is not there.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
@@ -116,7 +117,8 @@ def llvm_passes(
 def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
     """One row a remark: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source line it is about.
 
-    A kernel that code generation finishes itself, and of which LLVM says nothing, has a row `finished` that says so.
+    A kernel that code generation finishes itself, and of which LLVM says nothing, has a row
+    `finished` that says so.
 
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
     """
@@ -159,10 +161,10 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
 def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     """llvm-mca's estimate of every innermost loop of the machine code, most cycles first; of one kernel or of all.
 
-    cycles: of one iteration, from a simulation of 100, all loads served by the nearest cache. block_throughput: the least that the
-    execution units allow. bottleneck: the busiest resource, with its share. model: the processor that was simulated. lines: source
-    lines of its instructions.
-    XlaExplorerError when llvm-mca is not installed.
+    cycles: of one iteration, from a simulation of 100, all loads served by the nearest cache.
+    block_throughput: the least that the execution units allow. bottleneck: the busiest resource,
+    with its share. model: the processor that was simulated. lines: source lines of its
+    instructions. XlaExplorerError when llvm-mca is not installed.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.target_machine import host_target

@@ -40,8 +40,8 @@ class KernelLoops(NamedTuple):
     family : str
         The kind of its work.
     lines : list of TextLine
-        The nest as it runs (the plain one where a writer makes the kernel), each line with the instruction it computes; of an opaque
-        kernel one line.
+        The nest as it runs (the plain one where a writer makes the kernel), each line with the
+        instruction it computes; of an opaque kernel one line.
     schedule, steps : str, tuple of DirectiveStep
         The directives as text; each with what it changed.
     made_by : {"user", "policy", "writer"}
@@ -53,7 +53,8 @@ class KernelLoops(NamedTuple):
     nest : LoopNest or None
         The nest of `lines`.
     part : str
-        Which of several kernels that a policy makes of one nest, as `1 of 2`; empty where it makes one.
+        Which of several kernels that a policy makes of one nest, as `1 of 2`; empty where it makes
+        one.
     """
 
     name: str

@@ -45,7 +45,8 @@ class AccessPattern(NamedTuple):
     along : str
         The axis whose steps follow one another fastest.
     pattern : str
-        `contiguous`, `one element`, `every nth element`, `in pieces` (no constant step) or `gathered` (by values), along that axis.
+        `contiguous`, `one element`, `every nth element`, `in pieces` (no constant step) or
+        `gathered` (by values), along that axis.
     elements, bytes, element_bytes : int
         How many are accessed in one run, again and again; the size of one.
     distinct_bytes : int
@@ -57,7 +58,8 @@ class AccessPattern(NamedTuple):
     coalesced : float
         The least number of sectors for so many elements, over `warp_sectors`; 1 is the best.
     terms, constant : tuple of (str, int) or None, int
-        Elements from one step of an axis to the next, by name, None where the offset is not a sum of them; the offset where all axes begin.
+        Elements from one step of an axis to the next, by name, None where the offset is not a sum
+        of them; the offset where all axes begin.
     """
 
     access: str

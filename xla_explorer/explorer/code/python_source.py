@@ -36,8 +36,8 @@ class _File(NamedTuple):
 def python_pane(module: HloModule, source_lines: SourceLines) -> CodePane | None:
     """The lines around those that stack frames name, each file a section; None where no file can be read.
 
-    An instruction belongs to the user's line and, where a package made it, to the package's line too. Only names of files are shown, of a
-    package also the folders inside of it.
+    An instruction belongs to the user's line and, where a package made it, to the package's line
+    too. Only names of files are shown, of a package also the folders inside of it.
     """
     files: dict[str, _File] = {}
     for i in module.instructions():

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class Compare:
     """Compare compiles and programs.
 
-    `xe.compare(module, *arrays)` is one table for several backends, `xe.compare(session, other, *arrays)` two compiles beside each other.
-    `xe.compare.fusions`, `.programs`, `.signatures`, `.structure` and `.text` compare what their names say.
+    `xe.compare(module, *arrays)` is one table for several backends, `xe.compare(session, other,
+    *arrays)` two compiles beside each other. `xe.compare.fusions`, `.programs`, `.signatures`,
+    `.structure` and `.text` compare what their names say.
     """
 
     fusions = staticmethod(compare_fusions)
@@ -68,7 +69,8 @@ class Compare:
         *arrays
             The arguments, the same for all; random ones without.
         backends : sequence of str
-            The backends, or one text with commas. A GPU that is emulated runs once and has no times.
+            The backends, or one text with commas. A GPU that is emulated runs once and has no
+            times.
         repeats : int
             Timed runs.
         passes : str or PassPipeline
@@ -77,9 +79,10 @@ class Compare:
         Returns
         -------
         DataFrame
-            For each backend a row for the whole program and one for each kernel. Columns: backend, those of `Session.profile`, max_error
-            (largest error of the results over the largest value, against the evaluator, on the row of the whole program), status (`ok`, or
-            why the backend did not run). Of two sessions: a `Comparison`.
+            For each backend a row for the whole program and one for each kernel. Columns: backend,
+            those of `Session.profile`, max_error (largest error of the results over the largest
+            value, against the evaluator, on the row of the whole program), status (`ok`, or why the
+            backend did not run). Of two sessions: a `Comparison`.
         """
         if isinstance(module, Compilation) and arrays and isinstance(arrays[0], Compilation):
             other, given = arrays[0], arrays[1:]

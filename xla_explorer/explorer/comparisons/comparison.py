@@ -89,9 +89,10 @@ class Comparison(Report):
     def flips(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
         """What each fusion that both decided, and differently, is worth alone: a row each, the other session with it turned round.
 
-        Columns: kind, producer, consumer, what it `was` there and `is` here, granted, the change of kernels, bytes and predicted us; with
-        arrays also of the measured median us, the two in turns. A decision that is not granted alone (another has to come first) has its
-        reason in `granted`.
+        Columns: kind, producer, consumer, what it `was` there and `is` here, granted, the change of
+        kernels, bytes and predicted us; with arrays also of the measured median us, the two in
+        turns. A decision that is not granted alone (another has to come first) has its reason in
+        `granted`.
         """
         flipped = [
             row

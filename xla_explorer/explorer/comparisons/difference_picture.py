@@ -17,7 +17,8 @@ def difference_picture(
 ) -> PictureGraph:
     """The instructions of both sides, a pair as one node: all that differ and what they read or what reads them, up to MOST_NODES.
 
-    statuses: (left, right, status, what differs) of each instruction or pair. An edge that only the left side has is dashed.
+    statuses: (left, right, status, what differs) of each instruction or pair. An edge that only the
+    left side has is dashed.
     """
     pairs = list(statuses)
     key_of: dict[HloInstruction, int] = {}

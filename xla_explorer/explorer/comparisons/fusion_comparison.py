@@ -101,13 +101,14 @@ def compare_fusions(
     backends
         Two names; `xla` is the real one (extra `jax`).
     policies
-        Two fusion policies of the backend `cpu` in place of two backends: ("time", "xla") says without XLA what XLA:CPU would fuse, and
-        why.
+        Two fusion policies of the backend `cpu` in place of two backends: ("time", "xla") says
+        without XLA what XLA:CPU would fuse, and why.
 
     Returns
     -------
     FusionComparison
-        The edges of the graph that both fused, or one of them, and the reasons of those that ours did not.
+        The edges of the graph that both fused, or one of them, and the reasons of those that ours
+        did not.
 
     Examples
     --------

@@ -44,8 +44,9 @@ class Flip(NamedTuple):
 class FusionSearch(Report, Generic[C]):
     """What a search found.
 
-    trials: a row each, the compile as it is first. best: the session that was fastest, if it also beat the base by more than the spread
-    explains when both were timed again; else the base itself. confirmed_us: medians of (base, best) in that last timing, taken in turns.
+    trials: a row each, the compile as it is first. best: the session that was fastest, if it also
+    beat the base by more than the spread explains when both were timed again; else the base itself.
+    confirmed_us: medians of (base, best) in that last timing, taken in turns.
     """
 
     def __init__(

@@ -65,9 +65,11 @@ class TunedKernel(NamedTuple):
     kernel : str
         Its name.
     schedule : str or None
-        The directives of the winner; None where nothing beat the default kernel by more than the spread explains.
+        The directives of the winner; None where nothing beat the default kernel by more than the
+        spread explains.
     default_us, tuned_us : float
-        Least times of one run; equal where there is no winner. On a GPU: of its description, for what the emulator counts.
+        Least times of one run; equal where there is no winner. On a GPU: of its description, for
+        what the emulator counts.
     ratio : float
         The median of winner / default over rounds taken in turns; on a GPU that of these times.
     schedules, tried : int
@@ -92,7 +94,8 @@ class TunedKernel(NamedTuple):
 class Tuned(Report, Generic[C]):
     """The result of `xe.tune`.
 
-    kernels: a TunedKernel each. base: the session that was tuned. schedules: the winners as text, for `xe.compile(..., schedules=...)`.
+    kernels: a TunedKernel each. base: the session that was tuned. schedules: the winners as text,
+    for `xe.compile(..., schedules=...)`.
     """
 
     def __init__(self, base: C, kernels: list[TunedKernel]) -> None:

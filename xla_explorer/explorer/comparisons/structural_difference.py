@@ -125,7 +125,8 @@ class StructuralDifference(Report):
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
     """Pair the instructions of two modules and say what is the same, changed, moved, or only on one side.
 
-    It works without any common history; `xla_explorer.hlo.analysis.module_matching` has the evidence that pairs two instructions.
+    It works without any common history; `xla_explorer.hlo.analysis.module_matching` has the
+    evidence that pairs two instructions.
 
     Parameters
     ----------

@@ -16,7 +16,8 @@ PrintedLine = tuple[str, int | None]
 class TextLine(NamedTuple):
     """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line.
 
-    number: the line's in its text, where lines before it are left out; None: its place among the lines; 0: it is in no text.
+    number: the line's in its text, where lines before it are left out; None: its place among the
+    lines; 0: it is in no text.
     """
 
     text: str
@@ -31,9 +32,10 @@ class CodePane(NamedTuple):
     `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx",
     "sass").
 
-    `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out and how to see it.
-    `sections` are the texts that it has one after the other: the first line of each, from 0, and its title.
-    `costly` is set when the lines take a compile of their own: it says how to make them, for a page that leaves them out.
+    `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out
+    and how to see it. `sections` are the texts that it has one after the other: the first line of
+    each, from 0, and its title. `costly` is set when the lines take a compile of their own: it says
+    how to make them, for a page that leaves them out.
     """
 
     name: str
@@ -47,8 +49,9 @@ class CodePane(NamedTuple):
 class LazyLines(Sequence[TextLine]):
     """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
 
-    What cannot be made says so in its one line; a second backend must never spoil the view of the first. Of long texts `chosen` are kept,
-    by default the first lines, and lines between them say so.
+    What cannot be made says so in its one line; a second backend must never spoil the view of the
+    first. Of long texts `chosen` are kept, by default the first lines, and lines between them say
+    so.
     """
 
     def __init__(

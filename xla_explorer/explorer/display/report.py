@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Report:
     """A result that shows itself as text, HTML, Markdown, JSON and a DataFrame.
 
-    A subclass has fields and `blocks()`. It may have a `headline()`, which `repr` then shows alone, and `records()` where `to_frame()` is
-    not the first table that is shown.
+    A subclass has fields and `blocks()`. It may have a `headline()`, which `repr` then shows alone,
+    and `records()` where `to_frame()` is not the first table that is shown.
 
     Examples
     --------

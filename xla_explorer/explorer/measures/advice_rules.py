@@ -45,8 +45,9 @@ class Facts(NamedTuple):
 class Advice(NamedTuple):
     """A change to try.
 
-    gain_us: at most, of a run; what was measured where it was tried. sentence: what was seen and what to write. line: where, empty for
-    the whole program. flags: of XLA, which can be tried. tried_us: (a run without, a run with the flags), None where it was not tried.
+    gain_us: at most, of a run; what was measured where it was tried. sentence: what was seen and
+    what to write. line: where, empty for the whole program. flags: of XLA, which can be tried.
+    tried_us: (a run without, a run with the flags), None where it was not tried.
     """
 
     gain_us: float

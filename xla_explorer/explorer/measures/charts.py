@@ -30,8 +30,9 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
 
     Needs the extra `charts`.
 
-    The roof is that of as many cores as the session's kernels use, of one core for a profile alone; its bandwidth is that at the working
-    set of the largest kernel. It is the processor's: for other backends only the points mean something.
+    The roof is that of as many cores as the session's kernels use, of one core for a profile alone;
+    its bandwidth is that at the working set of the largest kernel. It is the processor's: for other
+    backends only the points mean something.
 
     Parameters
     ----------

@@ -24,10 +24,12 @@ _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requ
 class Emulation(Report):
     """The result of `session.emulation()`. values: result leaves.
 
-    counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
-    divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
-    bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the text, with these by line.
-    findings: a row per fault. `stepper(kernel)` goes through a kernel by hand; `edited(old, new)` is what a change of the PTX would do.
+    counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions,
+    thread_instructions, active (share of lanes), divergent_branches (warps), requests and sectors
+    of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of bytes asked
+    for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the
+    text, with these by line. findings: a row per fault. `stepper(kernel)` goes through a kernel by
+    hand; `edited(old, new)` is what a change of the PTX would do.
     """
 
     def __init__(
@@ -91,7 +93,8 @@ class Emulation(Report):
     def edited(self, old: str, new: str) -> Emulation:
         """What would happen with the same arguments if each `old` in the PTX were `new`: counters and faults of a change, or of a mistake.
 
-        Blanks and tabs in `old` stand for each other. XlaExplorerError when it is not in the text, and for text that is no PTX.
+        Blanks and tabs in `old` stand for each other. XlaExplorerError when it is not in the text,
+        and for text that is no PTX.
         """
         pattern = r"[ \t]+".join([re.escape(word) for word in old.split()])
         if not pattern or not re.search(pattern, self.text):

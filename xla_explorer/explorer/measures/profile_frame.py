@@ -72,9 +72,10 @@ class ProfileFrame(WideFrame):
         Returns
         -------
         pandas.DataFrame
-            median_us: of the kernels that compute the line. estimated_us: the part of it that is estimated: the time of a kernel that
-            computes several lines is split by the estimated cost of their instructions (operations, and bytes that they make). share: of
-            the time of all kernels. kernels: how many compute it.
+            median_us: of the kernels that compute the line. estimated_us: the part of it that is
+            estimated: the time of a kernel that computes several lines is split by the estimated
+            cost of their instructions (operations, and bytes that they make). share: of the time of
+            all kernels. kernels: how many compute it.
         """
         return self._grouped("line", lambda part: part.line)
 

@@ -52,8 +52,9 @@ COLUMNS = [
 class Timing(Report):
     """Whole calls of a session from Python.
 
-    samples_us: microseconds, one a call, after one warm-up call. n, median_us, iqr_us. load: the machine's load average over one minute
-    (None where unknown): above the number of cores the times are inflated.
+    samples_us: microseconds, one a call, after one warm-up call. n, median_us, iqr_us. load: the
+    machine's load average over one minute (None where unknown): above the number of cores the times
+    are inflated.
     """
 
     def __init__(
@@ -106,13 +107,15 @@ def is_emulated(session: Compilation) -> bool:
 def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
-    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
-    steps of the processor's counter, where kernels are timed by it. bytes, flops: per run by the cost model of XLA (estimates); intensity:
-    flops over bytes. GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
-    kernel uses, over the median, where the backend knows the machine (by its figure for streaming stores where the kernel has them);
-    data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
-    `frame.kernels` has the rows of kernels alone, for sums and groups; `frame.whole` that of the whole program.
-    `frame.attrs["note"]` says what inputs were used and what a probe costs.
+    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run
+    together); cycles: the same median as steps of the processor's counter, where kernels are timed
+    by it. bytes, flops: per run by the cost model of XLA (estimates); intensity: flops over bytes.
+    GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores
+    as the kernel uses, over the median, where the backend knows the machine (by its figure for
+    streaming stores where the kernel has them); data that stays in a cache may exceed 1. The whole
+    program is timed without probes, the kernels with them. `frame.kernels` has the rows of kernels
+    alone, for sums and groups; `frame.whole` that of the whole program. `frame.attrs["note"]` says
+    what inputs were used and what a probe costs.
     """
     note = "the arguments given"
     if not arrays and session.signature.shapes:

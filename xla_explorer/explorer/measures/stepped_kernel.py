@@ -22,8 +22,8 @@ _MOST_STEPS = 1_000_000  # of `run_to`
 class SteppedKernel(Report):
     """The result of `session.emulation().stepper(kernel)`: the first launch of the kernel, with everything before it done.
 
-    `step()` and `run_to()` return the object itself, so a cell that ends with them shows where the warps are. warps: a row per warp of the
-    block. findings: a row per fault so far.
+    `step()` and `run_to()` return the object itself, so a cell that ends with them shows where the
+    warps are. warps: a row per warp of the block. findings: a row per fault so far.
     """
 
     def __init__(self, stepper: WarpStepper, text: str, hlo: Callable[[int | None], str]) -> None:
@@ -69,7 +69,8 @@ class SteppedKernel(Report):
     def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
         """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last.
 
-        floats: registers of 32 bits as f32 values. PTX gives most of them no type; by default they are shown as integers.
+        floats: registers of 32 bits as f32 values. PTX gives most of them no type; by default they
+        are shown as integers.
         """
         frame: pandas.DataFrame = self._stepper.to_frame(self._warp if warp is None else warp)
         if floats:

@@ -150,10 +150,12 @@ def read_timeline(
     Parameters
     ----------
     path
-        A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `session.timeline`; or a folder that
-        `jax.profiler.trace` wrote, of which the latest trace is taken.
+        A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or
+        `session.timeline`; or a folder that `jax.profiler.trace` wrote, of which the latest trace
+        is taken.
     module
-        An HloModule or session; its instructions of the same names fill in opcode, bytes, flops, line and instruction.
+        An HloModule or session; its instructions of the same names fill in opcode, bytes, flops,
+        line and instruction.
     everything
         All events that have a length, not only those that name an HLO operation.
 

@@ -80,12 +80,13 @@ class ExplorerPayload(TypedDict):
 
     `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
 
-    `format`: a script of another version refuses the data.
-    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
-    same. `pools` (see pools.py), `details`, `panes`, `histories` (numbers of `sentences`) are filled when `complete`; an instruction that
-    `histories` does not have was left out for size. `live`: a kernel answers; without one `reports`
-    holds what can be shown without. `reasons`: what the codes of the decisions mean.
-    `fact_heads`: what the facts of the decisions are. `comparison`: set when this compile is a what-if of another.
+    `format`: a script of another version refuses the data. `lineage` holds [subject, produced ...]
+    per applied rewrite. `same` maps a step to the earlier step that shows the same. `pools` (see
+    pools.py), `details`, `panes`, `histories` (numbers of `sentences`) are filled when `complete`;
+    an instruction that `histories` does not have was left out for size. `live`: a kernel answers;
+    without one `reports` holds what can be shown without. `reasons`: what the codes of the
+    decisions mean. `fact_heads`: what the facts of the decisions are. `comparison`: set when this
+    compile is a what-if of another.
     """
 
     format: str

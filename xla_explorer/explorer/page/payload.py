@@ -64,8 +64,8 @@ MOST_HISTORIES = 20_000
 def packed(data: Any) -> bytes:
     """Deflated JSON. Characters that a page would not show, or would reorder a line by, are escapes that it shows.
 
-    Long values of a mapping, and of mappings in it, are lines of their own, which the script reads when somebody looks at them. The first
-    line has their keys then, the second what is left.
+    Long values of a mapping, and of mappings in it, are lines of their own, which the script reads
+    when somebody looks at them. The first line has their keys then, the second what is left.
     """
     parts: list[tuple[list[str], str]] = []
     rest = _without_long_values(data, [], parts) if isinstance(data, dict) else data
@@ -260,9 +260,10 @@ def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[
 def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
     """At most MOST_DECISIONS in their order, and how many are left out.
 
-    Refusals and accepted decisions have half of the room each, and what the other half does not need. On both sides those about two
-    instructions come first, of these what costs most, and costs before mere bounds of them: a program full of folded constants still
-    answers why two operations were not fused.
+    Refusals and accepted decisions have half of the room each, and what the other half does not
+    need. On both sides those about two instructions come first, of these what costs most, and costs
+    before mere bounds of them: a program full of folded constants still answers why two operations
+    were not fused.
     """
     rows = list(decisions)
     if len(rows) <= MOST_DECISIONS:

@@ -69,9 +69,11 @@ def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
 class PackedColumn(TypedDict, total=False):
     """One field of many rows, in one of five forms.
 
-    `differences` of numbers, each from the one before, null where there is none. `at`: indices into `words`. `stems` and the
-    `numbers` behind them, each as the difference from the number that its stem had before. `texts` with a % for every name of `names`;
-    `uses` are the indices of these: of a text's first name from that of the text before, of its others from its first. Else the `values`.
+    `differences` of numbers, each from the one before, null where there is none. `at`: indices into
+    `words`. `stems` and the `numbers` behind them, each as the difference from the number that its
+    stem had before. `texts` with a % for every name of `names`; `uses` are the indices of these: of
+    a text's first name from that of the text before, of its others from its first. Else the
+    `values`.
     """
 
     differences: list[int | None]

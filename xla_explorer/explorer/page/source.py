@@ -22,9 +22,10 @@ class StepRow(NamedTuple):
 
     `seconds` is the pass alone. `error` ends the timeline.
 
-    `rewrites` counts applied rules. `values_differ` marks the first step after which results left the tolerance
-    (None: not checked). `level` says whose pass it is, so that LLVM's passes can continue the list. `entry` is the first instruction of
-    the entry computation: a text opens there.
+    `rewrites` counts applied rules. `values_differ` marks the first step after which results left
+    the tolerance (None: not checked). `level` says whose pass it is, so that LLVM's passes can
+    continue the list. `entry` is the first instruction of the entry computation: a text opens
+    there.
     """
 
     index: int  # type: ignore[assignment]  # the method of tuple is not used
@@ -62,9 +63,9 @@ class TimingRow(NamedTuple):
 
     Times in microseconds; `bytes` moved and `flops` per run; `share` of the whole run, 0 to 1.
 
-    `runs_on` "evaluator" is marked wherever it is shown: such a row is the reference in numpy, not compiled code.
-    `estimated` names the columns that are estimates. `roof_share` is the part of the machine's bandwidth or peak
-    reached.
+    `runs_on` "evaluator" is marked wherever it is shown: such a row is the reference in numpy, not
+    compiled code. `estimated` names the columns that are estimates. `roof_share` is the part of the
+    machine's bandwidth or peak reached.
     """
 
     kernel: str
@@ -89,9 +90,10 @@ class ExplorerSource(Protocol):
     Every method is a pure query; only `steps` is asked for at once, the rest when it is looked at.
     `reports` answers what goes beyond the passes (`reports.NOTHING` where nothing is known).
 
-    `summary` has short keys and plain values; these are known and formatted by the header: backend, compiler, device,
-    passes, changed, kernels_before, kernels_after, instructions_before, instructions_after, bytes_before,
-    bytes_after, run_us, run_iqr_us, runs, run_us_before, compile_seconds. Others are shown as they are.
+    `summary` has short keys and plain values; these are known and formatted by the header: backend,
+    compiler, device, passes, changed, kernels_before, kernels_after, instructions_before,
+    instructions_after, bytes_before, bytes_after, run_us, run_iqr_us, runs, run_us_before,
+    compile_seconds. Others are shown as they are.
     """
 
     @property

@@ -61,8 +61,8 @@ def static_html(
 ) -> str:
     """The static form of `source` in at most `limit` characters.
 
-    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG; `inline_svg` puts
-    the SVG itself (selectable text; for pages of one's own).
+    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG;
+    `inline_svg` puts the SVG itself (selectable text; for pages of one's own).
     """
     html = ""
     for effort in _EFFORTS:

@@ -18,9 +18,10 @@ from xla_explorer.explorer.page.static_tables import decisions_html, loops_html
 class Tab(NamedTuple):
     """One tab.
 
-    name: of its file in `assets`, of the request that the script sends for its data, of what a page carries for it. data: what it shows
-    beyond steps, decisions and times, as plain JSON data, from the source and whether a kernel answers further questions; None for
-    nothing. static: the tab as HTML of at most so many rows, for readers without a script; None where others say it already.
+    name: of its file in `assets`, of the request that the script sends for its data, of what a page
+    carries for it. data: what it shows beyond steps, decisions and times, as plain JSON data, from
+    the source and whether a kernel answers further questions; None for nothing. static: the tab as
+    HTML of at most so many rows, for readers without a script; None where others say it already.
     """
 
     name: str

@@ -18,8 +18,9 @@ class Answer(Report):
     Attributes
     ----------
     decision : Decision
-        What was decided. `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`, `message`, `step` and `checklist` are its fields;
-        `producer` and `consumer` its first and last subject, without %; `facts` its numbers with those of the reason and of the cost.
+        What was decided. `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`, `message`,
+        `step` and `checklist` are its fields; `producer` and `consumer` its first and last subject,
+        without %; `facts` its numbers with those of the reason and of the cost.
     recorded : bool
         True when the compile itself decided this, False when it was asked again now.
     source : str

@@ -54,12 +54,14 @@ _NAME = re.compile(r"%[\w.$-]+")
 class BisectionResult(Report):
     """What `bisect` found.
 
-    step: number of the first pass after which the value differs (as `session.passes` counts), -1 when the generated code differs though no
-    pass does, None when nothing differs. pass_name. rewrite: its first wrong action (1-based), or None. event: what the journal says of
-    that action; of a pass that did not ask its context, the first graph change after which the value stays wrong. rule: the name of the
-    rule, merge or kind of decision, else of the pass. error: largest relative error, inf where the module cannot be evaluated any more;
-    problem says why then. evaluations: how many modules were evaluated. before, after: the module's HLO text around the pass, empty
-    when no pass is to blame.
+    step: number of the first pass after which the value differs (as `session.passes` counts), -1
+    when the generated code differs though no pass does, None when nothing differs. pass_name.
+    rewrite: its first wrong action (1-based), or None. event: what the journal says of that action;
+    of a pass that did not ask its context, the first graph change after which the value stays
+    wrong. rule: the name of the rule, merge or kind of decision, else of the pass. error: largest
+    relative error, inf where the module cannot be evaluated any more; problem says why then.
+    evaluations: how many modules were evaluated. before, after: the module's HLO text around the
+    pass, empty when no pass is to blame.
     """
 
     before = after = ""
@@ -141,7 +143,8 @@ class BisectionResult(Report):
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
     """Compare values after passes with those of the module as written, pass by pass.
 
-    Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random ones.
+    Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random
+    ones.
     """
     trace = session.passes.record
     if trace.initial is None:

@@ -110,7 +110,8 @@ def _keys(
 def _request(session: Compilation, word: str, given: Any) -> Request:
     """Return an override `(kind, *subjects)` as the compiler records it.
 
-    XlaExplorerError if it has another form, nothing consults it, or a subject was never in the module.
+    XlaExplorerError if it has another form, nothing consults it, or a subject was never in the
+    module.
     """
     parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
     if not parts or not isinstance(parts[0], str) or parts[0].startswith("%"):

@@ -101,10 +101,11 @@ def decisions_frame(
     since they are long; subjects: all names. code: of an accepted decision empty, for it has no
     refusal.
 
-    step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the module as written. cost_us, cost_bytes:
-    what a refusal costs in one run by the cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is
-    no estimate). further: decisions of the backend that are not in the journal. UnknownKindError for kinds that there are not, with near
-    ones.
+    step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the
+    module as written. cost_us, cost_bytes: what a refusal costs in one run by the cost model (see
+    `refusal_costs.py`; the facts say whether it is an upper bound, or why there is no estimate).
+    further: decisions of the backend that are not in the journal. UnknownKindError for kinds that
+    there are not, with near ones.
     """
     if kind is not None:
         check_kind(trace, kind, {decision.kind for decision in further})

@@ -22,8 +22,9 @@ def reduce(
 ) -> HloModule:
     """Make a module small as long as it still fails.
 
-    Five moves are tried until none helps: another root, a parameter in the place of an instruction, an operand in the place of its user,
-    the same operand twice in the place of two, an unused instruction taken out.
+    Five moves are tried until none helps: another root, a parameter in the place of an instruction,
+    an operand in the place of its user, the same operand twice in the place of two, an unused
+    instruction taken out.
 
     Parameters
     ----------

@@ -31,8 +31,9 @@ class Bin(NamedTuple):
 class TensorValue(Report):
     """The value of an instruction.
 
-    array: the value (of a tuple its first leaf). reference: the value of what it came from in the module as written, None where there is
-    none of the same shape. arguments: what the module was run on. inputs: `given` or `random`.
+    array: the value (of a tuple its first leaf). reference: the value of what it came from in the
+    module as written, None where there is none of the same shape. arguments: what the module was
+    run on. inputs: `given` or `random`.
     """
 
     def __init__(self, name: str, step: int, array: Any, reference: Any, inputs: str) -> None:

@@ -69,7 +69,8 @@ def why_not(
 
     further: decisions that are not in the journal.
 
-    UnknownKindError, and XlaExplorerError for instructions that there never were, each with near names.
+    UnknownKindError, and XlaExplorerError for instructions that there never were, each with near
+    names.
     """
     further = tuple(further)
     if kind != RULE and kind not in declared_rules():
@@ -191,8 +192,8 @@ class _Question:
     def _pick(self, last: Mapping[tuple[str, ...], Event | Decision]) -> tuple[Any, str]:
         """What was decided about the subjects, the last time; and the name of the kernel's root where the second was part of a kernel then.
 
-        Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b is asked as %a into %c. Of several such
-        kernels one that refused is told.
+        Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b
+        is asked as %a into %c. Of several such kernels one that refused is told.
         """
         if self.names in last:
             return last[self.names], ""

@@ -43,7 +43,8 @@ MOST_NAMED = 8
 class Signature:
     """The parameters and the result of a module's entry, read once.
 
-    names, shapes: of the parameters by number. leaf_names, leaf_shapes: of their array leaves, depth first.
+    names, shapes: of the parameters by number. leaf_names, leaf_shapes: of their array leaves,
+    depth first.
     """
 
     def __init__(self, module: HloModule) -> None:

@@ -15,7 +15,8 @@ def platform_with_options(
 ) -> Platform:
     """The platform of a backend, once it is clear that the backend reads the options given.
 
-    A platform without `option_names` judges its options itself. keywords: those of every backend, for the nearest name.
+    A platform without `option_names` judges its options itself. keywords: those of every backend,
+    for the nearest name.
 
     Raises
     ------

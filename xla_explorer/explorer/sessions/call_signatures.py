@@ -54,7 +54,8 @@ def diff_signatures(
     Parameters
     ----------
     first, second
-        The arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or (tuple, mapping).
+        The arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or
+        (tuple, mapping).
     static
         Positions and names of arguments whose value counts.
 

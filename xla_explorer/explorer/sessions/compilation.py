@@ -176,8 +176,9 @@ class Compilation:
     def __call__(self, *arrays: Any) -> Result:
         """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
 
-        All calls that take arrays take pytrees of them too, with the leaves in JAX's order: `session({"w": w, "b": b}, x)`. ArgumentError
-        names the parameter, where it was given (`args[0]['w']`), what it wants and what it got.
+        All calls that take arrays take pytrees of them too, with the leaves in JAX's order:
+        `session({"w": w, "b": b}, x)`. ArgumentError names the parameter, where it was given
+        (`args[0]['w']`), what it wants and what it got.
         """
         return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
 
@@ -196,8 +197,9 @@ class Compilation:
         """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):
         `x, y = session.place(x, y)`, then `session(x, y)` as often as you like.
 
-        On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of the parameters. On a GPU: arrays on the
-        device. A backend that gains nothing by it, and a session whose code runs in a process of its own, leave them as they are.
+        On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of
+        the parameters. On a GPU: arrays on the device. A backend that gains nothing by it, and a
+        session whose code runs in a process of its own, leave them as they are.
 
         Parameters
         ----------
@@ -241,12 +243,14 @@ class Compilation:
 
         What is not named stays as it is here.
 
-        No GPU is needed. The same options give the same session again; of a session of that backend, itself.
+        No GPU is needed. The same options give the same session again; of a session of that
+        backend, itself.
 
         Parameters
         ----------
         **options
-            Those of `xe.compile` for the backend `gpu`. UnknownOptionError for what it does not read.
+            Those of `xe.compile` for the backend `gpu`. UnknownOptionError for what it does not
+            read.
         """
         own = self.backend == "gpu"
         if own and all(
@@ -369,7 +373,8 @@ def recompiled(
 ) -> C:
     """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type.
 
-    kept: the options of the backend that stay; None: all of them. source: another module in place of it.
+    kept: the options of the backend that stay; None: all of them. source: another module in place
+    of it.
     """
     was = compilation.options
     same = {

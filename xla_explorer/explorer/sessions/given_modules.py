@@ -17,7 +17,8 @@ from xla_explorer.hlo.verifier import VerifierOptions
 def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
     """Check that a module is well formed.
 
-    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
+    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for
+    instructions.
 
     Parameters
     ----------
@@ -56,8 +57,9 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     module
         As for `xe.verify`.
     *arrays
-        One argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple parameter, or a Python
-        number; or a pytree of the arrays (dicts, lists, tuples, what was registered with JAX).
+        One argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such
+        for a tuple parameter, or a Python number; or a pytree of the arrays (dicts, lists, tuples,
+        what was registered with JAX).
     **options
         `evaluator`, `max_elements`, `as_xla_cpu` and the others of `hlo.evaluator.evaluate`.
 
@@ -69,7 +71,8 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     Raises
     ------
     EvaluationError, ArgumentError
-        An argument does not fit; the message names the parameter, what it must be and what was given.
+        An argument does not fit; the message names the parameter, what it must be and what was
+        given.
 
     Examples
     --------

@@ -290,7 +290,8 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         Parameters
         ----------
         edges : DataFrame or iterable of rows
-            Columns `source`, `target` and `label` (names or ids of instructions). An empty list takes them away.
+            Columns `source`, `target` and `label` (names or ids of instructions). An empty list
+            takes them away.
         """
         self.own_edges = given_edges(edges, self.find)
 

@@ -128,7 +128,8 @@ class _Line:
 class _Output:
     """An output of a notebook that changes, and is empty at the end: the error stream would leave a coloured strip there.
 
-    Its button asks the server to interrupt the kernel, as the notebook's own does: a busy kernel reads no message of a widget.
+    Its button asks the server to interrupt the kernel, as the notebook's own does: a busy kernel
+    reads no message of a widget.
     """
 
     def __init__(self, ipython: Any) -> None:

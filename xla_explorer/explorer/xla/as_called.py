@@ -30,7 +30,8 @@ def as_called(
 ) -> str | None:
     """Return the sentence about a function that is not jitted and takes notably longer than its jitted run; None of any other.
 
-    A function with Python callbacks is not called, for they would act; nor is one whose arguments are specifications.
+    A function with Python callbacks is not called, for they would act; nor is one whose arguments
+    are specifications.
     """
     if (
         is_stage(program)

@@ -30,9 +30,11 @@ def sweep_flags(
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
+        ones.
     flags
-        Flag -> value or values, one setting for each; or texts of several flags each, `["--xla_cpu_enable_fast_math=true"]`.
+        Flag -> value or values, one setting for each; or texts of several flags each,
+        `["--xla_cpu_enable_fast_math=true"]`.
     repeats
         Runs of each that are timed.
     **keywords
@@ -41,7 +43,8 @@ def sweep_flags(
     Returns
     -------
     WhatIf
-        A row a setting, the default first: times, compile time, kernels, the difference of the results; what XLA said where it failed.
+        A row a setting, the default first: times, compile time, kernels, the difference of the
+        results; what XLA said where it failed.
 
     Raises
     ------
@@ -74,9 +77,11 @@ def time(
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
+        ones.
     against
-        Another module with the same parameters, which comes first: what the program is compared with.
+        Another module with the same parameters, which comes first: what the program is compared
+        with.
     environments
         Folders of virtual environments with other versions of jax, beside this one's.
     repeats
@@ -133,7 +138,8 @@ def given(
 ) -> tuple[HloModule, list[Any]]:
     """Return the module, and the leaves that its parameters take.
 
-    Random leaves stand for those that are missing: of a module without arguments, and of specifications (`jax.ShapeDtypeStruct`).
+    Random leaves stand for those that are missing: of a module without arguments, and of
+    specifications (`jax.ShapeDtypeStruct`).
     """
     is_jax = is_stage(program)
     if is_jax or (callable(program) and not has_module(program)):

@@ -45,7 +45,8 @@ class Flipped(NamedTuple):
     bytes : int
         That cross memory in one of them and not in the other, once written and once read.
     us : float or None
-        What these bytes take at the machine's bandwidth, at most; positive where the second pays. None without a measured machine.
+        What these bytes take at the machine's bandwidth, at most; positive where the second pays.
+        None without a measured machine.
     why : str
         The reason of the one that refused.
     """
@@ -66,7 +67,8 @@ class XlaDifference(Report):
     Attributes
     ----------
     counts : list of tuple
-        (what, of the first, of the second): kernels, bytes of traffic, flops, temporary bytes, memory at the peak.
+        (what, of the first, of the second): kernels, bytes of traffic, flops, temporary bytes,
+        memory at the peak.
     flipped : list of Flipped
         Decisions that differ, the dearest first.
     kernels : list of tuple

@@ -63,8 +63,9 @@ class _Joined(NamedTuple):
 class XlaProfile(Report):
     """What a profiler recorded of XLA programs: how long each kernel took, and which instruction and source line it came from.
 
-    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its body). A frame's `share` is of all
-    kernels, each by its median run. Rows that name no instruction of the profile's modules stand under `(not joined)`; nothing is left out.
+    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its
+    body). A frame's `share` is of all kernels, each by its median run. Rows that name no
+    instruction of the profile's modules stand under `(not joined)`; nothing is left out.
 
     Parameters
     ----------
@@ -128,10 +129,11 @@ class XlaProfile(Report):
         Returns
         -------
         pandas.DataFrame
-            n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one run of the module, the median over runs.
-            total_us: of the recording. share: of all kernels, each by its median run, so that one long run changes no rank. bytes, flops:
-            of one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line: the user's;
-            library: the line of an installed package that it called.
+            n: executions. median_us, iqr_us: of one execution. per_run_us: all executions of one
+            run of the module, the median over runs. total_us: of the recording. share: of all
+            kernels, each by its median run, so that one long run changes no rank. bytes, flops: of
+            one execution, as XLA's cost model estimates them; GB/s: bytes over the median. line:
+            the user's; library: the line of an installed package that it called.
         """
         return wide_frame([row for row, _ in self.kernel_rows], _KERNEL_COLUMNS)
 
@@ -233,8 +235,9 @@ class XlaProfile(Report):
         Returns
         -------
         pandas.DataFrame
-            wall_us: from the first kernel's start to the last one's end. busy_us: of that, while any kernel ran; idle_us: while none did
-            (launching, waiting, copies). start_us: since the recording's first kernel.
+            wall_us: from the first kernel's start to the last one's end. busy_us: of that, while
+            any kernel ran; idle_us: while none did (launching, waiting, copies). start_us: since
+            the recording's first kernel.
         """
         groups: dict[tuple[Any, ...], list[KernelEvent]] = {}
         for event in self._events:
@@ -255,8 +258,8 @@ class XlaProfile(Report):
         Returns
         -------
         pandas.DataFrame
-            wall_us: of the step, as the host saw it. busy_us: of that, while any kernel ran; idle_us: the host's own time, launches and
-            waiting. kernels: how many began in it.
+            wall_us: of the step, as the host saw it. busy_us: of that, while any kernel ran;
+            idle_us: the host's own time, launches and waiting. kernels: how many began in it.
         """
         rows = []
         for step in self._steps:
@@ -356,8 +359,9 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     Parameters
     ----------
     path
-        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` (times without source lines), or a folder that `jax.profiler.trace`,
-        TensorFlow's or PyTorch/XLA's profiler wrote; of several recordings the latest is taken.
+        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` (times without source lines), or a
+        folder that `jax.profiler.trace`, TensorFlow's or PyTorch/XLA's profiler wrote; of several
+        recordings the latest is taken.
 
     Returns
     -------

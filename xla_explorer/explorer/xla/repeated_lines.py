@@ -30,8 +30,8 @@ class RepeatedLine(NamedTuple):
 def repeated_lines(module: HloModule) -> list[RepeatedLine]:
     """Return the lines that were traced many times and make up a notable part of a program as traced, the largest first.
 
-    An expression makes the same operations each time that it is traced: the times are the median count of a line's operations,
-    told apart by opcode, name and place in the line.
+    An expression makes the same operations each time that it is traced: the times are the median
+    count of a line's operations, told apart by opcode, name and place in the line.
     """
     places, whole = SourceLines(module), 0
     operations: dict[str, Counter[tuple[str, str, int]]] = {}

@@ -50,7 +50,8 @@ class Check(Report):
     Attributes
     ----------
     counts, decisions
-        The differences: of `kernels`, `bytes`, `flops`, `instructions` and kernels by opcode, and decisions that flipped.
+        The differences: of `kernels`, `bytes`, `flops`, `instructions` and kernels by opcode, and
+        decisions that flipped.
     """
 
     def __init__(self, saved: dict[str, Any], now: dict[str, Any]) -> None:

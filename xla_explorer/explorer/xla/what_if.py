@@ -58,13 +58,15 @@ class TimedVariant(NamedTuple):
     median_us, min_us : float
         Of whole runs, arguments in place; not a number where it failed.
     ratio : float
-        The first's time over this one's, each round for itself, the median of that: above 1 this one is faster.
+        The first's time over this one's, each round for itself, the median of that: above 1 this
+        one is faster.
     compile_s : float
         What XLA took to compile.
     kernels : int
         What runs in one pass through the program, without loops and calls themselves.
     difference : float
-        The largest difference of any result from the first's, by the largest magnitude of that result; 0 where every bit is the same.
+        The largest difference of any result from the first's, by the largest magnitude of that
+        result; 0 where every bit is the same.
     error : str
         What XLA said where it failed.
     """

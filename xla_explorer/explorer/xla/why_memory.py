@@ -57,14 +57,16 @@ class WhyMemory(Report):
     by_role
         Bytes of allocations by what they are for.
     alive
-        An Alive for each value that lives when most bytes do, the largest first. `peak_bytes` is their memory, where
-        several share one place counted once; `own_bytes` what each adds to those before it.
+        An Alive for each value that lives when most bytes do, the largest first. `peak_bytes` is
+        their memory, where several share one place counted once; `own_bytes` what each adds to
+        those before it.
     at
         The instruction that runs then.
     not_aliased
         A NotAliased for each donated parameter that no result takes over.
     undonated
-        (argument, bytes) of each parameter that is not donated and whose memory a result of the same shape could take.
+        (argument, bytes) of each parameter that is not donated and whose memory a result of the
+        same shape could take.
     notes
         What else to know: that the program is for several devices.
     captured
@@ -155,7 +157,8 @@ class WhyMemory(Report):
 def _own_bytes(alive: Sequence[Alive]) -> list[int]:
     """Of each value the bytes that no value before it holds: what is written over an operand lives where the operand does.
 
-    Values of one allocation share the ranges in which they overlap, whether they begin at one byte or one lies within another.
+    Values of one allocation share the ranges in which they overlap, whether they begin at one byte
+    or one lies within another.
     """
     held: dict[int, list[tuple[int, int]]] = {}
     found = []

@@ -47,7 +47,8 @@ class Call(NamedTuple):
 class WhyRecompiled(Report):
     """The calls; `compiles` counts those for which XLA compiled.
 
-    repeated: a RepeatedLine for each source line that the first compile traced many times, the most instructions first.
+    repeated: a RepeatedLine for each source line that the first compile traced many times, the most
+    instructions first.
     """
 
     def __init__(
@@ -82,7 +83,8 @@ def why_recompiled(
     Parameters
     ----------
     function
-        What `jax.jit` takes: nothing that JAX compiled for it before is known here. Or what `jax.jit` returned, with all that it knows.
+        What `jax.jit` takes: nothing that JAX compiled for it before is known here. Or what
+        `jax.jit` returned, with all that it knows.
     *calls
         The positional arguments of each call, a tuple each.
     static_argnums

@@ -22,8 +22,8 @@ _MOST = 5  # rows of a table
 class SlowKernel(NamedTuple):
     """A kernel of a run.
 
-    us: of all its executions in one run, the median of runs; share: of these of all kernels. bound: `memory`, `arithmetic`, `launch` or
-    `latency`; roof: the least possible time over the measured.
+    us: of all its executions in one run, the median of runs; share: of these of all kernels. bound:
+    `memory`, `arithmetic`, `launch` or `latency`; roof: the least possible time over the measured.
     """
 
     kernel: str
@@ -40,11 +40,14 @@ class WhySlow(Report):
     Attributes
     ----------
     profile, replay
-        What XLA's profiler recorded, and XLA's fusions with their reasons (None where XLA fused nothing).
+        What XLA's profiler recorded, and XLA's fusions with their reasons (None where XLA fused
+        nothing).
     run_us, ours_us
-        Whole calls, median, in microseconds: by XLA, and by our compiler (None where it was not run).
+        Whole calls, median, in microseconds: by XLA, and by our compiler (None where it was not
+        run).
     slowdown
-        A recorded run over one that is not recorded. The times of kernels are as recorded, the gains of advice as without a recorder.
+        A recorded run over one that is not recorded. The times of kernels are as recorded, the
+        gains of advice as without a recorder.
     kernels
         By time.
     advice
@@ -52,7 +55,8 @@ class WhySlow(Report):
     without_gain
         Flags that a rule would have proposed, and that were tried and did not help.
     notes
-        What else to know: that the caller runs the function without `jax.jit`, or on several devices.
+        What else to know: that the caller runs the function without `jax.jit`, or on several
+        devices.
     """
 
     def __init__(

@@ -57,8 +57,9 @@ class ForeignTarget(NamedTuple):
 def registered_target(name: str) -> ForeignTarget | None:
     """The function of that name that was registered for our platform, or else for JAX's CPU.
 
-    jaxlib hands over what was registered once it has made its CPU; until then its Python keeps a list, as it does for platforms like ours.
-    None for jaxlib's own handler of Python callbacks: a number stands for the function, which only the process that traced it has.
+    jaxlib hands over what was registered once it has made its CPU; until then its Python keeps a
+    list, as it does for platforms like ours. None for jaxlib's own handler of Python callbacks: a
+    number stands for the function, which only the process that traced it has.
     """
     if name.endswith("_python_cpu_callback"):
         return None

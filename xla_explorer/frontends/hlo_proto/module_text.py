@@ -33,7 +33,8 @@ _COMPLETE: Final = "check that the file is complete and holds an HLO module"
 class ModuleText:
     """The text of a module, made once.
 
-    text: HLO. constants: name of a constant to its `LiteralProto`, for `constant({...})` stands in the text.
+    text: HLO. constants: name of a constant to its `LiteralProto`, for `constant({...})` stands in
+    the text.
     """
 
     def __init__(self, module: Message) -> None:

@@ -17,7 +17,8 @@ from xla_explorer.hlo.text import HloParseError, parse_hlo
 class HloProtoContents(NamedTuple):
     """What a proto holds.
 
-    module: the program. arguments: of one run, where the proto is a snapshot. result: of that run. platform: where it ran.
+    module: the program. arguments: of one run, where the proto is a snapshot. result: of that run.
+    platform: where it ran.
     """
 
     module: HloModule

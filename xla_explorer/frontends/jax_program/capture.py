@@ -17,7 +17,8 @@ from xla_explorer.hlo.module import HloModule
 def captured_programs() -> Iterator[list[HloModule]]:
     """A list that holds, when the block has ended, one module for each program that JAX compiled inside it, in order.
 
-    Functions that JAX had compiled before are not compiled again and so not seen. Source: JAX's option `jax_dump_ir_to`.
+    Functions that JAX had compiled before are not compiled again and so not seen. Source: JAX's
+    option `jax_dump_ir_to`.
     """
     jax = import_optional("jax", "jax")
     found: list[HloModule] = []

@@ -21,10 +21,11 @@ from xla_explorer.hlo.module import HloModule
 class JaxProgram(NamedTuple):
     """A lowered JAX function.
 
-    module: parameters are the array leaves of the arguments, results the leaves of what the function returns. parameters: for each
-    parameter of the module, the number of the leaf that it takes (JAX drops leaves that play no part when the function came
-    jitted). in_tree, out_tree: how leaves make up the arguments and the result. results: shape and type of each result leaf. callbacks:
-    Python functions that it calls; they can be called as long as this lives.
+    module: parameters are the array leaves of the arguments, results the leaves of what the
+    function returns. parameters: for each parameter of the module, the number of the leaf that it
+    takes (JAX drops leaves that play no part when the function came jitted). in_tree, out_tree: how
+    leaves make up the arguments and the result. results: shape and type of each result leaf.
+    callbacks: Python functions that it calls; they can be called as long as this lives.
     """
 
     module: HloModule
@@ -46,8 +47,8 @@ def program_of_lowered(
 ) -> JaxProgram:
     """Return the program of a `jax.stages.Lowered`.
 
-    name, place: of the function that was lowered, where they are known. traced_in: the file of ours that called JAX, whose callers
-    are not of the program.
+    name, place: of the function that was lowered, where they are known. traced_in: the file of ours
+    that called JAX, whose callers are not of the program.
     """
     jax = import_optional("jax", "jax")
     refined = refined_shapes(lowered.compiler_ir("stablehlo"))

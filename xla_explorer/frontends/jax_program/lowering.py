@@ -127,14 +127,16 @@ def from_jax(
     Parameters
     ----------
     function
-        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a jitted one are kept. Or what JAX made
-        of one, which takes no arguments here: `jax.stages.Traced`, `Lowered` or `Compiled`, `jax.export.Exported`, a jaxpr.
+        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a
+        jitted one are kept. Or what JAX made of one, which takes no arguments here:
+        `jax.stages.Traced`, `Lowered` or `Compiled`, `jax.export.Exported`, a jaxpr.
     *args_or_specs
         Example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree.
     static_argnums, static_argnames, donate_argnums
         As `jax.jit` takes them.
     platform
-        For which device JAX lowers (`cpu`, `cuda`, `tpu`); it decides which library calls linear algebra becomes.
+        For which device JAX lowers (`cpu`, `cuda`, `tpu`); it decides which library calls linear
+        algebra becomes.
     **keywords
         Example keyword arguments.
 

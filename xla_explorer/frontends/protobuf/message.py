@@ -31,7 +31,8 @@ class ProtoError(XlaExplorerError, ValueError):
 class MessageType:
     """A message of a .proto file.
 
-    name: the message's, for errors. numbers: field name to field number. Fields that are not listed are skipped, as the format wants.
+    name: the message's, for errors. numbers: field name to field number. Fields that are not listed
+    are skipped, as the format wants.
     """
 
     __slots__ = ("name", "numbers")
@@ -74,8 +75,9 @@ def signed(value: int) -> int:
 class Message:
     """The fields of one message.
 
-    Each method takes the name of a field of `kind` and gives its value in one Python type: the default (0, empty, None) where it is absent.
-    Asking for another type than the bytes have raises ProtoError.
+    Each method takes the name of a field of `kind` and gives its value in one Python type: the
+    default (0, empty, None) where it is absent. Asking for another type than the bytes have raises
+    ProtoError.
     """
 
     __slots__ = ("_fields", "kind")

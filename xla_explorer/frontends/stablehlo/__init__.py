@@ -29,9 +29,9 @@ def parse_stablehlo(
 ) -> HloModule:
     """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
 
-    Locations become metadata (op_name, file, line). Shardings, aliases and
-    donors of arguments are kept. Functions are specialised to the shapes that they are called with. Source: StableHLO specification; XLA's
-    translation of StableHLO to HLO.
+    Locations become metadata (op_name, file, line). Shardings, aliases and donors of arguments are
+    kept. Functions are specialised to the shapes that they are called with. Source: StableHLO
+    specification; XLA's translation of StableHLO to HLO.
 
     Parameters
     ----------
@@ -40,11 +40,14 @@ def parse_stablehlo(
     filename
         The name that messages show.
     function
-        The function to enter, with or without `@`, private or not; by default `main`, or the only public one, or the only one.
+        The function to enter, with or without `@`, private or not; by default `main`, or the only
+        public one, or the only one.
     shapes
-        For a program with dynamic sizes (`tensor<?x3xf32>`): one for each argument of the function, a shape such as `(2, 3)`, or an array
-        of that shape. A shape is a tuple of integers, `()` for a scalar. An argument whose value decides sizes is given by its value, such
-        as `np.int64(2)`: the module is for that value, and takes the argument nevertheless. `None` leaves an argument as it is.
+        For a program with dynamic sizes (`tensor<?x3xf32>`): one for each argument of the function,
+        a shape such as `(2, 3)`, or an array of that shape. A shape is a tuple of integers, `()`
+        for a scalar. An argument whose value decides sizes is given by its value, such as
+        `np.int64(2)`: the module is for that value, and takes the argument nevertheless. `None`
+        leaves an argument as it is.
 
     Returns
     -------

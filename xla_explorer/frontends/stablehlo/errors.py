@@ -12,7 +12,8 @@ from xla_explorer.foundation.visible_text import cleaned_text
 class StablehloError(XlaExplorerError, SyntaxError):
     """MLIR text that cannot be read as a StableHLO program, or a program that breaks a rule of the dialect.
 
-    `span` is the place, `hint` the next step; filename, lineno, offset and text are set as on Python's own SyntaxError.
+    `span` is the place, `hint` the next step; filename, lineno, offset and text are set as on
+    Python's own SyntaxError.
     """
 
     def __init__(self, message: str, span: SourceSpan, hint: str) -> None:

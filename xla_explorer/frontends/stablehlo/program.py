@@ -43,7 +43,8 @@ class Operation:
 
     results: (name, how many). words: bare words of a custom form. types: of the results, once read.
 
-    operand_types: as written, None where the form leaves them out. at: offset of the name; location: an offset for `Locations`.
+    operand_types: as written, None where the form leaves them out. at: offset of the name;
+    location: an offset for `Locations`.
     """
 
     __slots__ = (

@@ -56,9 +56,10 @@ class DumpedPass(NamedTuple):
 class DumpedModule:
     """The files of one module.
 
-    name: without number (`jit_f`). before, after: HLO before and after all passes, where dumped. passes: in order. llvm: (kernel, `no` or
-    `with` optimisation) -> file. ptx: of a GPU's kernels. reports: other texts by what their name says (`buffer-assignment`,
-    `memory-usage-report` ...). autotuning: what XLA:GPU measured and picked.
+    name: without number (`jit_f`). before, after: HLO before and after all passes, where dumped.
+    passes: in order. llvm: (kernel, `no` or `with` optimisation) -> file. ptx: of a GPU's kernels.
+    reports: other texts by what their name says (`buffer-assignment`, `memory-usage-report` ...).
+    autotuning: what XLA:GPU measured and picked.
     """
 
     def __init__(self, number: int, name: str) -> None:

@@ -20,7 +20,8 @@ class FusionVerdict(NamedTuple):
 
     reason: why it is not fused, empty where its time decides. readers: who would have computed it.
 
-    us_fused, us_unfused: XLA's estimates for the producer with these readers, in microseconds; None where it made none.
+    us_fused, us_unfused: XLA's estimates for the producer with these readers, in microseconds; None
+    where it made none.
     """
 
     producer: str

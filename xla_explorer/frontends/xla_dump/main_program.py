@@ -35,9 +35,10 @@ class MainProgram(NamedTuple):
 def main_program(paths: Sequence[Path | None], names: Sequence[str]) -> MainProgram:
     """Return the program that is meant of the first files of modules and their names.
 
-    JAX calls a module after the function that it jitted, and the text lists the functions of the user's files: a module whose name is one
-    of them is the user's, any other a helper that the framework compiled on the way (`jit__normal`, `jit_matmul`). Of the user's modules,
-    or of all where the text has no such list, the one with the most work is taken.
+    JAX calls a module after the function that it jitted, and the text lists the functions of the
+    user's files: a module whose name is one of them is the user's, any other a helper that the
+    framework compiled on the way (`jit__normal`, `jit_matmul`). Of the user's modules, or of all
+    where the text has no such list, the one with the most work is taken.
     """
     numbers = range(len(paths))
     own = [k for k in numbers if _is_users(paths[k], names[k])]

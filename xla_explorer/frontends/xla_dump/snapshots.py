@@ -34,9 +34,10 @@ def read_stages(
 
     An instruction keeps its id from text to text.
 
-    Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`). source: the
-    module that was compiled, where it is known: its instructions lend their ids to the first text. prepare: is given each module first.
-    only: read the texts around these passes and both ends, no more (None: all).
+    Identity is recovered by name and opcode first, by structure where names do not tell (see
+    `hlo.analysis.module_matching`). source: the module that was compiled, where it is known: its
+    instructions lend their ids to the first text. prepare: is given each module first. only: read
+    the texts around these passes and both ends, no more (None: all).
     """
     files = [("", "", dumped.before)] if dumped.before is not None else []
     files += [(p.pipeline, p.name, p.path) for p in _wanted(dumped.passes, only)]

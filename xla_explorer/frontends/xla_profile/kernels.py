@@ -31,10 +31,11 @@ _COPY: Final = re.compile(r"mem(?:cpy|set)", re.IGNORECASE)
 class KernelEvent(NamedTuple):
     """One execution of an HLO instruction.
 
-    device: `CPU`, `GPU:0`, `TPU:3`. line: the thread or stream. module: its name, without a number. program: the number of the executable,
-    None where the profile does not say. op: the instruction's name; empty for device work that names none (a copy, a library's own kernel),
-    of which `event` says what it was. run: which execution of the module, None where the profile does not say. self_ps: without what ran
-    inside of it on the same line.
+    device: `CPU`, `GPU:0`, `TPU:3`. line: the thread or stream. module: its name, without a number.
+    program: the number of the executable, None where the profile does not say. op: the
+    instruction's name; empty for device work that names none (a copy, a library's own kernel), of
+    which `event` says what it was. run: which execution of the module, None where the profile does
+    not say. self_ps: without what ran inside of it on the same line.
     """
 
     device: str

@@ -139,8 +139,9 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
     Parameters
     ----------
     path
-        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` file, or a folder: of one recording, or one that holds
-        `plugins/profile/...`, of which the latest recording is taken. Traces of a folder are read where it has nothing else.
+        An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` file, or a folder: of one
+        recording, or one that holds `plugins/profile/...`, of which the latest recording is taken.
+        Traces of a folder are read where it has nothing else.
 
     Returns
     -------

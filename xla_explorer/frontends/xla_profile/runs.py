@@ -16,8 +16,9 @@ def with_runs(
 ) -> list[KernelEvent]:
     """The events, those without a run numbered by when the module began again.
 
-    The entry runs each of its instructions once: a new run begins with each event of the one that came first. Where the module is not
-    known, nothing tells a loop from a new run, and the events stay as they are.
+    The entry runs each of its instructions once: a new run begins with each event of the one that
+    came first. Where the module is not known, nothing tells a loop from a new run, and the events
+    stay as they are.
     """
     firsts: dict[tuple[str, str, int | None], str | None] = {}
     begun: dict[tuple[str, str, int | None], int] = {}

@@ -21,8 +21,9 @@ class Attributes(dict[str, Any]):
 
     Make one with `attributes_of`.
 
-    text: the opcode's own attributes as printed (`, dimensions={0}`), in canonical order. sharding_text and backend_text:
-    what XLA prints after the called computations (sharding, frontend attributes ...) and after the metadata.
+    text: the opcode's own attributes as printed (`, dimensions={0}`), in canonical order.
+    sharding_text and backend_text: what XLA prints after the called computations (sharding,
+    frontend attributes ...) and after the metadata.
     """
 
     __slots__ = ("__weakref__", "backend_text", "sharding_text", "text")

@@ -38,7 +38,8 @@ class Sharding:
     tiles : tuple of int
         Of a tiled one: into how many parts each dimension is cut, then the sizes of the subgroups.
     devices : tuple of int
-        Of a tiled one: the devices in the row-major order of the tiles; of a maximal one, the device.
+        Of a tiled one: the devices in the row-major order of the tiles; of a maximal one, the
+        device.
     subgroups : tuple of str
         What the trailing tile dimensions are: replicated, manual, unreduced or maximal.
     group : str
@@ -366,7 +367,8 @@ class AxisSharding:
     priorities : tuple of (int or None)
         Of each dimension.
     replicated, unreduced : tuple of AxisPart
-        Axes over which every device has a copy, or a term that is still to be combined with the others.
+        Axes over which every device has a copy, or a term that is still to be combined with the
+        others.
     reduction : str
         How the terms are combined: "" for a sum, max or min.
     """

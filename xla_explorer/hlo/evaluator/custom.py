@@ -120,7 +120,8 @@ _EPILOGUES = ("DEFAULT", "RELU", "BIAS", "BIAS_RELU")
 def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Return alpha * dot(a, b) + beta * c with the epilogue of its configuration, rounded once; the workspace is zeros.
 
-    Operands are a, b, then c if beta is not 0, then the bias of each column. Source: GemmBackendConfig of XLA's backend_configs.proto.
+    Operands are a, b, then c if beta is not 0, then the bias of each column. Source:
+    GemmBackendConfig of XLA's backend_configs.proto.
     """
     config = _product_config(i)
     if config is None:

@@ -92,8 +92,8 @@ def without_comments_outside_strings(text: str) -> str:
 def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
     """End of the value that starts at `at`: stops before a comma, a closing bracket or white space at depth 0.
 
-    Brackets of all kinds nest, strings are opaque. one_bracket: stop behind the bracket that closes the one at `at`.
-    TextProblem for what never closes.
+    Brackets of all kinds nest, strings are opaque. one_bracket: stop behind the bracket that closes
+    the one at `at`. TextProblem for what never closes.
     """
     size = len(text)
     opened: list[int] = []

@@ -215,7 +215,8 @@ class _Parser:
 def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """Read HLO text.
 
-    The verifier compares given result shapes with inference. Names are made unique as XLA does; the first of a name keeps it.
+    The verifier compares given result shapes with inference. Names are made unique as XLA does; the
+    first of a name keeps it.
 
     Parameters
     ----------

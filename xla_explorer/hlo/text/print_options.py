@@ -24,7 +24,8 @@ class PrintOptions:
     percent
         Print `%` before names.
     large_constants
-        Print arrays of more than `constant_limit` elements in full, else `{...}`, which loses the values.
+        Print arrays of more than `constant_limit` elements in full, else `{...}`, which loses the
+        values.
     constant_limit
         See `large_constants`.
     essential_constants

@@ -262,7 +262,8 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
 class _Properties:
     """What stands behind the colon of a layout.
 
-    XLA's parser goes on where one of them breaks off: what it makes of the rest decides, in the end a brace must stand there. So does this.
+    XLA's parser goes on where one of them breaks off: what it makes of the rest decides, in the end
+    a brace must stand there. So does this.
     """
 
     def __init__(self, tokens: Tokens) -> None:

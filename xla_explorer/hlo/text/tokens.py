@@ -50,7 +50,8 @@ _SPOKEN = {
 class Tokens:
     """A cursor: `kind` and `value` of the token at `start`, which ends at `end`; `previous_end` is where the one before it ended.
 
-    value: the name without its percent sign, colon or equals sign; the text as written for numbers, patterns and strings.
+    value: the name without its percent sign, colon or equals sign; the text as written for numbers,
+    patterns and strings.
     """
 
     __slots__ = ("end", "kind", "previous_end", "start", "text", "value")

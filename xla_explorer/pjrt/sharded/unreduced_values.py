@@ -53,7 +53,8 @@ NO_COMBINERS = Combiners()
 class Terms(NamedTuple):
     """Numbers of the parameters and of the results whose first dimension is that of the terms -> how the value without it lies.
 
-    written: the module before that, None where nothing is changed. combiners: of the unreduced parameters and results.
+    written: the module before that, None where nothing is changed. combiners: of the unreduced
+    parameters and results.
     """
 
     parameters: dict[int, Sharding]

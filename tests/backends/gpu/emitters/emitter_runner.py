@@ -80,8 +80,8 @@ def run(
 ) -> Ran:
     """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere.
 
-    change: what is done to the PTX before; findings: a list that takes the faults, of which there must otherwise be none.
-    write: what writes the kernels.
+    change: what is done to the PTX before; findings: a list that takes the faults, of which there
+    must otherwise be none. write: what writes the kernels.
     """
     root, emitted, kernels, ptx = ptx_of(text, architecture, write)
     ptx = ptx if change is None else change(ptx)

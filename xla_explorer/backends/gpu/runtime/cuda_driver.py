@@ -52,7 +52,8 @@ class CudaDriver:
     binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
     driver's shared object, for what the binding does not do; None finds it when it is needed.
 
-    lost: the error that cost the context; every call after it fails with it, so that nobody looks for the fault in a later program.
+    lost: the error that cost the context; every call after it fails with it, so that nobody looks
+    for the fault in a later program.
     """
 
     def __init__(self, binding: Any, library: Any = None) -> None:

@@ -51,8 +51,8 @@ class LoadedModule:
     functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were
     allowed them.
 
-    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets the module when nobody holds this any
-    more.
+    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets
+    the module when nobody holds this any more.
     """
 
     def __init__(self, module: Any, code: str, given_up: list[Any]) -> None:
@@ -67,8 +67,9 @@ class CudaExecutor:
 
     Work goes to one stream of its own; memory given back is kept by size for the next request.
 
-    Threads may share it: what one records as a graph is not mixed with what others queue. stream: that work goes to where no other is
-    named; recording changes it. lock: for who calls the driver. context: of the device.
+    Threads may share it: what one records as a graph is not mixed with what others queue. stream:
+    that work goes to where no other is named; recording changes it. lock: for who calls the driver.
+    context: of the device.
     """
 
     def __init__(self, driver: CudaDriver, ordinal: int = 0) -> None:

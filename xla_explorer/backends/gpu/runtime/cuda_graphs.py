@@ -244,7 +244,8 @@ class CudaGraphs:
 
         The recording is ended: else the stream would go on with it for ever.
 
-        A library says only that it could not; that the driver refused to record its work comes up at the end.
+        A library says only that it could not; that the driver refused to record its work comes up
+        at the end.
         """
         try:
             self.driver.discard(

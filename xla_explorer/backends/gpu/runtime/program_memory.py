@@ -28,7 +28,8 @@ class ProgramMemory:
     scratch : dict of int to DeviceMemory
         By stream, since kernels of different streams run at once.
     kept : list
-        What queued work reads: host arrays that are copied, and owners of memory that arguments lie in.
+        What queued work reads: host arrays that are copied, and owners of memory that arguments lie
+        in.
     """
 
     def __init__(
@@ -48,7 +49,8 @@ class ProgramMemory:
     def upload(self, arguments: Sequence[Array | int]) -> None:
         """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address).
 
-        All memory is there before anything runs: MemoryError (of the device) with what the program needs.
+        All memory is there before anything runs: MemoryError (of the device) with what the program
+        needs.
         """
         parameters = self._by_parameter(arguments)
         streams = (

@@ -360,7 +360,8 @@ class GpuRun:
     def launcher(self, times: int = 1) -> Callable[[], None]:
         """What queues the program so many times, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
 
-        Where the device refuses to record the program, a GraphRefusedWarning says why, and it is `run` as well.
+        Where the device refuses to record the program, a GraphRefusedWarning says why, and it is
+        `run` as well.
         """
         graphs = self.executor.graphs
         if graphs is None or not self.program.can_be_graph:

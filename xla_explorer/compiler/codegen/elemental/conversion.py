@@ -103,7 +103,8 @@ def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value
 def _double_to_odd_float(w: Builder, value: Value) -> Value:
     """A double as the float next to it towards zero, last bit set when inexact: rounding that to 16 bits rounds the double right.
 
-    Rounding to nearest twice would not, and double to half in one step is a call into a library on most targets.
+    Rounding to nearest twice would not, and double to half in one step is a call into a library on
+    most targets.
     """
     nearest = w.convert("fptrunc", value, "float")
     back = w.convert("fpext", nearest, "double")

@@ -108,8 +108,8 @@ class ArrayInMemory:
 class ElementalEmitter:
     """Emits elements of the instructions of one computation.
 
-    sources: where an instruction's elements come from instead of being computed (parameters, and what has been stored);
-    a function from index to value.
+    sources: where an instruction's elements come from instead of being computed (parameters, and
+    what has been stored); a function from index to value.
     """
 
     def __init__(self, writer: FunctionWriter, sources: Mapping[HloInstruction, Source]) -> None:

@@ -79,9 +79,10 @@ class Builder:
 
     declarations: of the intrinsics that are called. uses_math: the functions that are.
 
-    float_flags: fast-math flags of sums, differences and products of elements. saturates: the target converts floats to integers with
-    saturation in one instruction, in whatever it uses for vectors.
-    keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
+    float_flags: fast-math flags of sums, differences and products of elements. saturates: the
+    target converts floats to integers with saturation in one instruction, in whatever it uses for
+    vectors. keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet,
+    and its own NaNs end in 16 zeros.
     """
 
     __slots__ = (
@@ -252,7 +253,8 @@ class Builder:
     def narrow_sum(self, a: Value, t: Type) -> Value:
         """`narrow` of the sum, difference, product or quotient of two floats that were widened from the type.
 
-        A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet. Rounding leaves it as it is, without a test.
+        A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet.
+        Rounding leaves it as it is, without a test.
         """
         if t.format != "bf16" or not self.keeps_nan_payloads:
             return self.narrow(a, t)

@@ -8,8 +8,9 @@ import enum
 class OptimizationLevel(enum.IntEnum):
     """What LLVM does to a function before it generates code; of several parts of a function the highest counts.
 
-    DEFAULT: the whole pipeline. SHORT: variables become registers, constants fold, nothing is vectorised or unrolled; for loops that are
-    scalar by their nature, and for those in vectors among others that are not. FINAL: nothing; vectors, tiles and addresses are chosen.
+    DEFAULT: the whole pipeline. SHORT: variables become registers, constants fold, nothing is
+    vectorised or unrolled; for loops that are scalar by their nature, and for those in vectors
+    among others that are not. FINAL: nothing; vectors, tiles and addresses are chosen.
     """
 
     DEFAULT = 0

@@ -11,11 +11,13 @@ _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 class Type:
     """The type of a value; its text is LLVM's. Equal types are one object.
 
-    scalar: LLVM's name. lanes: of a vector (1: a scalar). space: address space of a pointer. format: HLO's name of a float that is held as
-    an integer (`bf16`, `f8e5m2`), which arithmetic and comparisons convert to f32 and back.
+    scalar: LLVM's name. lanes: of a vector (1: a scalar). space: address space of a pointer.
+    format: HLO's name of a float that is held as an integer (`bf16`, `f8e5m2`), which arithmetic
+    and comparisons convert to f32 and back.
 
-    is_float: LLVM has float arithmetic on it (not on floats held as integers). is_integer: it is an integer in HLO too. is_small: a float
-    of 16 bits or fewer, which computes in f32. bits: width of a lane. suffix: how it is spelled in names of intrinsics.
+    is_float: LLVM has float arithmetic on it (not on floats held as integers). is_integer: it is an
+    integer in HLO too. is_small: a float of 16 bits or fewer, which computes in f32. bits: width of
+    a lane. suffix: how it is spelled in names of intrinsics.
     """
 
     __slots__ = (

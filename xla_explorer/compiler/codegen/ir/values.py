@@ -39,7 +39,8 @@ K = TypeVar("K", default=Any)
 class Value(Generic[K]):
     """A value of a function being written; its text is LLVM's name of it, or the constant.
 
-    depth: the region that it belongs to (0: constants, parameters, the entry); see `StructuredBuilder`.
+    depth: the region that it belongs to (0: constants, parameters, the entry); see
+    `StructuredBuilder`.
     """
 
     __slots__ = ("builder", "depth", "name", "type")

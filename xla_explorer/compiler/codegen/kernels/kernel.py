@@ -23,15 +23,16 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Kernel(NamedTuple):
     """A finished kernel function, without its name.
 
-    lines: body (between the braces). origins: for each line the id of the HLO instruction it came from. parameters: number of
-    pointer parameters. slots: for each operand leaf, then each output leaf, the number of the parameter that it is.
-    threads: number of independent elements (GPU: threads to launch). globals: constant definitions the body refers to.
-    tables: read-only data that code generation computed; a parameter `%table<k>` each.
-    scratch_bytes: memory of its own that it needs while it runs; when not zero, one more parameter `%scratch` points to it.
-    parts: when not one, a last parameter `i64 %part` says which share of the work a call does; each needs its own scratch memory.
-    effort: what LLVM's optimiser must do to it.
-    phases: calls of each phase (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty: no phases.
-    nest: the schedule of the loop nest that it was made from, or why it is opaque.
+    lines: body (between the braces). origins: for each line the id of the HLO instruction it came
+    from. parameters: number of pointer parameters. slots: for each operand leaf, then each output
+    leaf, the number of the parameter that it is. threads: number of independent elements (GPU:
+    threads to launch). globals: constant definitions the body refers to. tables: read-only data
+    that code generation computed; a parameter `%table<k>` each. scratch_bytes: memory of its own
+    that it needs while it runs; when not zero, one more parameter `%scratch` points to it. parts:
+    when not one, a last parameter `i64 %part` says which share of the work a call does; each needs
+    its own scratch memory. effort: what LLVM's optimiser must do to it. phases: calls of each phase
+    (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty:
+    no phases. nest: the schedule of the loop nest that it was made from, or why it is opaque.
     """
 
     lines: tuple[str, ...]
@@ -146,8 +147,8 @@ class KernelContext:
     ) -> Iterator[IndexTuple]:
         """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
 
-        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer cuts a loop inside itself; cut_along: the
-        loops that may be (None: any).
+        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer
+        cuts a loop inside itself; cut_along: the loops that may be (None: any).
         """
         w = self.writer
         if self.target.is_launched:

@@ -45,7 +45,8 @@ def numbers_threads(architecture: str) -> Callable[[ThreadNumber], ThreadNumber]
     Returns
     -------
     callable
-        A decorator of a function (writer, target) that writes the instructions and returns the name of an i64 value.
+        A decorator of a function (writer, target) that writes the instructions and returns the name
+        of an i64 value.
 
     Examples
     --------

@@ -250,7 +250,8 @@ class Memory:
 
         tail: metadata. alignment: of the address, if more than an element's.
 
-        One lane under a mask of several is one element that all of them store: an axis of one step that a directive made longer.
+        One lane under a mask of several is one element that all of them store: an axis of one step
+        that a directive made longer.
         """
         if mask is not None and lanes < mask.type.lanes:
             lanes = mask.type.lanes

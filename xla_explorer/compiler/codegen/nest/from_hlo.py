@@ -88,9 +88,11 @@ def nest_of(
 ) -> LoopNest | Reason:
     """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
 
-    Its arrays are the operands, each once, and the results. in_place: the result of a dynamic-update-slice is the memory of what it
-    updates, and there is a step for each element of the update alone. copied: all that it updates is copied before that; of a pad with
-    gaps, all is padding before its operand is stored. scans: windows that are running values are one scan, not a reduction each.
+    Its arrays are the operands, each once, and the results. in_place: the result of a
+    dynamic-update-slice is the memory of what it updates, and there is a step for each element of
+    the update alone. copied: all that it updates is copied before that; of a pad with gaps, all is
+    padding before its operand is stored. scans: windows that are running values are one scan, not a
+    reduction each.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None

@@ -69,8 +69,9 @@ class Array:
 
     written: it is a result, or one that the nest allocates.
 
-    holds: the operand whose elements a result has before the kernel runs, and keeps where nothing is stored: both are the same memory.
-    streamed: it is written past the caches, where whole registers of it are stored.
+    holds: the operand whose elements a result has before the kernel runs, and keeps where nothing
+    is stored: both are the same memory. streamed: it is written past the caches, where whole
+    registers of it are stored.
     """
 
     name: str
@@ -119,7 +120,8 @@ class Constant:
 class Iota:
     """%id = an index, as a number of the element type.
 
-    lines_of: an array; less the elements that lie between the beginning of a cache line and that of the array.
+    lines_of: an array; less the elements that lie between the beginning of a cache line and that of
+    the array.
     """
 
     id: int
@@ -167,7 +169,8 @@ class Choose:
 class Combination:
     """A combiner that is several operations: `results` of `body` from what was combined so far (`left`) and the next values (`right`).
 
-    join: the same of two partial results of any points, whichever come first; None where points are combined in their order.
+    join: the same of two partial results of any points, whichever come first; None where points are
+    combined in their order.
     """
 
     left: tuple[int, ...]
@@ -186,8 +189,9 @@ class Combination:
 class Reduce:
     """%ids = the initial values combined with the values of `body` at every point of the axes where the guards hold.
 
-    combiner: an associative opcode, or several operations, which keep the order of the points. each: a scan: what follows at every point,
-    in their order, from the running values, which include those of the point.
+    combiner: an associative opcode, or several operations, which keep the order of the points.
+    each: a scan: what follows at every point, in their order, from the running values, which
+    include those of the point.
     """
 
     ids: tuple[int, ...]

@@ -102,7 +102,8 @@ class LoweredNest:
     """A function of the arrays' addresses in order, of the scratch memory's where there is one, and, for shares, of the number of the share
     (i64).
 
-    scratch_bytes: of `%scratch`, which all shares are given. phases: shares of each, see `Kernel.phases`.
+    scratch_bytes: of `%scratch`, which all shares are given. phases: shares of each, see
+    `Kernel.phases`.
     """
 
     nest: LoopNest
@@ -130,8 +131,8 @@ def lower(
 ) -> LoweredNest | Reason:
     """The nest as SSA records, or a Reason where something of it is not written yet.
 
-    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the same memory. overlap: any of them may
-    share memory with others.
+    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the
+    same memory. overlap: any of them may share memory with others.
     """
     reason = why_not_lowered(nest)
     if reason is not None:

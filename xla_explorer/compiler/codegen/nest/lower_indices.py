@@ -115,7 +115,8 @@ class Indices:
 
     at: of serial and share axes, the index times a factor, and that factor.
 
-    unrolled, vector: the axes in registers around. values, types, depends: of what is computed, by number; the axes that it depends on.
+    unrolled, vector: the axes in registers around. values, types, depends: of what is computed, by
+    number; the axes that it depends on.
     """
 
     def __init__(self, b: NestBuilder, depends: dict[int, frozenset[Axis]]) -> None:

@@ -68,8 +68,8 @@ S = TypeVar("S", bound="Schedule")
 class Schedule:
     """A plain nest, directives, and the nest that they make of it. Every call gives a new schedule; what is refused raises ScheduleError.
 
-    Each directive is a method: `split`, `collapse`, `reorder`, `unroll`, `vectorize`, `parallel` ... with the directive's fields.
-    The verifier proves the nest after each.
+    Each directive is a method: `split`, `collapse`, `reorder`, `unroll`, `vectorize`, `parallel`
+    ... with the directive's fields. The verifier proves the nest after each.
 
     Examples
     --------

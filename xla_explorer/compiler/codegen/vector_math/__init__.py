@@ -86,9 +86,9 @@ def vector_math_function(
 ) -> VectorMathFunction:
     """The function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
 
-    `fused_multiply_add=False` gives the text for targets without fma (wasm32, x86-64 before AVX2): same name, same
-    special values, up to one unit in the last place more. Raises LookupError, which lists what exists, when there is
-    none. suffix, change: see `written_function`.
+    `fused_multiply_add=False` gives the text for targets without fma (wasm32, x86-64 before AVX2):
+    same name, same special values, up to one unit in the last place more. Raises LookupError, which
+    lists what exists, when there is none. suffix, change: see `written_function`.
     """
     recipe = _RECIPES.get(opcode)
     if recipe is None or element_type not in recipe.max_ulps:

@@ -125,7 +125,8 @@ def _split(b: MathBuilder, value: Value, magic: float) -> tuple[Value, Value]:
 def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """With products kept exact as pairs (fma) and summed on two fixed grids, so that cancellation costs nothing.
 
-    A double comes as close as 2^-61 to a multiple of pi/2, hence about 120 bits behind the point are needed.
+    A double comes as close as 2^-61 to a multiple of pi/2, hence about 120 bits behind the point
+    are needed.
     """
     form = b.format
     width = F64_CHUNK_BITS

@@ -21,9 +21,9 @@ UNFUSED_ULPS: Final = 1.0
 class VectorMathFunction:
     """A transcendental function as LLVM IR text: one straight-line scalar `define`, inlined away by the optimiser.
 
-    `name` has no '@'. `dependencies` are names of further vector-math functions that the text calls, `declarations` the
-    `declare` lines of the LLVM intrinsics it uses. `max_ulps` bounds the error in units in the last place of a normal
-    result; `source` names the algorithm.
+    `name` has no '@'. `dependencies` are names of further vector-math functions that the text
+    calls, `declarations` the `declare` lines of the LLVM intrinsics it uses. `max_ulps` bounds the
+    error in units in the last place of a normal result; `source` names the algorithm.
     """
 
     name: str

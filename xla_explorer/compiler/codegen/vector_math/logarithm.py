@@ -24,8 +24,8 @@ class Decomposition(NamedTuple):
 def decompose(b: MathBuilder, x: Value) -> Decomposition:
     """For positive normal x.
 
-    The exponent reaches the float type by bit operations, because 64-bit integers have no vector conversion to double
-    before AVX-512.
+    The exponent reaches the float type by bit operations, because 64-bit integers have no vector
+    conversion to double before AVX-512.
     """
     form = b.format
     origin = form.bits(ROOT_HALF)

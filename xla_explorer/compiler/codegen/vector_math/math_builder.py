@@ -71,8 +71,8 @@ Call = Callable[[str, tuple[Value, ...]], Value]
 class MathBuilder(Builder):
     """What a recipe asks of a builder; the records go to another, and have as many lanes as the arguments.
 
-    call: how another vector-math function, by name, is called. fused: whether the target has a fused multiply-add; without one, LLVM turns
-    `llvm.fma` into a call of libm.
+    call: how another vector-math function, by name, is called. fused: whether the target has a
+    fused multiply-add; without one, LLVM turns `llvm.fma` into a call of libm.
     """
 
     __slots__ = ("_arguments", "_call", "_target", "format", "fused")
@@ -144,7 +144,8 @@ class MathBuilder(Builder):
     def product_error(self, left: Value, right: Value, product: Value) -> Value:
         """Left * right - product, exactly, for product = left * right rounded.
 
-        Without fma by Veltkamp's splitting and Dekker's product (Dekker 1971), for operands far from overflow.
+        Without fma by Veltkamp's splitting and Dekker's product (Dekker 1971), for operands far
+        from overflow.
         """
         if self.fused:
             return self.fma(left, right, -product)

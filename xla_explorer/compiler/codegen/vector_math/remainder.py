@@ -23,8 +23,8 @@ def divide_step_by_step(
 ) -> Value:
     """`rest` modulo `divisor`, of either sign and smaller in magnitude than the divisor, both doubles.
 
-    Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A quotient is off by less
-    than 1/2 before it is rounded, which leaves |rest| < divisor.
+    Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A
+    quotient is off by less than 1/2 before it is rounded, which leaves |rest| < divisor.
     """
     inverse = 1.0 / divisor
     for step in reversed(range(steps)):

@@ -64,20 +64,22 @@ def sweep(
 ) -> pandas.DataFrame:
     """Compile, check and time every module with every option; a row each, in order, failures included.
 
-    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, note, instructions, kernels, flops,
-    bytes, peak_bytes (estimates and sizes of the result), compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what.
-    Compiles run side by side; timings of one machine never do.
+    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error,
+    note, instructions, kernels, flops, bytes, peak_bytes (estimates and sizes of the result),
+    compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what. Compiles run
+    side by side; timings of one machine never do.
 
     Parameters
     ----------
     modules
         A mapping from names, or a sequence, of modules, HLO texts, paths or traced functions.
     options
-        A sequence (or a mapping from names) of keyword arguments of `xe.compile`, such as `[{"passes": "default"}, {"passes": "none"}]`;
-        or a
-        mapping from a keyword to a list of its values, of which all combinations are taken.
+        A sequence (or a mapping from names) of keyword arguments of `xe.compile`, such as
+        `[{"passes": "default"}, {"passes": "none"}]`; or a mapping from a keyword to a list of its
+        values, of which all combinations are taken.
     executor
-        None is this process; a number, so many processes; a `concurrent.futures` executor; a `dask.distributed.Client` (extra `sweep`).
+        None is this process; a number, so many processes; a `concurrent.futures` executor; a
+        `dask.distributed.Client` (extra `sweep`).
     repeats
         Timed runs (0: none).
     check
@@ -85,7 +87,8 @@ def sweep(
     seed
         Of the random arguments.
     store
-        A file of finished rows. The same sweep with the same file goes on where it was ended, and repeats nothing.
+        A file of finished rows. The same sweep with the same file goes on where it was ended, and
+        repeats nothing.
     retries
         How often a task is tried again whose worker died.
 

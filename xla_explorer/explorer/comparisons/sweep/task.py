@@ -31,7 +31,8 @@ class Task(NamedTuple):
 
     text: HLO. option: its name. settings: keyword arguments of `xe.compile`, JSON values only.
 
-    repeats: timed runs, 0 for none. check: compare the values with the evaluator's. seed: of the random arguments.
+    repeats: timed runs, 0 for none. check: compare the values with the evaluator's. seed: of the
+    random arguments.
     """
 
     module: str
@@ -109,7 +110,8 @@ def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
 def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
     """Only one process of this user's sweeps times at once on a machine: two at a time would measure each other.
 
-    Gives a note: empty, or why the times are taken beside another's. patience: seconds to wait for the others.
+    Gives a note: empty, or why the times are taken beside another's. patience: seconds to wait for
+    the others.
     """
     lock, note = _timing_lock()
     try:

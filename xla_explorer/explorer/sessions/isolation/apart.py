@@ -69,7 +69,8 @@ def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: A
 
     NotImplemented, with a warning, where only this process can.
 
-    What the work changed in hosts and evaluators that were given is changed here too. Raises IsolatedError, and what the work raises.
+    What the work changed in hosts and evaluators that were given is changed here too. Raises
+    IsolatedError, and what the work raises.
     """
     reason = _stays_here(module, isolation, arguments)
     if reason is not None:

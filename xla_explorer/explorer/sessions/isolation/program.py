@@ -44,7 +44,8 @@ _numbers = itertools.count(1)
 def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
     """Why a compile is not sent to the child; None when it is.
 
-    The child knows what is installed and what `Isolation.imports` names. What a notebook defined itself, it does not.
+    The child knows what is installed and what `Isolation.imports` names. What a notebook defined
+    itself, it does not.
     """
     if isolation.imports:
         return None
@@ -205,8 +206,8 @@ def compile_isolated(
 ) -> tuple[HloModule, Outcome]:
     """What `compiled` gives, and the module as written; all of it made in the child process.
 
-    Only work that the child has done within its limits is done again here: reading what it sent, and sharing out buffers.
-    Raises what parsing and verifying raise, and IsolatedError.
+    Only work that the child has done within its limits is done again here: reading what it sent,
+    and sharing out buffers. Raises what parsing and verifying raise, and IsolatedError.
     """
     program = RemoteProgram(
         given.name if isinstance(given, HloModule | Path) else "the module",

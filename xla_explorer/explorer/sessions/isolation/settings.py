@@ -16,8 +16,8 @@ class Isolation:
     Parameters
     ----------
     timeout
-        Seconds that one compile (reading, passes and code), one run, or one question of a session may take, without the start of a
-        process; None for no end.
+        Seconds that one compile (reading, passes and code), one run, or one question of a session
+        may take, without the start of a process; None for no end.
     memory
         Bytes that the child may take beyond what it holds after loading LLVM; None for no limit.
     imports

@@ -46,7 +46,8 @@ forgotten: list[int] = []
 class RemoteWork:
     """What the child is asked for one module. Ask under `process_lock`.
 
-    module, steps: of the optimised module, for errors; None and empty while there is none. process: the child that knows the work.
+    module, steps: of the optimised module, for errors; None and empty while there is none. process:
+    the child that knows the work.
     """
 
     module: HloModule | None = None

@@ -83,8 +83,8 @@ class Worker:
     ) -> dict[str, Any]:
         """Everything from the text to the code; what the session at home needs to know of it.
 
-        source: the module, where a text was given. trace, error, phase, seconds: as `compiled` tells them. backend: what the backend
-        made.
+        source: the module, where a text was given. trace, error, phase, seconds: as `compiled`
+        tells them. backend: what the backend made.
         """
         board = self.board
         board.begin(number, "parsing")

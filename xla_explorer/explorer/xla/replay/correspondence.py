@@ -53,7 +53,8 @@ class Correspondence:
     Attributes
     ----------
     places : dict
-        Instruction of `before` -> where it is computed in `after`, several places where it was duplicated.
+        Instruction of `before` -> where it is computed in `after`, several places where it was
+        duplicated.
     edges : list of Edge
         Each operand of each place.
     unknown : int

@@ -74,7 +74,8 @@ def replayed_fusion(
 ) -> ReplayedFusion:
     """The decisions of one of XLA's passes that fuse.
 
-    makers: name of a fusion that was there before -> the pass that made it. said: instruction -> XLA's own verdict on it as a producer.
+    makers: name of a fusion that was there before -> the pass that made it. said: instruction ->
+    XLA's own verdict on it as a producer.
     """
     before = step.before
     trace = optimize(before.clone(), FUSION_POLICIES[step.name])

@@ -61,8 +61,8 @@ def _shared_bytes(first: HloInstruction, second: HloInstruction) -> int:
 def _kernels_after(before: HloModule, after: HloModule) -> dict[HloInstruction, str]:
     """Instruction before the pass -> the name of the instruction after it that computes it.
 
-    A kernel that went into another one has left its name; what reads it now reads an element of that other kernel. Where all of its readers
-    went into others too, so did it.
+    A kernel that went into another one has left its name; what reads it now reads an element of
+    that other kernel. Where all of its readers went into others too, so did it.
     """
     later = {i.name: i for i in after.instructions()}
     found: dict[HloInstruction, str] = {}

@@ -44,7 +44,8 @@ class ReplayedRematerialisation(Replay):
     Attributes
     ----------
     limit, peak : int
-        Bytes that may be held at once beside arguments and results, and the most that are without computing anything again.
+        Bytes that may be held at once beside arguments and results, and the most that are without
+        computing anything again.
     peak_after : int
         The same after our walk.
     """

@@ -93,16 +93,19 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     session
         Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
     kind
-        `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to its library of kernels
-        (YNNPACK), and what those kernels take in. `layout`: in which order XLA:CPU lays arrays out, and where it copies one into another.
-        `simplifier`: what XLA's algebraic simplifier rewrote, and by which of our rules. `buffers`: in which allocation XLA:CPU put each
-        value, and at which byte of the temporary one. `schedule`: in which order XLA:CPU runs what it has fused. `multi-output-fusion`:
-        which kernels XLA:GPU made one with several results. `rematerialization`: what XLA:GPU computes again since memory is short.
+        `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to
+        its library of kernels (YNNPACK), and what those kernels take in. `layout`: in which order
+        XLA:CPU lays arrays out, and where it copies one into another. `simplifier`: what XLA's
+        algebraic simplifier rewrote, and by which of our rules. `buffers`: in which allocation
+        XLA:CPU put each value, and at which byte of the temporary one. `schedule`: in which order
+        XLA:CPU runs what it has fused. `multi-output-fusion`: which kernels XLA:GPU made one with
+        several results. `rematerialization`: what XLA:GPU computes again since memory is short.
 
     Returns
     -------
     Replay
-        A row a decision: ours, its reason, what XLA did, whether they agree; `agreement` is the share that does.
+        A row a decision: ours, its reason, what XLA did, whether they agree; `agreement` is the
+        share that does.
 
     Raises
     ------

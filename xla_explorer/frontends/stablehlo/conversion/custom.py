@@ -117,7 +117,8 @@ def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
 def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """A sort of which the results' sizes are kept: the exact answer, which any recall target allows (and which XLA computes on a CPU).
 
-    Operands are arrays, then an initial value for each of them; the comparator takes a pair of elements from each array.
+    Operands are arrays, then an initial value for each of them; the comparator takes a pair of
+    elements from each array.
     """
     config = operation.attributes.get("mhlo.backend_config")
     dimension = config.get("reduction_dim") if isinstance(config, Dictionary) else None

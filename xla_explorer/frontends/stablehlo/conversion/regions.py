@@ -71,8 +71,8 @@ def body(
 ) -> HloComputation:
     """A computation with one parameter: the region's arguments of these shapes and the captured values, as a tuple unless there is one.
 
-    passes_on: the captured values are returned behind the results, as the state of a loop wants it. known: values of arguments that are
-    known while the program is converted.
+    passes_on: the captured values are returned behind the results, as the state of a loop wants it.
+    known: values of arguments that are known while the program is converted.
     """
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)

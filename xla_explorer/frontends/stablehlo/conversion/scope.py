@@ -161,7 +161,8 @@ class Scope:
 
         shape: as the program states it; it must agree with what operands and attributes give.
 
-        Where the program leaves a dimension open and the operands do not, theirs is taken. any_type: the program chooses the element type.
+        Where the program leaves a dimension open and the operands do not, theirs is taken.
+        any_type: the program chooses the element type.
         """
         spec, operands = opcode(name), tuple(operands)
         known = attributes_of(attributes or {})

@@ -90,7 +90,8 @@ class IndexExpression(NamedTuple):
 
     Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
 
-    Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and simplify.
+    Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and
+    simplify.
     """
 
     terms: tuple[Term, ...] = ()
@@ -258,7 +259,8 @@ class IndexExpression(NamedTuple):
     ) -> Any:
         """The value at a point: numbers, or numpy arrays for many points at once.
 
-        axes: the value of each axis. runtime: gives the value of a run-time value, which is clamped here.
+        axes: the value of each axis. runtime: gives the value of a run-time value, which is clamped
+        here.
         """
         total: Any = self.constant
         for atom, factor in self.terms:

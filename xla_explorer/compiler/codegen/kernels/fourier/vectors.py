@@ -378,8 +378,8 @@ class VectorStages(FourierStages):
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
         """K t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length).
 
-        Its two transforms are one piece of code: the second one, an inverse, runs on exchanged parts, whose product with the conjugate of a
-        factor is the exchanged product.
+        Its two transforms are one piece of code: the second one, an inverse, runs on exchanged
+        parts, whose product with the conjugate of a factor is the exchanged product.
         """
         w, size = self.w, chirp_length(length)
         chirp, response = chirp_numbers(length)

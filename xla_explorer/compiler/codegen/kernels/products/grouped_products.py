@@ -430,7 +430,8 @@ def left_block_elements(plan: GroupedPlan) -> int:
 def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
     """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
 
-    The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
+    The last block repeats tiles where they do not come out even, so up to twice as many blocks are
+    taken where fewer are repeated.
     """
     blocks = -(-down // max(1, LIMITS.block_bytes // tile_bytes))
     possible = [

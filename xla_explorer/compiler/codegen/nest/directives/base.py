@@ -86,8 +86,9 @@ class Directive:
     Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of
     the nest.
 
-    axis: the one that the journal names. bare: the field that is kept without the `%` with which its name may be written. asks: the names
-    of its checks, in the order in which they are asked. adds: letters that new axes have behind the name of the axis.
+    axis: the one that the journal names. bare: the field that is kept without the `%` with which
+    its name may be written. asks: the names of its checks, in the order in which they are asked.
+    adds: letters that new axes have behind the name of the axis.
     """
 
     name: ClassVar[str]

@@ -192,7 +192,8 @@ class Parallel(Directive):
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the kernel's outermost, and none overwrites another's.
 
-        Memory may hand values from the first to the others: these are a phase of their own, of which the first loop may be shared too.
+        Memory may hand values from the first to the others: these are a phase of their own, of
+        which the first loop may be shared too.
         """
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
         at = next(

@@ -30,7 +30,8 @@ from xla_explorer.hlo.primitive_type import S64
 class Stream(Directive):
     """A result is written past the caches by non-temporal stores, whole registers of it where they begin as registers do.
 
-    An ordinary store reads its cache line first, so an array moves twice. It pays where the result would leave the caches anyway.
+    An ordinary store reads its cache line first, so an array moves twice. It pays where the result
+    would leave the caches anyway.
     """
 
     name: ClassVar[str] = "stream"

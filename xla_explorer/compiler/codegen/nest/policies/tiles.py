@@ -66,7 +66,8 @@ class ProductLimits(NamedTuple):
     ) -> str:
         """Why panels of a right operand are copied, in a few words; empty where they are read in place.
 
-        step: bytes from one of its rows to the next. depth: number of rows. whole_bytes: of the operand. tiles: of rows, that read a panel.
+        step: bytes from one of its rows to the next. depth: number of rows. whole_bytes: of the
+        operand. tiles: of rows, that read a panel.
         """
         if tiles < self.copied_from_tiles or depth <= SHALLOW:
             return ""
@@ -103,8 +104,9 @@ class ProductLimits(NamedTuple):
     ) -> str:
         """What is copied of a left operand as it falls into few sets of a cache: its `rows`, its `columns`, or nothing.
 
-        steps: bytes from one row, and from one contracted element, to the next. whole_bytes: of the operand. rows: of a tile. depth:
-        contracted elements that go by at once. several: more than one panel of the right operand reads it. deep: see `is_deep`.
+        steps: bytes from one row, and from one contracted element, to the next. whole_bytes: of the
+        operand. rows: of a tile. depth: contracted elements that go by at once. several: more than
+        one panel of the right operand reads it. deep: see `is_deep`.
         """
         row, along = steps
         if row == element_bytes != along and several and self.collide(along, depth):
@@ -149,12 +151,15 @@ def tile_for(
 ) -> RegisterTile:
     """The tile that needs the fewest cycles by a simple model of a core.
 
-    width: elements of a register. overlaps: the last tiles are moved back to the edges; else what is left over has smaller ones.
-    A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency of a multiply-add
-    (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many addresses miss the first-level
-    cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector, whose loads are a part of the
-    multiply-adds). Entering and leaving a tile is counted with its stores, and large operands again for what is left over. Tiles are
-    compared with `LOAD_COST` for each load, which the cycles of the chosen one leave out: the estimate for a library's has none either.
+    width: elements of a register. overlaps: the last tiles are moved back to the edges; else what
+    is left over has smaller ones. A step of the contraction takes as long as its multiply-adds (two
+    a cycle), its loads (two a cycle) or the latency of a multiply-add (four cycles), whichever is
+    longest; a little is added for more than 8 rows and 2 vectors, whose many addresses miss the
+    first-level cache more often (deep products only; not for rows that lie `near` one another, in
+    tiles of one vector, whose loads are a part of the multiply-adds). Entering and leaving a tile
+    is counted with its stores, and large operands again for what is left over. Tiles are compared
+    with `LOAD_COST` for each load, which the cycles of the chosen one leave out: the estimate for a
+    library's has none either.
     """
     width = min(width, 1 << (columns.bit_length() - 1))
     across = -(-columns // width)
