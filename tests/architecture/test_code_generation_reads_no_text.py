@@ -27,7 +27,7 @@ REPLACED = {
     "compiler/codegen/debug_lines.py": "lines of functions that are inlined: origins beside the lines, in backends/llvm",
     "backends/gpu/emitters/wide_accesses.py": "8 patterns of neighbouring loads and stores: records",
     "backends/gpu/emitters/constant_memory.py": "2 patterns of loads that a warp shares: records and their address space",
-    "backends/gpu/emitters/warp_values.py": "9 patterns of values that are equal in a warp: operands of records",
+    "backends/gpu/emitters/uniformity.py": "9 patterns of values that are equal in a warp: operands of records",
     "compiler/codegen/ir/effort.py": "a marker of loops in the text: the field `effort` of a kernel",
     "compiler/codegen/symbol_names.py": "characters of names: one character after the other",
     "compiler/codegen/nest/from_hlo.py": "names of HLO: identifier",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xla_explorer.backends.gpu.emitters.constant_memory import BANK_BYTES
-from xla_explorer.backends.gpu.emitters.warp_values import WarpValues
+from xla_explorer.backends.gpu.emitters.uniformity import UniformityAnalysis
 from xla_explorer.backends.gpu.emulator import (
     EmulatedKernel,
     GlobalMemory,
@@ -164,7 +164,7 @@ def test_indices_by_warp():
             w.read(w.element_at("%a0", "i32", at, GLOBAL), "i32", 4, GLOBAL) for at in (row, block)
         ]
         index, by_text = w.cast("sext", same, "i32", "i64"), w.value(f"freeze i64 {i}")
-    values = WarpValues(w.records, 30, 128)
+    values = UniformityAnalysis(w.records, 30, 128)
     assert values.distinct(n) == 32
     assert values.distinct(block) == values.distinct(i) == values.distinct(index) == 1
     assert 1 < values.distinct(row) < 2

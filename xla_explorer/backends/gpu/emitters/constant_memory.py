@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.emitters.selection import EmittedKernel
-from xla_explorer.backends.gpu.emitters.warp_values import WarpValues
+from xla_explorer.backends.gpu.emitters.uniformity import UniformityAnalysis
 from xla_explorer.compiler.codegen.ir.llvm_text import line_of
 from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
 from xla_explorer.compiler.codegen.ir.types import Type
@@ -112,13 +112,13 @@ class ConstantBank:
         constants: by the number of the parameter that points to one. overrides: `force` or
         `forbid`, by constant.
         """
-        values: WarpValues | None = None
+        values: UniformityAnalysis | None = None
         placements = []
         for parameter, constant in constants.items():
             uses = _Uses(made.records, f"%a{parameter}")
             if not uses.all or not constant.shape.rank:
                 continue
-            values = values or WarpValues(
+            values = values or UniformityAnalysis(
                 made.records, made.launch.blocks, made.launch.threads_per_block
             )
             placement = self._weighed(constant, uses, values, overrides.get(constant, ""))
@@ -128,7 +128,7 @@ class ConstantBank:
         return made._replace(records=()), placements
 
     def _weighed(
-        self, constant: HloInstruction, uses: _Uses, values: WarpValues, override: str
+        self, constant: HloInstruction, uses: _Uses, values: UniformityAnalysis, override: str
     ) -> ConstantPlacement:
         name, size = f"%{constant.name}", constant.shape.byte_size
         loads = uses.loads

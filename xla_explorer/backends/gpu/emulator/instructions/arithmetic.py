@@ -30,7 +30,7 @@ from xla_explorer.backends.gpu.emulator.scalar_types import (
 DIRECTED = ("rz", "rm", "rp")
 
 
-def _extreme(
+def _min_or_max(
     choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Array]:
     """Return minimum or maximum with -0 < +0: equal numbers differ at most in the sign bit."""
@@ -48,10 +48,10 @@ _FLOAT_BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.divide,
-    "min": _extreme(np.fmin, np.bitwise_or),
-    "max": _extreme(np.fmax, np.bitwise_and),
-    "min.NaN": _extreme(np.minimum, np.bitwise_or),
-    "max.NaN": _extreme(np.maximum, np.bitwise_and),
+    "min": _min_or_max(np.fmin, np.bitwise_or),
+    "max": _min_or_max(np.fmax, np.bitwise_and),
+    "min.NaN": _min_or_max(np.minimum, np.bitwise_or),
+    "max.NaN": _min_or_max(np.maximum, np.bitwise_and),
     "copysign": lambda a, b: np.copysign(b, a),
 }
 _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {

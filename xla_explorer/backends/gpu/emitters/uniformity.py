@@ -35,7 +35,7 @@ _FUNCTIONS = {
     "urem": np.remainder,
     "srem": np.remainder,
 }  # for non-negative numbers such as indices
-_EXTREMES = {
+_MIN_MAX = {
     f"i{bits} @llvm.{sign}{name}.i{bits}": function
     for bits in (32, 64)
     for sign in "su"
@@ -45,7 +45,7 @@ _CONVERSIONS = ("zext", "sext", "trunc")
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
-class WarpValues:
+class UniformityAnalysis:
     """Values of a kernel's SSA names, by warp. blocks, threads_per_block: of its launch."""
 
     def __init__(self, records: Iterable[OneRecord], blocks: int, threads_per_block: int) -> None:
@@ -105,7 +105,7 @@ class WarpValues:
         op, operands = record.op, record.operands
         if op == "call" and record.detail in self._registers:
             return self._registers[record.detail]
-        function = _EXTREMES.get(record.detail) if op == "call" else _FUNCTIONS.get(op)
+        function = _MIN_MAX.get(record.detail) if op == "call" else _FUNCTIONS.get(op)
         if function is not None:
             a, b = operands
             return self._both(function, a, b, op in _DIVISIONS)
@@ -117,7 +117,7 @@ class WarpValues:
                 self._both(np.add, pointer, at) if pointer.name.startswith("%") else self._value(at)
             )
         # Any other result, such as a load, is uniform if all operands are; its value is unknown.
-        return self._alike([o for o in operands if o.name.startswith("%")])
+        return self._uniform([o for o in operands if o.name.startswith("%")])
 
     def _both(
         self, function: Callable[[Any, Any], Any], a: Value, b: Value, divides: bool = False
@@ -130,7 +130,7 @@ class WarpValues:
                 function(left, np.where(right == 0, 1, right) if divides else right), np.int64
             )
 
-    def _alike(self, operands: Iterable[Value]) -> Lanes | None:
+    def _uniform(self, operands: Iterable[Value]) -> Lanes | None:
         for operand in operands:
             values = self._value(operand)
             if values is None or (values != values[:, :1]).any():
