@@ -5,8 +5,8 @@ A hole that is not declared here with its reason fails: it is the checklist for 
 
 from __future__ import annotations
 
+from xla_explorer.compiler.codegen.dispatch import KERNEL_ROWS, has_own_writer
 from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
-from xla_explorer.compiler.codegen.placement import KERNEL_ROWS, has_own_writer
 from xla_explorer.hlo.analysis.indexing import mapped_opcodes
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.builder.opcode_methods import method_name

@@ -23,8 +23,8 @@ from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE

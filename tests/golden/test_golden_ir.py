@@ -8,8 +8,8 @@ from tests.golden.golden_ir import FILES, FOLDER, golden_texts, run_filecheck
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.llvm.llvm_compiler import IrModule
 from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen.dispatch import KERNEL_ROWS, has_own_writer
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
-from xla_explorer.compiler.codegen.placement import KERNEL_ROWS, has_own_writer
 
 
 @pytest.mark.parametrize("name", FILES)

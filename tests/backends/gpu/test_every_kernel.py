@@ -11,7 +11,7 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas, why_no_ptxas
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
 from xla_explorer.compiler.target import Kind
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -25,9 +25,9 @@ from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.evaluator import evaluate

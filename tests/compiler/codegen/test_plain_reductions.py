@@ -9,7 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.compiler.codegen.test_empty_arrays import assert_same
-from xla_explorer.compiler.codegen.placement import kernel_writing
+from xla_explorer.compiler.codegen.dispatch import kernel_writing
 from xla_explorer.foundation.reason import Reason
 
 ADD = "add {{\n a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT r = {t}[] add(a, b)\n}}\n"

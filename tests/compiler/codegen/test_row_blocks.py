@@ -7,7 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.cpu.guard_pages import as_if_large, body
-from xla_explorer.compiler.codegen.placement import kernel_writing
+from xla_explorer.compiler.codegen.dispatch import kernel_writing
 from xla_explorer.compiler.codegen.row_blocks import ChainAccess, RowKernel, blocks_of
 from xla_explorer.foundation.reason import refuse
 

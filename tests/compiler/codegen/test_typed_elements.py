@@ -3,6 +3,7 @@
 import pytest
 
 from tests.golden.golden_ir import FILES, FOLDER, run_line
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -11,7 +12,6 @@ from xla_explorer.compiler.codegen.ir.types import BF16
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.primitive_type import BF16 as BF16_ELEMENTS
 from xla_explorer.hlo.primitive_type import C64, F32, S32

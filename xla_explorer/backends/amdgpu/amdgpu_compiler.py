@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.gpu_stages import (
     launch_table,
     stages_before_assembly,
 )
-from xla_explorer.backends.gpu.placement import gpu_placement
+from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
@@ -64,7 +64,7 @@ class AmdGpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
-        return gpu_placement(instruction, AMDGPU).why_not_native
+        return gpu_strategy(instruction, AMDGPU).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""

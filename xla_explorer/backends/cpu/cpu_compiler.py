@@ -20,11 +20,11 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import assign_buffers
+from xla_explorer.compiler.codegen.dispatch import cpu_strategy, nest_kernel
 from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
-from xla_explorer.compiler.codegen.placement import cpu_placement, nest_kernel
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
@@ -74,7 +74,7 @@ class CpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
-        return cpu_placement(instruction, described_cpu(libraries=True)).why_not_native
+        return cpu_strategy(instruction, described_cpu(libraries=True)).why_not_native
 
     def compile_ahead_of_time(
         self, module: HloModule, options: AotCompilationOptions

@@ -27,7 +27,7 @@ from xla_explorer.backends.llvm.cpu_targets import CpuTarget, UnknownTargetError
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers
-from xla_explorer.compiler.codegen.placement import cpu_placement
+from xla_explorer.compiler.codegen.dispatch import cpu_strategy
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -56,7 +56,7 @@ class CrossCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is native code for the (optimised) instruction."""
-        return cpu_placement(
+        return cpu_strategy(
             instruction, described_cpu(target_description(self.target))
         ).why_not_native
 

@@ -17,8 +17,8 @@ from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
+from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.gpu.own_products import OwnProducts
-from xla_explorer.backends.gpu.placement import gpu_placement
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
@@ -122,7 +122,7 @@ class GpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """Return the reason if the (optimised) instruction needs the evaluator, else None."""
-        return gpu_placement(instruction).why_not_native
+        return gpu_strategy(instruction).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module.

@@ -34,12 +34,12 @@ from xla_explorer.backends.gpu.kernel_module import (
     KernelModule,
 )
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
-from xla_explorer.backends.gpu.placement import gpu_placement
+from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.codegen.dispatch import LoweringKind
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.placement import Way
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
 from xla_explorer.compiler.codegen.single_device import COPIES
@@ -213,8 +213,8 @@ class GpuProgramWriter:
         thunks: list[Thunk] = []
         sequence = [i for i in computation.sequence() if i not in left_out]
         for i in sequence:
-            name, placement = i.opcode.name, gpu_placement(i, self.target)
-            if placement.way is Way.NOTHING:
+            name, chosen = i.opcode.name, gpu_strategy(i, self.target)
+            if chosen.kind is LoweringKind.NOTHING:
                 continue
             if name in STARTS and self._is_native(i):
                 thunks.extend(self._start(i, sequence))
@@ -224,9 +224,9 @@ class GpuProgramWriter:
                 continue
             if name == "async-update" and self._is_native(start_of(i)):
                 continue
-            if placement.way is Way.CONTROL:
+            if chosen.kind is LoweringKind.CONTROL:
                 thunks.extend(self._control_flow(i))
-            elif placement.way is Way.COPY and (name != "copy" or _keeps_layout(i)):
+            elif chosen.kind is LoweringKind.COPY and (name != "copy" or _keeps_layout(i)):
                 sources = [place for o in i.operands for place in self._leaves(o)]
                 pairs = zip(sources, self._leaves(i), strict=True)
                 thunks.extend(
@@ -342,7 +342,7 @@ class GpuProgramWriter:
         ]
 
     def _why_no_kernel(self, i: HloInstruction) -> Reason | None:
-        return gpu_placement(i, self.target).why_not_native
+        return gpu_strategy(i, self.target).why_not_native
 
     def _operation(
         self,

@@ -13,12 +13,12 @@ import re
 from collections.abc import Sequence
 
 from xla_explorer.compiler.buffers import renames_memory
+from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import blocks_decision
-from xla_explorer.compiler.codegen.placement import Way, write_kernel
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
 from xla_explorer.compiler.codegen.row_blocks import (
@@ -106,7 +106,7 @@ class HostProgramWriter:
             leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()
         ):
             return False
-        return self.operations.placed(i).way is Way.KERNEL and may_run_along_rows(i)
+        return self.operations.strategy_of(i).kind is LoweringKind.KERNEL and may_run_along_rows(i)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[ChainAccess]:
         read = [
@@ -169,7 +169,7 @@ class HostProgramWriter:
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
-        if self.operations.placed(i).way is Way.CONTROL:
+        if self.operations.strategy_of(i).kind is LoweringKind.CONTROL:
             self._control(i)
         else:
             self.operations.write(i)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from xla_explorer.compiler.codegen.dispatch import (
+    ChosenStrategy,
+    LoweringKind,
+    cpu_strategy,
+    operation_strategy,
+)
 from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL, write_foreign_call
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.parallel_plan import plan_parallel
-from xla_explorer.compiler.codegen.placement import (
-    Placement,
-    Way,
-    cpu_placement,
-    operation_placement,
-)
 from xla_explorer.compiler.codegen.program_kernels import (
     KernelWriter,
     PreparedKernel,
@@ -62,14 +62,14 @@ class OperationWriter:
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
         self.foreign: dict[HloInstruction, int] = {}
-        self._placements: dict[HloInstruction, Placement] = {}
+        self._strategies: dict[HloInstruction, ChosenStrategy] = {}
         self.calls = KernelCalls(self.w, table, kernels, probes=probes)
 
-    def placed(self, i: HloInstruction) -> Placement:
+    def strategy_of(self, i: HloInstruction) -> ChosenStrategy:
         """Where an instruction is computed; decided once."""
-        found = self._placements.get(i)
+        found = self._strategies.get(i)
         if found is None:
-            found = self._placements[i] = cpu_placement(i, self.target, self.kernels.control)
+            found = self._strategies[i] = cpu_strategy(i, self.target, self.kernels.control)
         return found
 
     def leaves(self, i: HloInstruction) -> list[BufferSlice]:
@@ -100,15 +100,15 @@ class OperationWriter:
 
     def write(self, i: HloInstruction) -> None:
         """Write one instruction, unless nothing is to be done for it."""
-        placement = self.placed(i)
-        if placement.way is Way.COPY and i.opcode.name == "copy":
+        chosen = self.strategy_of(i)
+        if chosen.kind is LoweringKind.COPY and i.opcode.name == "copy":
             self._copy_instruction(i)
-        elif placement.way is Way.COPY and is_pad_to_static(i):
+        elif chosen.kind is LoweringKind.COPY and is_pad_to_static(i):
             self._pad_to_static(i)
-        elif placement.way is Way.COPY:
+        elif chosen.kind is LoweringKind.COPY:
             self._collective(i)
-        elif placement.way is not Way.NOTHING:
-            self._operation(i, placement)
+        elif chosen.kind is not LoweringKind.NOTHING:
+            self._operation(i, chosen)
 
     def _copy_instruction(self, i: HloInstruction) -> None:
         """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
@@ -122,7 +122,7 @@ class OperationWriter:
             and i.shape.is_array
             and plan_parallel(i, self.threads, "kernel").parts > 1
         ):
-            self._operation(i, operation_placement(i, self.target, self.kernels.control))
+            self._operation(i, operation_strategy(i, self.target, self.kernels.control))
             return
         number = self.row(i, "copy", "memcpy", None)
         self.calls.probe(number, True)
@@ -152,17 +152,15 @@ class OperationWriter:
             self.copy(self.place_of(operand, ()), target)
         self.calls.probe(number, False)
 
-    def _operation(self, i: HloInstruction, placement: Placement) -> None:
+    def _operation(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
         """A kernel, a library call, or the evaluator."""
-        if placement.way is Way.EVALUATOR:
-            assert placement.reason is not None
-            self._evaluator_step(i, placement.reason, placement.refused)
-        elif placement.write is None:
-            self._foreign_call(i, placement)
+        if chosen.kind is LoweringKind.EVALUATOR:
+            assert chosen.reason is not None
+            self._evaluator_step(i, chosen.reason, chosen.refused)
+        elif chosen.write is None:
+            self._foreign_call(i, chosen)
         else:
-            self._kernel(
-                i, placement.way.value, placement.write, placement.reason, placement.refused
-            )
+            self._kernel(i, chosen.kind.value, chosen.write, chosen.reason, chosen.refused)
 
     def _kernel(
         self,
@@ -205,12 +203,12 @@ class OperationWriter:
         w.do(f"ret i32 {status}")
         w.start_block(good)
 
-    def _foreign_call(self, i: HloInstruction, placement: Placement) -> None:
+    def _foreign_call(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
         """Call a foreign function; only what it returns beyond success needs Python."""
         w, calls = self.w, self.calls
         slot = self.table.foreign_slot + self.foreign.setdefault(i, len(self.foreign))
         number, step = (
-            self.row(i, placement.way.value, FOREIGN_CALL, placement.reason, placement.refused),
+            self.row(i, chosen.kind.value, FOREIGN_CALL, chosen.reason, chosen.refused),
             len(self.steps),
         )
         self.steps.append(EvaluatorStep(i, (), (), slot))

@@ -6,6 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.dispatch import (
+    write_kernel,
+    write_kernel_in_rows,
+    write_overlapping_kernel,
+)
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
@@ -16,11 +21,6 @@ from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
-from xla_explorer.compiler.codegen.placement import (
-    write_kernel,
-    write_kernel_in_rows,
-    write_overlapping_kernel,
-)
 from xla_explorer.compiler.codegen.program_records import BufferSlice, KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.codegen.share_function import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.dispatch import nest_kernel
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
@@ -17,7 +18,6 @@ from xla_explorer.compiler.codegen.nest.schedule import (
     parse_directives,
     schedule_refused,
 )
-from xla_explorer.compiler.codegen.placement import nest_kernel
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.decisions.kinds import LOOP_KINDS
 from xla_explorer.compiler.pipeline.context import PassControl

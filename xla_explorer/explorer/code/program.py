@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.codegen.placement import placed
+from xla_explorer.compiler.codegen.dispatch import choose_strategy
 from xla_explorer.compiler.decisions.recorded import code_check, decision
 from xla_explorer.explorer.display import CodeText, wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
@@ -51,9 +51,13 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
             (s.instruction,),
             (s.name,),
             s.reason,
-            _ways(s),
+            _strategies(s),
             checklist=code_check(
-                NATIVE_CODE, s.runs_on != "evaluator", s.reason, _ways(s), place_of(placed)
+                NATIVE_CODE,
+                s.runs_on != "evaluator",
+                s.reason,
+                _strategies(s),
+                place_of(choose_strategy),
             ),
         )
         for s in program_steps(compilation)
@@ -61,9 +65,9 @@ def native_code_decisions(compilation: Compilation) -> list[Decision]:
     ]
 
 
-def _ways(step: ProgramStep) -> dict[str, object]:
-    """Who runs a step, and what the ways that were asked before said."""
-    refused = [f"{way}: {reason.code}" for way, reason in step.refused]
+def _strategies(step: ProgramStep) -> dict[str, object]:
+    """Return the strategy that runs a step, and the refusals of those tried before."""
+    refused = [f"{name}: {reason.code}" for name, reason in step.refused]
     return {"runs_on": step.runs_on} | ({"refused": refused} if refused else {})
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.nests.placement import schedules_of
+from xla_explorer.backends.gpu.emitters.nests.dispatch import schedules_of
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.nest.accesses import SECTOR_BYTES

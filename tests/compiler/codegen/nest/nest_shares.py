@@ -15,9 +15,9 @@ from tests.support.corpora import SHARED
 from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
+from xla_explorer.compiler.codegen.dispatch import cpu_strategy
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.placement import cpu_placement
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -73,7 +73,7 @@ def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
             if (
                 computation in fused
                 or i.opcode.name in _CONTROL
-                or cpu_placement(i, target).why_not_native is not None
+                or cpu_strategy(i, target).why_not_native is not None
             ):
                 continue
             yield family(i), isinstance(nest_code(i, target, kernel_slots(i)), NestCode)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
 from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
-from xla_explorer.backends.gpu.emitters.nests.placement import (
+from xla_explorer.backends.gpu.emitters.nests.dispatch import (
     draft_by_user,
     write_nest,
     write_plain_nest,
@@ -33,12 +33,12 @@ from xla_explorer.backends.gpu.launch_dimensions import (
     launch_dimensions,
 )
 from xla_explorer.backends.gpu.tensor_map import TensorMap
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.records import OneRecord
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.placement import kernel_is_emitted
+from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.target import Kind

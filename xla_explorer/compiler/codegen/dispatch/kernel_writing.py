@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
@@ -14,7 +15,6 @@ from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
 from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
-from xla_explorer.compiler.codegen.placement.kernel_rows import kernel_row
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.compiler.codegen.dispatch.kernel_rows import has_own_writer, kernel_row
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emission_count import emission_is_bounded
 from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import (
@@ -9,7 +10,6 @@ from xla_explorer.compiler.codegen.kernels.products.dot_epilogue import (
     epilogue_dot,
 )
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
-from xla_explorer.compiler.codegen.placement.kernel_rows import has_own_writer, kernel_row
 from xla_explorer.compiler.target import Kind
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction

@@ -1,7 +1,19 @@
-"""Who runs an instruction on a CPU: the rows, in the order in which they are asked."""
+"""Lowering strategies of instructions on a CPU, in the order of attempts."""
 
 from __future__ import annotations
 
+from xla_explorer.compiler.codegen.dispatch.kernel_checks import kernel_is_emitted
+from xla_explorer.compiler.codegen.dispatch.kernel_writing import write_kernel
+from xla_explorer.compiler.codegen.dispatch.strategies import (
+    CONTROL_FLOW,
+    RENAMES,
+    ChosenStrategy,
+    LoweringKind,
+    LoweringStrategy,
+    anything,
+    choose_strategy,
+    of,
+)
 from xla_explorer.compiler.codegen.foreign_calls import (
     foreign_call_is_possible,
     is_foreign_call,
@@ -26,18 +38,6 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import (
     why_linear_algebra_by_library,
     write_cholesky,
     write_triangular_solve,
-)
-from xla_explorer.compiler.codegen.placement.kernel_checks import kernel_is_emitted
-from xla_explorer.compiler.codegen.placement.kernel_writing import write_kernel
-from xla_explorer.compiler.codegen.placement.placement import (
-    CONTROL_FLOW,
-    RENAMES,
-    Placement,
-    PlacementRow,
-    Way,
-    anything,
-    of,
-    placed,
 )
 from xla_explorer.compiler.codegen.single_device import (
     COPIES,
@@ -102,78 +102,91 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
 
 
 _SLOWER = frozenset({"register-tile-faster", "dot-too-small", "too-few-features"})
-# What computes: a copy is among it where its layout changes, or several threads share it.
-OPERATION_ROWS = (
-    PlacementRow(
-        "blas", Way.LIBRARY, of("dot"), _dot, write_library_dot, why_by_library, weighed=_SLOWER
-    ),
-    PlacementRow(
+# Operations; also a copy that changes the layout or is divided among threads.
+OPERATION_STRATEGIES = (
+    LoweringStrategy(
         "blas",
-        Way.LIBRARY,
+        LoweringKind.LIBRARY,
+        of("dot"),
+        _dot,
+        write_library_dot,
+        why_by_library,
+        unprofitable=_SLOWER,
+    ),
+    LoweringStrategy(
+        "blas",
+        LoweringKind.LIBRARY,
         of("convolution"),
         _convolution,
         write_library_convolution,
         why_by_library,
-        weighed=_SLOWER,
+        unprofitable=_SLOWER,
     ),
-    PlacementRow(
+    LoweringStrategy(
         "lapack",
-        Way.LIBRARY,
+        LoweringKind.LIBRARY,
         of("cholesky"),
         _linear_algebra,
         write_cholesky,
         why_linear_algebra_by_library,
         True,
     ),
-    PlacementRow(
+    LoweringStrategy(
         "blas",
-        Way.LIBRARY,
+        LoweringKind.LIBRARY,
         of("triangular-solve"),
         _linear_algebra,
         write_triangular_solve,
         why_linear_algebra_by_library,
         True,
     ),
-    PlacementRow(
+    LoweringStrategy(
         "lapack",
-        Way.LIBRARY,
+        LoweringKind.LIBRARY,
         is_lapack_call,
         _lapack_call,
         write_lapack_call,
         why_lapack_call,
         True,
     ),
-    PlacementRow(
+    LoweringStrategy(
         "foreign-function",
-        Way.LIBRARY,
+        LoweringKind.LIBRARY,
         is_foreign_call,
         foreign_call_is_possible,
         None,
         why_foreign_call,
         True,
     ),
-    PlacementRow("fft-library", Way.LIBRARY, of("fft"), why_fft_without_library),
-    PlacementRow("kernel", Way.KERNEL, anything, _emitted, write_kernel),
+    LoweringStrategy("fft-library", LoweringKind.LIBRARY, of("fft"), why_fft_without_library),
+    LoweringStrategy("kernel", LoweringKind.KERNEL, anything, _emitted, write_kernel),
 )
-CPU_ROWS = (
+CPU_STRATEGIES = (
     RENAMES,
     CONTROL_FLOW,
-    PlacementRow("copy", Way.COPY, of("copy")),
-    PlacementRow(PAD_TO_STATIC, Way.COPY, is_pad_to_static, _pad_to_static, is_exclusive=True),
-    PlacementRow("one-device", Way.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_exclusive=True),
-    *OPERATION_ROWS,
+    LoweringStrategy("copy", LoweringKind.COPY, of("copy")),
+    LoweringStrategy(
+        PAD_TO_STATIC, LoweringKind.COPY, is_pad_to_static, _pad_to_static, is_exclusive=True
+    ),
+    LoweringStrategy(
+        "one-device", LoweringKind.COPY, of(*COPIES, *IDENTIFIERS), _one_device, is_exclusive=True
+    ),
+    *OPERATION_STRATEGIES,
 )
 
 
-def cpu_placement(
+def cpu_strategy(
     i: HloInstruction, target: Target, control: PassControl | None = None
-) -> Placement:
-    """Who runs an optimised instruction on a CPU. control: what the user forbids."""
-    return placed(i, target, CPU_ROWS, control)
+) -> ChosenStrategy:
+    """Return the lowering strategy of an optimised instruction on a CPU.
+
+    control: overrides of the user, which forbid or force library calls.
+    """
+    return choose_strategy(i, target, CPU_STRATEGIES, control)
 
 
-def operation_placement(
+def operation_strategy(
     i: HloInstruction, target: Target, control: PassControl | None = None
-) -> Placement:
-    """The same where more is asked for than a copy of memory."""
-    return placed(i, target, OPERATION_ROWS, control)
+) -> ChosenStrategy:
+    """Return the lowering strategy of an instruction that is more than a copy of memory."""
+    return choose_strategy(i, target, OPERATION_STRATEGIES, control)

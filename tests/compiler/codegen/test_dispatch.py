@@ -1,4 +1,4 @@
-"""Who runs an instruction: rows of opcodes, and the ways that are asked in turn."""
+"""Lowering strategies: the order of attempts, the refusals that are kept, and rows of opcodes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
-from xla_explorer.backends.gpu.placement import gpu_placement
-from xla_explorer.compiler.codegen.placement import Way, cpu_placement
-from xla_explorer.compiler.codegen.placement.kernel_rows import (
+from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
+from xla_explorer.compiler.codegen.dispatch import LoweringKind, cpu_strategy
+from xla_explorer.compiler.codegen.dispatch.kernel_rows import (
     KERNEL_ROWS,
     KernelRow,
     has_own_writer,
@@ -48,7 +48,7 @@ def instructions() -> dict[str, HloInstruction]:
     return {i.name: i for i in parse_hlo(TEXT).entry.instructions.values()}
 
 
-WAYS = {
+CHOSEN = {
     "add": ("kernel", ()),
     "half": ("kernel", ("blas: no-blas-routine",)),
     "factor": ("lapack", ()),
@@ -61,51 +61,56 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_the_first_row_that_serves_is_taken_and_what_others_said_is_kept(name: str) -> None:
-    found = cpu_placement(instructions()[name], CPU)
-    assert (found.row, tuple([f"{way}: {reason.code}" for way, reason in found.refused])) == WAYS[
-        name
-    ]
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_first_strategy_that_accepts_is_chosen_and_refusals_are_kept(name: str) -> None:
+    found = cpu_strategy(instructions()[name], CPU)
     assert (
-        (found.way is Way.EVALUATOR)
+        found.name,
+        tuple([f"{earlier}: {reason.code}" for earlier, reason in found.refused]),
+    ) == CHOSEN[name]
+    assert (
+        (found.kind is LoweringKind.EVALUATOR)
         == (found.why_not_native is not None)
         == (CpuCompiler().supports(instructions()[name]) is not None)
     )
 
 
 def test_without_libraries_what_only_they_compute_is_evaluated() -> None:
-    found = cpu_placement(instructions()["factor"], ALONE)
+    found = cpu_strategy(instructions()["factor"], ALONE)
     assert (
-        found.way is Way.EVALUATOR
+        found.kind is LoweringKind.EVALUATOR
         and found.reason is not None
         and found.reason.code == "no-library"
     )
-    dot = cpu_placement(instructions()["dot"], ALONE)
-    assert dot.way is Way.KERNEL and dot.reason is not None and dot.reason.code == "no-library"
+    dot = cpu_strategy(instructions()["dot"], ALONE)
+    assert (
+        dot.kind is LoweringKind.KERNEL
+        and dot.reason is not None
+        and dot.reason.code == "no-library"
+    )
 
 
 def test_a_forbidden_library_is_a_refusal_of_the_user() -> None:
-    found = cpu_placement(
+    found = cpu_strategy(
         instructions()["dot"], CPU, PassControl(forbid={"native-code": [("dot",)]})
     )
     assert (
-        found.way is Way.KERNEL
+        found.kind is LoweringKind.KERNEL
         and found.reason is not None
         and found.reason.code == "forbidden-by-user"
     )
 
 
-def test_gpus_have_rows_of_their_own() -> None:
+def test_gpus_have_their_own_strategies() -> None:
     i = instructions()
     assert [
-        gpu_placement(i[name], NVPTX).row for name in ("add", "spectrum", "number", "copied")
+        gpu_strategy(i[name], NVPTX).name for name in ("add", "spectrum", "number", "copied")
     ] == ["kernel", "operation", "one-device", "copy"]
-    on_amd = gpu_placement(i["spectrum"], AMDGPU)
+    on_amd = gpu_strategy(i["spectrum"], AMDGPU)
     assert on_amd.reason is not None and on_amd.reason.code == "sequential-kernel"
 
 
-def test_a_step_says_what_was_asked_before() -> None:
+def test_a_step_lists_the_refusals_before_it() -> None:
     row = xe.compile(
         "HloModule m\nENTRY e { x = c64[64] parameter(0) ROOT r = c64[64] fft(x), fft_type=FFT, fft_length={64} }"
     )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.emitters import OPERATIONS, operation_is_emitted
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
-from xla_explorer.compiler.codegen.placement import (
-    Placement,
-    PlacementRow,
-    Way,
+from xla_explorer.compiler.codegen.dispatch import (
+    ChosenStrategy,
+    LoweringKind,
+    LoweringStrategy,
+    choose_strategy,
     kernel_is_emitted,
-    placed,
 )
-from xla_explorer.compiler.codegen.placement.placement import CONTROL_FLOW, RENAMES, anything, of
+from xla_explorer.compiler.codegen.dispatch.strategies import CONTROL_FLOW, RENAMES, anything, of
 from xla_explorer.compiler.codegen.single_device import (
     COPIES,
     IDENTIFIERS,
@@ -47,25 +47,33 @@ def _emitted(i: HloInstruction, target: Target) -> Reason | None:
     return kernel_is_emitted(i, Kind.GPU)
 
 
-_COPIES = PlacementRow("one-device", Way.COPY, of(*COPIES), _one_device, is_exclusive=True)
-_COPY = PlacementRow("copy", Way.COPY, of("copy"))
-_KERNEL = PlacementRow("kernel", Way.KERNEL, anything, _emitted)
+_COPIES = LoweringStrategy(
+    "one-device", LoweringKind.COPY, of(*COPIES), _one_device, is_exclusive=True
+)
+_COPY = LoweringStrategy("copy", LoweringKind.COPY, of("copy"))
+_KERNEL = LoweringStrategy("kernel", LoweringKind.KERNEL, anything, _emitted)
 # Any GPU: one thread an element. NVIDIA's also have libraries, and emitters of operations and
 # products.
-GPU_ROWS = (_COPIES, RENAMES, CONTROL_FLOW, _COPY, _KERNEL)
-NVIDIA_ROWS = (
-    PlacementRow("library", Way.LIBRARY, lambda i: library_call_of(i) is not None),
+GPU_STRATEGIES = (_COPIES, RENAMES, CONTROL_FLOW, _COPY, _KERNEL)
+NVIDIA_STRATEGIES = (
+    LoweringStrategy("library", LoweringKind.LIBRARY, lambda i: library_call_of(i) is not None),
     _COPIES,
-    PlacementRow("one-device", Way.KERNEL, of(*IDENTIFIERS), _one_device, is_exclusive=True),
-    PlacementRow("operation", Way.KERNEL, of(*OPERATIONS), _own_operation, is_exclusive=True),
+    LoweringStrategy(
+        "one-device", LoweringKind.KERNEL, of(*IDENTIFIERS), _one_device, is_exclusive=True
+    ),
+    LoweringStrategy(
+        "operation", LoweringKind.KERNEL, of(*OPERATIONS), _own_operation, is_exclusive=True
+    ),
     RENAMES,
     CONTROL_FLOW,
     _COPY,
-    PlacementRow("product", Way.KERNEL, _is_product, _product, is_exclusive=True),
+    LoweringStrategy("product", LoweringKind.KERNEL, _is_product, _product, is_exclusive=True),
     _KERNEL,
 )
 
 
-def gpu_placement(i: HloInstruction, target: Target = NVPTX) -> Placement:
+def gpu_strategy(i: HloInstruction, target: Target = NVPTX) -> ChosenStrategy:
     """Return the lowering strategy of an optimised instruction on a GPU."""
-    return placed(i, target, NVIDIA_ROWS if target.triple == NVPTX.triple else GPU_ROWS)
+    return choose_strategy(
+        i, target, NVIDIA_STRATEGIES if target.triple == NVPTX.triple else GPU_STRATEGIES
+    )
