@@ -12,7 +12,7 @@ from xla_explorer.compiler.decisions.kinds import reasons_of
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.target import NVPTX, GpuUnit, Target
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -245,12 +245,12 @@ def test_few_threads_do_not_reach_the_bandwidth() -> None:
         module = parse_hlo(
             entry(f"x = f32[{rows},1024] parameter(0)", f"ROOT n = f32[{rows},1024] negate(x)")
         )
-        times.append(model.group(GpuKernel(module.entry.root)))
+        times.append(model.group(KernelGroup(module.entry.root)))
     small, large = times
     assert small.occupancy < 0.01 and large.occupancy == 1
     assert small.memory * 1024 > 5 * large.memory
     slow = dataclasses.replace(NVPTX, gpu=GpuUnit(dram_bytes_per_nanosecond=335.0))
-    assert GpuCostModel(slow).group(GpuKernel(module.entry.root)).memory > 5 * large.memory
+    assert GpuCostModel(slow).group(KernelGroup(module.entry.root)).memory > 5 * large.memory
 
 
 def test_planning_grows_with_the_module_not_its_square() -> None:

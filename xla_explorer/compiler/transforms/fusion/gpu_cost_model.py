@@ -47,8 +47,8 @@ class InstructionFacts(NamedTuple):
         )
 
 
-class GpuKernel(FusionGroup):
-    """A group with the sums of the cost model.
+class KernelGroup(FusionGroup):
+    """A fusion group with the sums of the GPU cost model.
 
     work, double_work: instructions of all threads, of f64 apart. scattered: operands that adjacent
     threads read far apart. read_by: the reading members of every operand. facts: of instructions,
@@ -89,12 +89,12 @@ class GpuKernel(FusionGroup):
         if facts.scatters:
             self.scattered.update(facts.operands)
 
-    def with_further(self, producers: Iterable[HloInstruction]) -> GpuKernel:
+    def with_further(self, producers: Iterable[HloInstruction]) -> KernelGroup:
         """Return a copy with more members, users first.
 
         The copy must read the new members, and be read by them, only from memory.
         """
-        copy = GpuKernel.__new__(GpuKernel)
+        copy = KernelGroup.__new__(KernelGroup)
         copy.root, copy.in_place, copy.facts = self.root, self.in_place, self.facts
         copy.members, copy.operands, copy._keys = (
             dict(self.members),
@@ -135,7 +135,7 @@ class GpuCostModel:
         self.device, launch = gpu_numbers(target)
         self.launch = launch.nanoseconds
 
-    def group(self, group: GpuKernel) -> KernelEstimate:
+    def group(self, group: KernelGroup) -> KernelEstimate:
         """Return the estimate of one kernel that computes all members and reads the operands."""
         device = self.device
         operations = group.work + group.double_work / device.double_rate

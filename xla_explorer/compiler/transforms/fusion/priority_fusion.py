@@ -23,8 +23,8 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
-    GpuKernel,
     InstructionFacts,
+    KernelGroup,
     estimate_facts,
 )
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
@@ -112,13 +112,13 @@ class PriorityPlanner:
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
         pinned = fusible.control_successors(computation)
-        self.groups: dict[HloInstruction, GpuKernel] = {}
+        self.groups: dict[HloInstruction, KernelGroup] = {}
         self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
         self.kernels = Kernels(self.groups, self.place, options, pinned, context.control)
         known: dict[HloInstruction, InstructionFacts] = {}
         for i in order:
             if self.rules.is_kernel(i) and not i.control_predecessors and i not in pinned:
-                self.groups[i] = GpuKernel(i, known)
+                self.groups[i] = KernelGroup(i, known)
                 for operand in self.groups[i].operands:
                     self.readers.setdefault(operand, {})[i] = None
         self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}
@@ -130,7 +130,7 @@ class PriorityPlanner:
         self._queue: list[tuple[float, int, HloInstruction]] = []
         self._waiting: set[HloInstruction] = set()  # in the queue with an outdated estimate
 
-    def plan(self) -> list[GpuKernel]:
+    def plan(self) -> list[KernelGroup]:
         """Return groups of two or more members, users before producers."""
         for producer in self.readers:
             if self._is_asked(producer):

@@ -15,7 +15,7 @@ from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import (
     reader_in_the_way,
@@ -53,7 +53,7 @@ class Kernels:
 
     def __init__(
         self,
-        groups: dict[HloInstruction, GpuKernel],
+        groups: dict[HloInstruction, KernelGroup],
         place: dict[HloInstruction, int],
         limits: FusionLimits,
         pinned: Collection[HloInstruction],
@@ -67,7 +67,7 @@ class Kernels:
             control,
         )
         self._merged: dict[
-            HloInstruction, dict[HloInstruction, GpuKernel]
+            HloInstruction, dict[HloInstruction, KernelGroup]
         ] = {}  # consumer -> producer -> both
 
     def candidate(
@@ -76,7 +76,7 @@ class Kernels:
         """Return the candidate of the present kernels."""
         return PriorityCandidate(producer, consumer, self, offer)
 
-    def merged(self, producer: HloInstruction, consumer: HloInstruction) -> GpuKernel:
+    def merged(self, producer: HloInstruction, consumer: HloInstruction) -> KernelGroup:
         """Return the kernel of `consumer` with the producer and all its members."""
         known = self._merged.setdefault(consumer, {})
         found = known.get(producer)
@@ -84,12 +84,12 @@ class Kernels:
             found = known[producer] = self._merge(self.groups[consumer], self.members(producer))
         return found
 
-    def _merge(self, consumer: GpuKernel, further: list[HloInstruction]) -> GpuKernel:
+    def _merge(self, consumer: KernelGroup, further: list[HloInstruction]) -> KernelGroup:
         inside = consumer.members
         if not any(m in inside or any(o in inside for o in m.operands) for m in further):
             return consumer.with_further(further)
         # A value is computed for both: its evaluations are counted again.
-        found = GpuKernel(consumer.root, consumer.facts)
+        found = KernelGroup(consumer.root, consumer.facts)
         members = {*inside, *further}
         members.discard(consumer.root)
         for member in sorted(members, key=self.place.__getitem__, reverse=True):
@@ -127,12 +127,12 @@ class PriorityCandidate(NamedTuple):
         return self.kernels.pinned
 
     @property
-    def kernel(self) -> GpuKernel:
+    def kernel(self) -> KernelGroup:
         """The consumer's kernel."""
         return self.kernels.groups[self.consumer]
 
     @property
-    def both(self) -> GpuKernel:
+    def both(self) -> KernelGroup:
         """The kernel that would result."""
         return self.kernels.merged(self.producer, self.consumer)
 

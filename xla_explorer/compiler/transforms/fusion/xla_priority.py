@@ -11,7 +11,7 @@ from __future__ import annotations
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.decisions.tellers import described
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuKernel
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
 from xla_explorer.compiler.transforms.fusion.priority_policy import (
     KERNEL_LEGALITY,
@@ -129,7 +129,7 @@ def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
     return refuse("reduce-is-root-only", message, reduced=size)
 
 
-def _hero(kernel: GpuKernel) -> HloInstruction:
+def _hero(kernel: KernelGroup) -> HloInstruction:
     """Return the hero of a kernel: its root, or the instruction behind unary operations."""
     hero = kernel.root
     while (
@@ -141,12 +141,12 @@ def _hero(kernel: GpuKernel) -> HloInstruction:
     return hero
 
 
-def _is_emitted_as_reduction(kernel: GpuKernel) -> bool:
+def _is_emitted_as_reduction(kernel: KernelGroup) -> bool:
     hero = _hero(kernel)
     return hero.opcode is fusible.REDUCE and has_reduction_emitter(hero)
 
 
-def _launch(kernel: GpuKernel) -> tuple[int, int]:
+def _launch(kernel: KernelGroup) -> tuple[int, int]:
     root = kernel.root
     return launch_dimensions(
         _hero(kernel),
@@ -158,7 +158,7 @@ def _elements(i: HloInstruction) -> int:
     return sum([part.element_count for _, part in i.shape.leaves()])
 
 
-def _starts_reductions(operand: HloInstruction, group: GpuKernel) -> bool:
+def _starts_reductions(operand: HloInstruction, group: KernelGroup) -> bool:
     """Return True if the kernel only starts reductions with a number."""
     return operand.shape.element_count == 1 and all(
         user.opcode is fusible.REDUCE for user in group.read_by[operand]
@@ -170,7 +170,7 @@ class XlaCostModel(GpuCostModel):
 
     __slots__ = ()
 
-    def group(self, group: GpuKernel) -> KernelEstimate:
+    def group(self, group: KernelGroup) -> KernelEstimate:
         """Return the estimate of one kernel that computes all members and reads the operands."""
         device, root = self.device, group.root
         operations = 0.0
