@@ -3,9 +3,11 @@
 In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory,
 the upper bits zero, and their own width in registers. Floats of eight bits and fewer are integers
 everywhere (see `ir/small_floats.py`). Complex values are pairs {re, im} in memory and two scalars
-in registers. 16-bit floats are computed in f32 and rounded after each operation. bf16 is an i16
-everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat
-where the CPU cannot, and rounds subnormals to zero where it can.
+in registers. 16-bit floats are computed in f32 and rounded after each operation. bf16 is an i16 in memory and in
+vectors: LLVM fails assertions on shuffles of bfloat vectors. CPUs round to bf16 by integer
+arithmetic: LLVM calls a library if the CPU has no instruction, and rounds subnormals to zero if it
+has one. GPUs round by LLVM's `fptrunc`, which is one instruction from sm_80 on; a sum whose operands
+and result are bf16 then becomes an instruction on bf16, as in XLA.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def cpu_target(
 
 
 _LAUNCH = Launch(nanoseconds=1000.0)
-_THREADS = Abilities(saturates=True, reads_invariant=True)
+_THREADS = Abilities(saturates=True, rounds_to_bf16=True, reads_invariant=True)
 
 UNSTATED = cpu_target("unstated", fma=False)  # for passes that run without a backend
 HOST_LIKE = cpu_target(bits=512, libraries=True)

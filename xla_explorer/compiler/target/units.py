@@ -217,9 +217,10 @@ class Abilities:
     precision. product_epilogues: kernels of products fuse a whole epilogue. products: the kernel
     that a product gets. takes_arguments: the caller donates the memory of arguments, so that
     results may stand there. saturates: conversions of floats to integers saturate.
-    keeps_nan_payloads: arithmetic returns an operand's NaN unchanged, except quieted. streams:
-    non-temporal stores pay. reads_invariant: memory that a kernel does not write is constant while
-    it runs, so that loads may move anywhere.
+    rounds_to_bf16: LLVM converts f32 to bfloat correctly there. keeps_nan_payloads: arithmetic
+    returns an operand's NaN unchanged, except quieted. streams: non-temporal stores pay.
+    reads_invariant: memory that a kernel does not write is constant while it runs, so that loads may
+    move anywhere.
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -229,6 +230,7 @@ class Abilities:
     products: PlansProducts | None = None
     takes_arguments: bool = False
     saturates: bool = False
+    rounds_to_bf16: bool = False
     keeps_nan_payloads: bool = False
     streams: bool = False
     reads_invariant: bool = False

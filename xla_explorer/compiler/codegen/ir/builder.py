@@ -79,10 +79,11 @@ class Builder:
 
     declarations: of the intrinsics that are called. uses_math: the functions that are.
 
-    float_flags: fast-math flags of sums, differences and products of elements. saturates: the
-    target converts floats to integers with saturation in one instruction, in whatever it uses for
-    vectors. keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet,
-    and its own NaNs end in 16 zeros.
+    float_flags: fast-math flags of sums, differences and products of elements. saturates: the target
+    converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
+    rounds_to_bf16: LLVM converts between f32 and bfloat on the target; otherwise integer arithmetic
+    does. keeps_nan_payloads: the CPU's arithmetic returns an operand's NaN unchanged, except
+    quieted, and the lower 16 bits of its own NaNs are zero.
     """
 
     __slots__ = (
@@ -91,6 +92,7 @@ class Builder:
         "declarations",
         "keeps_nan_payloads",
         "origin",
+        "rounds_to_bf16",
         "saturates",
         "uses_math",
     )
@@ -99,6 +101,7 @@ class Builder:
         self.contracts = _CONTRACTS.get()
         self.float_flags = "contract"
         self.saturates = False
+        self.rounds_to_bf16 = False
         self.keeps_nan_payloads = False
         self.origin: int | None = None
         self.declarations: dict[str, None] = {}
@@ -232,6 +235,8 @@ class Builder:
             return widen_small(self, a)
         if not a.type.format:
             return a
+        if self.rounds_to_bf16:
+            return self.convert("fpext", self.convert("bitcast", a, "bfloat"), "float")
         return self.from_bits(self.convert("zext", a, "i32") << 16)
 
     def narrow(self, a: Value, t: Type) -> Value:
@@ -245,6 +250,10 @@ class Builder:
             return narrow_small(self, a, t)
         if not t.format:
             return a
+        if self.rounds_to_bf16:
+            return self.emit(
+                "bitcast", t.of_lanes(a.type.lanes), (self.convert("fptrunc", a, "bfloat"),)
+            )
         raw = self.to_bits(a)
         rounded = self.rounded_upper_half(raw)
         unordered = a.is_nan()
@@ -262,7 +271,9 @@ class Builder:
 
     def narrow_exact(self, a: Value, t: Type) -> Value:
         """`narrow` of a float that the type can represent, or a NaN."""
-        return self.upper_half(self.to_bits(a)) if t.format == "bf16" else self.narrow(a, t)
+        if t.format != "bf16" or self.rounds_to_bf16:
+            return self.narrow(a, t)
+        return self.upper_half(self.to_bits(a))
 
     def rounded_upper_half(self, raw: Value[Integer]) -> Value[Integer]:
         """The bits of an f32, so that the upper half is the nearest bf16: just under half carries into the kept ones."""

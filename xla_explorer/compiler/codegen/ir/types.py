@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_BITS = {"half": 16, "float": 32, "double": 64, "ptr": 64}
-_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "ptr": 64}
+_SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
 class Type:

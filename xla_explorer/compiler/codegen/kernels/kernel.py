@@ -61,6 +61,7 @@ class KernelContext:
         self.instruction = instruction
         self.writer = FunctionWriter(not target.is_launched, target.stack_space)
         self.writer.saturates = target.abilities.saturates
+        self.writer.rounds_to_bf16 = target.abilities.rounds_to_bf16
         self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
         self.shares = Shares(self.writer, parts)
         self.tables: list[bytes] = []
