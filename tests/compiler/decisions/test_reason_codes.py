@@ -11,6 +11,7 @@ import xla_explorer as xe
 from tests.architecture.test_reason_codes import PACKAGE, codes_in
 from tests.compiler.decisions import reason_page
 from tests.compiler.decisions.programs import COMPILES, MANY
+from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES
 from xla_explorer.compiler.decisions import (
     answer_reasons,
     fusion_reasons,
@@ -22,6 +23,7 @@ from xla_explorer.compiler.decisions.kinds import (
     FUSION_KINDS,
     KINDS,
     KINDS_OF_CODE,
+    LOOP_KINDS,
     OF_ANY_KIND,
     accepted_sentence,
     meaning_of,
@@ -59,20 +61,9 @@ CLOSED: dict[
     (OTHERS + "simplifiers/transpose_folding.py",): pass_reasons.TRANSPOSE_FOLDING,
     (
         *[
-            f"{NEST}directives/{name}.py"
-            for name in (
-                "base",
-                "loops",
-                "kinds",
-                "accumulation",
-                "memory",
-                "merging",
-                "cutting",
-                "covering",
-                "streaming",
-            )
+            path.relative_to(PACKAGE).as_posix()
+            for path in sorted((PACKAGE / NEST / "directives").glob("*.py"))
         ],
-        NEST + "directives/gpu_directives.py",
         NEST + "in_step.py",
     ): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
@@ -120,6 +111,10 @@ def test_kinds_say_what_they_ask_and_what_a_yes_says() -> None:
         and "fusion" not in KINDS_OF_CODE
     )
     assert reasons_of("add-zero") is KINDS["rule"].reasons
+
+
+def test_each_directive_of_a_schedule_has_a_kind_of_decision() -> None:
+    assert {f"loop-{name}" for name in DIRECTIVES} == LOOP_KINDS
 
 
 def test_an_answer_quotes_the_registry() -> None:

@@ -266,20 +266,22 @@ KINDS: dict[str, DecisionKind] = {
         check="kernel-is-a-loop-nest",
     ),
     "loop-cut": DecisionKind(
-        "Is a loop cut in two, its first steps and the rest?",
+        "Is a loop split at a step: its first steps, and the rest?",
         nest_reasons.DIRECTIVES,
         check="loop-can-be-cut",
     ),
-    "loop-phases": DecisionKind(
-        "Does a loop become one for each remainder of its steps?",
+    "loop-split-by-residue": DecisionKind(
+        "Is a loop split by residue: one loop for each remainder of its steps?",
         nest_reasons.DIRECTIVES,
-        check="loop-can-be-in-phases",
+        check="loop-can-be-split-by-residue",
     ),
     "loop-split": DecisionKind(
         "Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"
     ),
-    "loop-cover": DecisionKind(
-        "Do whole blocks cover a loop?", nest_reasons.DIRECTIVES, check="blocks-cover-the-loop"
+    "loop-overlap": DecisionKind(
+        "Does the last block of a loop overlap the one before, so that no tail is left?",
+        nest_reasons.DIRECTIVES,
+        check="tail-can-overlap",
     ),
     "loop-stream": DecisionKind(
         "Is a result written past the caches?",
@@ -315,45 +317,50 @@ KINDS: dict[str, DecisionKind] = {
         nest_reasons.DIRECTIVES,
         check="loops-can-be-tiled",
     ),
-    "loop-accumulate": DecisionKind(
-        "Does a reduction go outside of a loop, its sums in memory?",
+    "loop-interchange-reduction": DecisionKind(
+        "Is a reduction interchanged with the loop around it, its accumulators in memory?",
         nest_reasons.DIRECTIVES,
-        check="reduction-can-go-outside",
+        check="reduction-can-be-interchanged",
     ),
     "loop-rfactor": DecisionKind(
-        "Is a reduction made in partial results?",
+        "Is a reduction computed as partial results?",
         nest_reasons.DIRECTIVES,
         check="reduction-has-partial-results",
     ),
-    "loop-unordered": DecisionKind(
-        "Does an argmax combine partial results in any order?",
+    "loop-reassociate": DecisionKind(
+        "May an argmax or argmin be reassociated?",
         nest_reasons.DIRECTIVES,
-        check="reduction-has-positions",
+        check="reduction-can-be-reassociated",
     ),
-    "loop-keep": DecisionKind(
-        "Is a value computed once and read again?",
+    "loop-chunk-scan": DecisionKind(
+        "Is a scan computed in chunks, first their totals, then their running values?",
         nest_reasons.DIRECTIVES,
-        check="value-can-be-kept",
+        check="scan-can-be-chunked",
+    ),
+    "loop-compute-at": DecisionKind(
+        "Is a value computed once at a loop, and read from memory by its later uses?",
+        nest_reasons.DIRECTIVES,
+        check="value-can-be-computed-at-the-loop",
     ),
     "loop-stage": DecisionKind(
         "Is a tile of an array copied before it is read?",
         nest_reasons.DIRECTIVES,
         check="array-can-be-staged",
     ),
-    "loop-frame": DecisionKind(
-        "Is an array copied with zeros around it?",
+    "loop-stage-padded": DecisionKind(
+        "Is a tile of an array copied with zeros for what lies outside?",
         nest_reasons.DIRECTIVES,
-        check="array-can-be-framed",
+        check="array-can-be-staged-with-padding",
     ),
-    "loop-chain": DecisionKind(
-        "Do two loops along the same rows become one?",
+    "loop-fuse-loops": DecisionKind(
+        "Are two loops over the same steps fused?",
         nest_reasons.DIRECTIVES,
-        check="loops-can-be-chained",
+        check="loops-can-be-fused",
     ),
-    "loop-merge": DecisionKind(
-        "Does a reduction store what a loop stores?",
+    "loop-fuse-into-reduction": DecisionKind(
+        "Is a loop fused into a reduction over the same steps?",
         nest_reasons.DIRECTIVES,
-        check="sweeps-can-be-merged",
+        check="loop-can-be-fused-into-the-reduction",
     ),
     "loop-sink": DecisionKind(
         "Does what stands beside a loop go into it?",

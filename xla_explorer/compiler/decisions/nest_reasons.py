@@ -195,7 +195,7 @@ DIRECTIVES = table(
         "memory-of-its-own": (
             "a loop is cut before memory is given to its steps",
             "steps of i have scratch memory: cut the loop before they get it",
-            "write the cut before keep and stage",
+            "write the cut before compute-at and stage",
         ),
         "factor-too-large": (
             "a factor is between 1 and the steps of the axis, or the lanes of a register",
@@ -308,7 +308,7 @@ DIRECTIVES = table(
             "give memory to a loop outside of unrolled and vector axes",
         ),
         "computed-once": (
-            "a value is kept where it is computed again",
+            "only a value that is computed several times is stored for its later uses",
             "%e is computed 1 times inside i",
             "choose an instruction that stands in two loops of the nest",
         ),
@@ -320,7 +320,7 @@ DIRECTIVES = table(
         "ranges-differ": (
             "everywhere the same elements are computed, at the same steps",
             "%e is computed over 40, then over 5 x 8",
-            "keep the value before its loops are split",
+            "write compute-at before the splits of its loops",
         ),
         "scratch-too-large": (
             "memory of a step fits the stack of a thread",
@@ -345,7 +345,7 @@ DIRECTIVES = table(
         "not-staged": (
             "a tile is copied of an array that is read at one place, along loops inside, and lies in the array without a condition",
             "%x must be read at one place along loops inside i, got 3",
-            "keep what is computed of the array instead",
+            "write compute-at for what is computed of the array instead",
         ),
         "order-of-other-axes": (
             "the order of a tile names the axes that the array is read along, each once",
@@ -370,12 +370,12 @@ DIRECTIVES = table(
         "depends-on-the-reduction": (
             "a sweep stores what it reduces if that needs no result of it",
             "j needs %7, which the reduction makes",
-            "merge a loop that stands before the reduction",
+            "fuse a loop that stands before the reduction",
         ),
         "steps-not-independent": (
             "what one step of a loop stores no other step touches",
             "steps of i may touch the same element of %out: one at i, another at i + 1",
-            "leave the loops apart",
+            "do not fuse the loops",
         ),
         "block-not-outermost": (
             "blocks of a grid do not wait for one another, so around their loops are loops over blocks alone",

@@ -187,18 +187,26 @@ NAMES += (
     "cut",
     "cut",
     "tile",
-    "accumulate",
-    "accumulate",
+    "interchange-reduction",
+    "interchange-reduction",
     "rfactor",
-    "keep",
+    "compute-at",
     "stage",
-    "chain",
-    "merge",
-    "merge",
-    "cover",
+    "fuse-loops",
+    "fuse-into-reduction",
+    "fuse-into-reduction",
+    "overlap",
     "stream",
 )
-NAMES += ("prefetch", "sink", "pad", "unordered", "phases", "frame", "stretch")
+NAMES += (
+    "prefetch",
+    "sink",
+    "pad",
+    "reassociate",
+    "split-by-residue",
+    "stage-padded",
+    "chunk-scan",
+)
 
 
 @cache
@@ -221,9 +229,9 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
-    if name in ("split", "parallel", "cut", "phases"):
+    if name in ("split", "parallel", "cut", "split-by-residue"):
         return f"{name}{{{axis},{choice.choice((2, 3, 4, 8, 16))}}}"
-    if name == "cover":
+    if name == "overlap":
         return f"{name}{{{axis},{choice.choice((2, 4, 8, 16))}{choice.choice(('', f',{nest.arrays[0].name}'))}}}"
     if name == "stream":
         return f"{name}{{{choice.choice(nest.arrays).name}}}"
@@ -231,24 +239,37 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
         return (
             f"{name}{{{axis},{choice.choice(nest.arrays).name}{choice.choice(('', ',2', ',64'))}}}"
         )
-    if name in ("sink", "vectorize", "unroll", "block", "thread", "warp", "unordered", "stretch"):
+    if name in (
+        "sink",
+        "vectorize",
+        "unroll",
+        "block",
+        "thread",
+        "warp",
+        "reassociate",
+        "chunk-scan",
+    ):
         return f"{name}{{{axis}}}"
     if name == "pad":
         return f"{name}{{{axis},{choice.choice((8, 13, 48))}}}"
     if name == "rfactor":
         return f"{name}{{{axis}{choice.choice(('', ',stored'))}}}"
-    if name == "keep":
+    if name == "compute-at":
         value = choice.choice(sorted(nest.names.values()) + ["e"] * 8)
         return f"{name}{{%{value},{axes[0]}{choice.choice(('', f',{nest.arrays[-1].name}'))}}}"
-    if name in ("stage", "frame"):
+    if name in ("stage", "stage-padded"):
         return f"{name}{{%{choice.choice(nest.arrays).name},{axis},scratch{choice.choice(('', ',40'))}}}"
     if name == "tile":
         return (
             f"{name}{{{axis},{following},{choice.choice((2, 4, 8))},{choice.choice((2, 8, 16))}}}"
         )
-    if name in ("accumulate", "chain", "merge"):
+    if name in ("interchange-reduction", "fuse-loops", "fuse-into-reduction"):
         other = choice.choice((following, choice.choice(axes)))
-        return f"{name}{{{other},{axis}}}" if name == "accumulate" else f"{name}{{{axis},{other}}}"
+        return (
+            f"{name}{{{other},{axis}}}"
+            if name == "interchange-reduction"
+            else f"{name}{{{axis},{other}}}"
+        )
     return f"{name}{{{axis},{following}{choice.choice(('', ',repeating')) if name == 'collapse' else ''}}}"
 
 
@@ -294,7 +315,7 @@ def test_many_random_schedules_keep_the_meaning(first: int) -> None:
     seen = sum(
         [check_random_schedules(seed, 100) for seed in range(first, first + 20)], Counter[str]()
     )
-    assert DIRECTIVES.keys() - {"chain", "keep"} <= seen.keys(), (
+    assert DIRECTIVES.keys() - {"fuse-loops", "compute-at"} <= seen.keys(), (
         DIRECTIVES.keys() - seen.keys()
     )  # chance makes few of these two
 
@@ -320,7 +341,7 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
 def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
     nest, operands, wanted = plain("transpose")
     found = Schedule(nest, nest).then(
-        "cover{i,16,x.4},cover{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
+        "overlap{i,16,x.4},overlap{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
     )
     text = nest_text(found.nest)
     assert "iota 16*io by lines of %x.4 : s64" in text and nest_text(parse_nest(text)) == text
@@ -329,9 +350,9 @@ def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
     assert isinstance(lowered, LoweredNest)
     assert "ptrtoint" in lowered.text and lowered.text.count("shufflevector") == 24
     with pytest.raises(ScheduleError, match="must be a line"):
-        Schedule(nest, nest).then("cover{i,8,x.4}")
+        Schedule(nest, nest).then("overlap{i,8,x.4}")
     with pytest.raises(ScheduleError, match="cannot be repeated"):
-        schedule("rows").then("cover{j,8}")
+        schedule("rows").then("overlap{j,8}")
 
 
 def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
@@ -389,15 +410,15 @@ def test_values_sink_into_the_loop_inside() -> None:
 def test_a_sweep_stores_what_it_reduces() -> None:
     nest, operands, wanted = plain("stored")
     with pytest.raises(ScheduleError, match="no body has the loop j and a reduction over l"):
-        schedule("stored").then("merge{j,l}")
-    found = Schedule(nest, nest).then("chain{i,k},merge{j,l}")
+        schedule("stored").then("fuse-into-reduction{j,l}")
+    found = Schedule(nest, nest).then("fuse-loops{i,k},fuse-into-reduction{j,l}")
     text = nest_text(found.nest)
     assert text.count("= load") == text.count("= negate") == 1 and text.count("store") == 2
     assert_near(evaluate_nest(found.nest, operands), wanted, text)
     found = found.then("split{l,8},vectorize{li}")
     assert_near(evaluate_nest(found.nest, operands), wanted, text)
     with pytest.raises(ScheduleError, match=r"needs %\d+, which the reduction makes"):
-        schedule("softmax").then(f"merge{{{_sweeps_of(plain('softmax')[0])}}}")
+        schedule("softmax").then(f"fuse-into-reduction{{{_sweeps_of(plain('softmax')[0])}}}")
 
 
 def _sweeps_of(nest: LoopNest) -> str:
@@ -451,28 +472,28 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("softmax", "unroll{j},parallel{k,2}", "not-outermost"),
         ("argmax", "split{j,8},vectorize{ji}", "order-must-be-kept"),
         ("bias", "tile{i,j,65,4}", "factor-too-large"),
-        ("bias", "accumulate{i,j}", "not-reduced"),
-        ("rows", "accumulate{j,j}", "no-reduction-first"),
-        ("variance", "accumulate{j,i}", "no-reduction-first"),
-        ("columns", "unroll{i},accumulate{j,i}", "axis-not-serial"),
-        ("argmax", "split{j,8},accumulate{jo,i}", "no-identity"),
+        ("bias", "interchange-reduction{i,j}", "not-reduced"),
+        ("rows", "interchange-reduction{j,j}", "no-reduction-first"),
+        ("variance", "interchange-reduction{j,i}", "no-reduction-first"),
+        ("columns", "unroll{i},interchange-reduction{j,i}", "axis-not-serial"),
+        ("argmax", "split{j,8},interchange-reduction{jo,i}", "no-identity"),
         ("argmax", "split{j,8},rfactor{jo}", "no-identity"),
         ("rows", "rfactor{j}", "only-axis"),
         ("rows", "rfactor{i}", "not-reduced"),
-        ("softmax", "keep{%difference,j}", "computed-once"),
-        ("softmax", "keep{%e,i,y}", "no-such-result"),
-        ("softmax", "split{l,8},keep{%e,i}", "ranges-differ"),
-        ("softmax", "unroll{i},keep{%e,i}", "inside-registers"),
-        ("softmax", "keep{%e,k}", "not-a-loop"),
+        ("softmax", "compute-at{%difference,j}", "computed-once"),
+        ("softmax", "compute-at{%e,i,y}", "no-such-result"),
+        ("softmax", "split{l,8},compute-at{%e,i}", "ranges-differ"),
+        ("softmax", "unroll{i},compute-at{%e,i}", "inside-registers"),
+        ("softmax", "compute-at{%e,k}", "not-a-loop"),
         ("transpose", "stage{%x,i,attic}", "no-such-space"),
         ("transpose", "stage{%out,i,scratch}", "no-such-operand"),
         ("transpose", "stage{%x,i,scratch,9}", "pitch-too-small"),
         ("softmax", "stage{%x,i,scratch}", "not-staged"),
         ("guarded", "stage{%x,i,scratch}", "not-staged"),
-        ("window", "frame{%x,i,scratch}", "not-staged"),
-        ("padded-convolution", "frame{%x,i,scratch,0,1.2}", "order-of-other-axes"),
-        ("dilated-convolution", "phases{j,10}", "factor-too-large"),
-        ("softmax", "chain{i,l}", "not-in-sequence"),
+        ("window", "stage-padded{%x,i,scratch}", "not-staged"),
+        ("padded-convolution", "stage-padded{%x,i,scratch,0,1.2}", "order-of-other-axes"),
+        ("dilated-convolution", "split-by-residue{j,10}", "factor-too-large"),
+        ("softmax", "fuse-loops{i,l}", "not-in-sequence"),
         ("dot", "split{i,1},split{i,1}", "no-such-axis"),
         ("bias", "block{j}", "block-not-outermost"),
         ("bias", "split{j,1},block{i},thread{ji}", "too-few-steps"),
@@ -496,7 +517,7 @@ def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: 
 def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
     found = schedule("padded-convolution")
     (name,) = [a.name for a in found.nest.arrays if a.shape.dimensions == (2, 5, 6, 4)]
-    found = found.then(f"frame{{%{name},i,scratch,0,3.1.2}}")
+    found = found.then(f"stage-padded{{%{name},i,scratch,0,3.1.2}}")
     text = nest_text(found.nest)
     assert "f32[4,7,7] in scratch" in text and "where" not in text, text
     assert (
@@ -508,7 +529,7 @@ def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
         text,
     )
     part = schedule("padded-convolution").then(
-        f"split{{j,2}},reorder{{i,jo}},frame{{%{name},i,scratch}}"
+        f"split{{j,2}},reorder{{i,jo}},stage-padded{{%{name},i,scratch}}"
     )
     assert_near(
         evaluate_nest(part.nest, plain("padded-convolution")[1]),
@@ -519,11 +540,11 @@ def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
 
 def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
     """Each has its own taps; what no tap of a phase reaches is the initial value."""
-    found = schedule("dilated-convolution").then("phases{j,2}")
+    found = schedule("dilated-convolution").then("split-by-residue{j,2}")
     taps = next(
         b.axis.name for s, _ in walk(found.nest.body) if isinstance(s, Reduce) for b in s.axes[1:]
     )
-    found = found.then(f"phases{{{taps},2}},phases{{{taps}c,2}}")
+    found = found.then(f"split-by-residue{{{taps},2}},split-by-residue{{{taps}c,2}}")
     text = nest_text(found.nest)
     assert " % 2" not in text and "// 2" not in text, text
     assert_near(
@@ -532,7 +553,9 @@ def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
         text,
     )
     sums = [
-        s for s, _ in walk(schedule("rows").then("phases{j,4}").nest.body) if isinstance(s, Reduce)
+        s
+        for s, _ in walk(schedule("rows").then("split-by-residue{j,4}").nest.body)
+        if isinstance(s, Reduce)
     ]
     assert [s.axes[0].axis.extent for s in sums] == [10, 9, 9, 9] and sums[1].initial == sums[0].ids
 
@@ -601,7 +624,7 @@ def test_steps_that_share_memory_are_found() -> None:
 
 
 def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
-    kept = schedule("softmax").then(*parse_directives("keep{%e,i,out}")).nest
+    kept = schedule("softmax").then(*parse_directives("compute-at{%e,i,out}")).nest
     assert (
         nest_text(kept).count("exponential") == 1
         and "load %out[i, j]" in nest_text(kept)
@@ -609,7 +632,7 @@ def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
     )
     nest, operands, wanted = plain("columns")
     for text in (
-        "split{j,4},unroll{ji},accumulate{jo,i},vectorize{it}",
+        "split{j,4},unroll{ji},interchange-reduction{jo,i},vectorize{it}",
         "split{j,7},rfactor{jo}",
         "split{j,7},rfactor{jo,stored}",
     ):
@@ -618,7 +641,9 @@ def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
             found = found.then(directive)
         assert_near(evaluate_nest(found.nest, operands), wanted, text)
     trace = run_schedule(
-        nest, parse_directives("accumulate{j,i}"), PassContext(journal := Journal("decisions"))
+        nest,
+        parse_directives("interchange-reduction{j,i}"),
+        PassContext(journal := Journal("decisions")),
     )[1]
     assert trace.steps[0].changed and journal.events[0].facts["reorders-sum"]
 
@@ -628,9 +653,9 @@ def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
     [
         ("bias", "stream{%out}"),
         ("bias", "prefetch{i,%x.4}"),
-        ("bias", "cover{j,16,%x.4}"),
+        ("bias", "overlap{j,16,%x.4}"),
         ("dot", "stage{%y,i,scratch}"),
-        ("softmax", "keep{%e,i}"),
+        ("softmax", "compute-at{%e,i}"),
     ],
 )
 def test_arrays_and_values_are_named_with_a_percent_sign_or_without(body: str, text: str) -> None:

@@ -111,9 +111,9 @@ def test_a_result_past_the_cache() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "cover{j,2},unroll{jo}",
+        "overlap{j,2},unroll{jo}",
         "prefetch{i,x.4,64},unroll{i}",
-        "cover{i,4},cover{j,2},unroll{jo},unroll{io}",
+        "overlap{i,4},overlap{j,2},unroll{jo},unroll{io}",
     ],
 )
 def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
@@ -127,7 +127,7 @@ def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
 def test_blocks_by_lines_of_memory_in_lanes() -> None:
     """Where lines begin is one number of 64 bits for lanes of 32 (seed 3064 of random pairs)."""
     nest, operands, wanted = plain("columns")
-    scheduled, _ = run_schedule(nest, parse_directives("cover{i,16,x.4},vectorize{io}"))
+    scheduled, _ = run_schedule(nest, parse_directives("overlap{i,16,x.4},vectorize{io}"))
     assert "by lines of" in nest_text(scheduled) and "@vector" in nest_text(scheduled)
     assert_near(native(scheduled, operands), wanted, nest_text(scheduled))
 

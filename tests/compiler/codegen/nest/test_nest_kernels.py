@@ -10,7 +10,7 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
-from xla_explorer.compiler.codegen.nest.directives import Cut
+from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Choose, Load, Store, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
@@ -111,10 +111,12 @@ def test_an_element_of_many_pieces_is_not_read_from_all_of_them(
 
 def test_pieces_are_cut_once_for_both_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     # A thousand operands took 29 s: all cuts were made again for the plan without registers.
-    pieces, cuts, applied = 40, [], Cut.applied
+    pieces, cuts, applied = 40, [], CutLoop.applied
     monkeypatch.setattr(elementwise, "MOST_LOOPS", 4)  # so many loops are left to LLVM
     monkeypatch.setattr(
-        Cut, "applied", lambda self, nest, *given: cuts.append(self) or applied(self, nest, *given)
+        CutLoop,
+        "applied",
+        lambda self, nest, *given: cuts.append(self) or applied(self, nest, *given),
     )
     lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
     length = sum([5 + k % 3 for k in range(pieces)])
@@ -129,7 +131,7 @@ def test_pieces_are_cut_once_for_both_plans(monkeypatch: pytest.MonkeyPatch) -> 
     )
     nest = nest_of(xe.parse_hlo(text).entry.root)
     schedule = elementwise.elementwise_policy(nest, Tuning())
-    assert [d for d in schedule.directives if isinstance(d, Cut)] == cuts and len(
+    assert [d for d in schedule.directives if isinstance(d, CutLoop)] == cuts and len(
         cuts
     ) == pieces - 1
 
@@ -286,7 +288,7 @@ def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
 @pytest.mark.parametrize(
     ("given", "renamed"),
     [
-        ("cover{i,16,a}", "cover{i,16,b}"),
+        ("overlap{i,16,a}", "overlap{i,16,b}"),
         ("stream{a}", "stream{b}"),
         ("prefetch{a,a,4}", "prefetch{a,b,4}"),  # the axis is called like the array
         ("split{a,16}", "split{a,16}"),

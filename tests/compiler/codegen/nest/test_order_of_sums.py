@@ -70,7 +70,7 @@ def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: st
     if (
         name in ("columns", "middle")
         and initial == "0"
-        and "accumulate" not in decision["facts"]["schedule"]
+        and "interchange-reduction" not in decision["facts"]["schedule"]
     ):
         assert not told  # side by side in registers
 
@@ -94,9 +94,9 @@ def _sums_of_columns(rows: int, columns: int) -> LoopNest:
 @pytest.mark.parametrize(
     ("rows", "columns", "directives", "size"),
     [
-        (4, 65537, "accumulate{j,i}", 262148),
+        (4, 65537, "interchange-reduction{j,i}", 262148),
         (70000, 4, "split{j,1},rfactor{jo,stored}", 280000),
-        (70000, 4, "accumulate{j,i}", None),
+        (70000, 4, "interchange-reduction{j,i}", None),
     ],
 )
 def test_sums_that_no_stack_holds_are_refused_with_their_bytes(
@@ -115,7 +115,11 @@ def test_sums_that_no_stack_holds_are_refused_with_their_bytes(
 
 @pytest.mark.parametrize(
     "directives",
-    ["split{k,30},accumulate{ko,j}", "split{k,30},rfactor{ko,stored}", "split{k,30},rfactor{ko}"],
+    [
+        "split{k,30},interchange-reduction{ko,j}",
+        "split{k,30},rfactor{ko,stored}",
+        "split{k,30},rfactor{ko}",
+    ],
 )
 def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -> None:
     nest = _sums_of_columns(300, 32)
@@ -123,7 +127,9 @@ def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -
     directives = directives.replace("k", second).replace(",j", f",{first}")
     made = Schedule(nest, nest).then(directives)
     assert not sums_out_of_order(nest) and sums_out_of_order(made.nest)
-    assert not sums_out_of_order(Schedule(nest, nest).then(f"accumulate{{{second},{first}}}").nest)
+    assert not sums_out_of_order(
+        Schedule(nest, nest).then(f"interchange-reduction{{{second},{first}}}").nest
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import xla_explorer as xe
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.nest.directives import Accumulate, Stage
+from xla_explorer.compiler.codegen.nest.directives import InterchangeReduction, Stage
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Allocate, For, LoopNest, walk
@@ -51,7 +51,7 @@ def _made(*dot) -> Schedule | Reason:
     [
         (
             ("64,64", "64,64", "64,64", PLAIN),
-            "cover{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
+            "overlap{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
         ),
         (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
@@ -63,7 +63,7 @@ def _made(*dot) -> Schedule | Reason:
         (("50,40", "40", "50", (1, 0)), "unroll{imi}"),  # rows of the matrix side by side
         (
             ("1000", "1000,3000", "3000", (0, 0)),
-            "accumulate{",
+            "interchange-reduction{",
         ),  # a large matrix in the order of its addresses
     ],
 )
@@ -108,10 +108,13 @@ def test_left_operands_that_collide_are_copied(dot, copied):
 @pytest.mark.parametrize(
     ("dot", "blocks"),
     [
-        (("64,2000", "2000,512", "64,512", PLAIN), "split{k,500},accumulate{ko,joi},stage{%a,ko,"),
+        (
+            ("64,2000", "2000,512", "64,512", PLAIN),
+            "split{k,500},interchange-reduction{ko,joi},stage{%a,ko,",
+        ),
         (
             ("512,1601", "1601,33", "512,33", PLAIN),
-            "cut{k,1600},split{km,400},accumulate{kmo,",
+            "cut{k,1600},split{km,400},interchange-reduction{kmo,",
         ),  # one step is left over
         (("8,9000", "9000,32", "8,32", PLAIN), ""),  # too few tiles
         (("64,1500", "1500,512", "64,512", PLAIN), ""),
@@ -119,13 +122,13 @@ def test_left_operands_that_collide_are_copied(dot, copied):
 )
 def test_long_contractions_go_by_in_blocks(dot, blocks):
     schedule = _made(*dot)
-    assert ("accumulate{" in str(schedule)) is bool(blocks) and blocks in str(schedule)
+    assert ("interchange-reduction{" in str(schedule)) is bool(blocks) and blocks in str(schedule)
     assert not why_not_well_formed(schedule.nest)
     if blocks:
         assert any(
             step.facts.get("reorders-sum")
             for step in schedule.steps
-            if step.directive.name == "accumulate"
+            if step.directive.name == "interchange-reduction"
         )
 
 
@@ -159,7 +162,7 @@ def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracte
     schedule = _made(left, right, f"{rows},{columns}", contracted)
     assert (
         isinstance(schedule, Schedule)
-        and "cover{" in str(schedule)
+        and "overlap{" in str(schedule)
         and not re.search(r"cut\{[ij]", str(schedule))
     )
     assert not why_not_well_formed(schedule.nest)
@@ -257,12 +260,12 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
     i = _dot("8,32", "32,24", "8,24", PLAIN)
     nest = nest_of(i)
     assert isinstance(nest, LoopNest)
-    made = Schedule(nest, nest).then("split{k,8},accumulate{ko,i}")
+    made = Schedule(nest, nest).then("split{k,8},interchange-reduction{ko,i}")
     (sums,) = [s.array for s, _ in walk(made.nest.body) if isinstance(s, Allocate)]
     assert sums.shape.dimensions == (8, 24) and [
         s.axis.name for s in made.nest.body if isinstance(s, For)
     ] == ["ic", "ko", "i"]
-    assert "no-reduction-first" in made.why_not(Accumulate("ki", "it")).code
+    assert "no-reduction-first" in made.why_not(InterchangeReduction("ki", "it")).code
 
 
 def test_what_is_copied_all_together_does_not_overflow_a_stack():

@@ -12,7 +12,7 @@ import xla_explorer as xe
 from tests.compiler.codegen.kernel_runner import assert_same, run_kernels
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
-from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unordered, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import CutLoop, Reassociate, Split, Vectorize
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Combination, Reduce, walk
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
@@ -105,7 +105,7 @@ def test_sums_of_rows_and_columns(shape, reduced, element, opcode, initial, thre
 @needs_fixed_width
 @pytest.mark.parametrize(
     ("shape", "part"),
-    [((70003,), "rfactor{"), ((5000, 6), "rfactor{"), ((60, 40000), "accumulate{")],
+    [((70003,), "rfactor{"), ((5000, 6), "rfactor{"), ((60, 40000), "interchange-reduction{")],
 )
 def test_threads_share_what_is_reduced_or_tiles_of_columns(shape, part, monkeypatch):
     monkeypatch.setattr(parallel_plan, "SHARE_NS", 10.0)
@@ -140,7 +140,7 @@ def test_an_extreme_is_the_first_nan_the_lowest_index_and_the_last_zero(
 def test_rows_are_searched_in_lanes():
     x = np.zeros((4, 200), np.float32)
     assert any(
-        "unordered{" in said and "vectorize{" in said
+        "reassociate{" in said and "vectorize{" in said
         for said in _checked(_argmax((4, 200), (1,), "f32", "GT"), 1, x)
     )
 
@@ -163,8 +163,8 @@ def test_a_reduction_that_carries_positions_is_text_and_well_formed():
     (axis,) = [b.axis.name for s, _ in walk(nest.body) if isinstance(s, Reduce) for b in s.axes]
     made = Schedule(nest, nest)
     for directive in (
-        Unordered(axis),
-        Cut(axis, 48),
+        Reassociate(axis),
+        CutLoop(axis, 48),
         Split(f"{axis}m", 16),
         Vectorize(f"{axis}mi"),
     ):

@@ -78,15 +78,15 @@ def test_the_points_of_a_scan_come_in_order(kinds: tuple[str, str], code: str) -
         ("reorder{jo,ji}", "order-must-be-kept"),
         ("unroll{jo}", "order-must-be-kept"),
         ("vectorize{jo}", "order-must-be-kept"),
-        ("phases{jo,2}", "order-must-be-kept"),
+        ("split-by-residue{jo,2}", "order-must-be-kept"),
         ("cut{ji,2}", "order-must-be-kept"),
         ("rfactor{jo}", "order-must-be-kept"),
-        ("accumulate{ji,i}", "order-must-be-kept"),
+        ("interchange-reduction{ji,i}", "order-must-be-kept"),
         ("parallel{jo,2}", "order-must-be-kept"),
-        ("stretch{ji}", "only-axis"),
-        ("stretch{jo}", "not-outermost"),
+        ("chunk-scan{ji}", "only-axis"),
+        ("chunk-scan{jo}", "not-outermost"),
         ("thread{ji}", "order-must-be-kept"),
-        ("accumulate{jo,i},phases{jo,2}", "ordered-steps"),
+        ("interchange-reduction{jo,i},split-by-residue{jo,2}", "ordered-steps"),
     ],
 )
 def test_what_would_change_the_order_is_refused(text: str, code: str) -> None:
@@ -109,8 +109,8 @@ def test_lanes_of_several_operations_are_refused() -> None:
         "split{j,8},vectorize{ji,strided}",
         "split{j,16},split{ji,4},vectorize{jii,strided},unroll{jio}",
         "cut{j,24},split{jm,8},vectorize{jmi,strided},split{jr,16},vectorize{jri,strided}",
-        "accumulate{j,i},unroll{it}",
-        "cut{j,36},split{jm,4},accumulate{jmo,i},unroll{jmi}",
+        "interchange-reduction{j,i},unroll{it}",
+        "cut{j,36},split{jm,4},interchange-reduction{jmo,i},unroll{jmi}",
         "split{i,2},unroll{ii}",
     ],
 )
@@ -126,7 +126,7 @@ def test_schedules_of_a_scan_give_its_values(text: str, from_end: bool) -> None:
 def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
     plain_nest = running("s32", (1003,), 0, "add", from_end)
     made = Schedule(plain_nest, plain_nest).then(
-        "cut{i,992},split{im,248},stretch{imo},parallel{imo,4},parallel{imop,4}"
+        "cut{i,992},split{im,248},chunk-scan{imo},parallel{imo,4},parallel{imop,4}"
     )
     lowered = lower(made.nest)
     assert isinstance(lowered, LoweredNest) and lowered.phases == (4, 4)
@@ -142,10 +142,10 @@ def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
     [
         ((100, 512), 1, 1, ("vectorize",)),
         ((512, 100), 0, 1, ("unroll", "vectorize")),
-        ((512, 4096), 0, 1, ("accumulate", "vectorize")),
+        ((512, 4096), 0, 1, ("interchange-reduction", "vectorize")),
         ((8, 512), 1, 2, ("vectorize", "parallel")),
-        ((100_000,), 0, 2, ("stretch", "vectorize", "parallel")),
-        ((512, 4096), 0, 2, ("accumulate", "parallel")),
+        ((100_000,), 0, 2, ("chunk-scan", "vectorize", "parallel")),
+        ((512, 4096), 0, 2, ("interchange-reduction", "parallel")),
         ((2, 64, 256), 1, 4, ("reorder", "vectorize", "parallel")),
         ((100, 20), 1, 1, ()),
     ],
@@ -176,7 +176,7 @@ def test_lanes_are_estimated_to_pay() -> None:
 
 def test_equal_bits_whatever_copies_are_made() -> None:
     nest, operands, wanted = plain("running-furthest")
-    for text in ("split{j,8},vectorize{ji}", "split{j,4},unroll{ji}", "accumulate{i,j}"):
+    for text in ("split{j,8},vectorize{ji}", "split{j,4},unroll{ji}", "interchange-reduction{i,j}"):
         made = Schedule(nest, nest).then(text)
         np.testing.assert_array_equal(native(made.nest, operands)[0], wanted[0])
 

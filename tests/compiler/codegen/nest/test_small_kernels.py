@@ -114,7 +114,10 @@ def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vect
 
 @pytest.mark.parametrize(
     ("registers", "wanted"),
-    [(16, "split{k,8},accumulate{ko,"), (32, "split{k,16},split{ki,8},accumulate{ko,")],
+    [
+        (16, "split{k,8},interchange-reduction{ko,"),
+        (32, "split{k,16},split{ki,8},interchange-reduction{ko,"),
+    ],
 )
 def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are(
     registers: int, wanted: str
@@ -129,7 +132,10 @@ def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are
 
 @pytest.mark.parametrize(
     ("registers", "wanted"),
-    [(16, "split{j,8},accumulate{jo,"), (32, "split{j,16},split{ji,4},accumulate{jo,")],
+    [
+        (16, "split{j,8},interchange-reduction{jo,"),
+        (32, "split{j,16},split{ji,4},interchange-reduction{jo,"),
+    ],
 )
 def test_sums_of_columns_do_not_take_more_registers_than_there_are(
     registers: int, wanted: str

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import has_loop
-from xla_explorer.compiler.codegen.nest.directives import Cover, Directive, DirectiveRefused
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused, OverlapTail
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -64,8 +64,9 @@ def nest_code(
 ) -> NestCode | Reason:
     """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
 
-    slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is possible. directives: instead of the policy's.
-    by_rows: there must be so many shares, of rows. overlap: arrays share memory in part: nothing is read before its turn.
+    slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is
+    possible. directives: instead of the policy's. by_rows: there must be so many shares, of rows.
+    overlap: arrays share memory in part: nothing is read before its turn.
     """
     if target.is_launched:
         where = target.triple or target.name
@@ -104,7 +105,7 @@ def nest_code(
     )
     if isinstance(schedule, Reason):
         return schedule
-    if in_place and any(isinstance(directive, Cover) for directive in schedule.directives):
+    if in_place and any(isinstance(directive, OverlapTail) for directive in schedule.directives):
         return refuse(
             "not-repeatable", f"%{i.name} updates an operand in place: no step may be repeated"
         )

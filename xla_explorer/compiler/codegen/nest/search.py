@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
 from xla_explorer.compiler.codegen.nest.directives import Directive, Tile
-from xla_explorer.compiler.codegen.nest.directives.accumulation import Accumulate
+from xla_explorer.compiler.codegen.nest.directives.compute_at import ComputeAt
 from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Split
-from xla_explorer.compiler.codegen.nest.directives.memory import Keep
+from xla_explorer.compiler.codegen.nest.directives.reduction_interchange import InterchangeReduction
 from xla_explorer.compiler.codegen.nest.estimate import CpuNumbers, Estimate, estimate
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
@@ -64,7 +64,8 @@ def candidates(
 ) -> list[Candidate]:
     """Different schedules of a nest, the best estimate first.
 
-    shares: parts of the outermost loop, for threads. further: others to rank. stop: asked before each choice whether there are enough.
+    shares: parts of the outermost loop, for threads. further: others to rank. stop: asked before
+    each choice whether there are enough.
     """
     n = numbers or CpuNumbers()
     found: dict[str, Candidate] = {}
@@ -106,7 +107,7 @@ def _schedule(nest: LoopNest, choice: Numbers, shares: int) -> Schedule:
             made = _tried(made, Collapse(outer, inner))
     if choice.kept:
         for value, loop in _recomputed(nest):
-            made = _tried(made, Keep(f"%{value}", loop))
+            made = _tried(made, ComputeAt(f"%{value}", loop))
     if choice.tiled:
         for outer, inner in _pairs(made.nest):
             made = _tried(made, Tile(outer, inner, choice.tiled, choice.tiled))
@@ -159,7 +160,8 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
             _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i")) if choice.rows > 1 else made
         )
         made = _tried(
-            made, Accumulate(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column)
+            made,
+            InterchangeReduction(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column),
         )
         for name in names:
             made = _tried(made, Split(name, choice.lanes), Vectorize(f"{name}i"))

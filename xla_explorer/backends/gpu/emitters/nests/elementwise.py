@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.questions import adds_products
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.launch_dimensions import (
     counted,
     launch_dimensions,
 )
-from xla_explorer.compiler.codegen.nest.directives import Cut, Pad, Reorder, Split, Unroll
+from xla_explorer.compiler.codegen.nest.directives import CutLoop, Pad, Reorder, Split, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
@@ -92,7 +92,7 @@ def _cut(applied: Applied, axes: list[Axis], along: Axis, cuts: list[int]) -> No
         applied.then(Reorder(other.name, along.name))
     name, begin = along.name, 0
     for end in cuts:
-        applied.then(Cut(name, end - begin))
+        applied.then(CutLoop(name, end - begin))
         name, begin = f"{name}r", end
     for piece in [s for s in applied.nest.body if isinstance(s, For)]:
         loops = loops_of((piece,))

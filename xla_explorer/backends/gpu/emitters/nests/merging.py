@@ -5,10 +5,10 @@ from __future__ import annotations
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
 from xla_explorer.compiler.codegen.nest.directives import (
-    Chain,
     Directive,
     DirectiveRefused,
-    Merge,
+    FuseIntoReduction,
+    FuseLoops,
     Reorder,
 )
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
@@ -41,12 +41,14 @@ def with_merged_sweeps(nest: LoopNest) -> Applied | None:
             names[at - 1], names[at] = names[at], names[at - 1]
             at -= 1
     for name, loop in zip(names, around, strict=False):
-        if not _then(applied, Chain(name, loop.axis.name)):
+        if not _then(applied, FuseLoops(name, loop.axis.name)):
             return None
     inner = applied.joined(names[len(around) :])
     return (
         applied
-        if _then(applied, Merge(inner, applied.joined([b.axis.name for b in reduction.axes])))
+        if _then(
+            applied, FuseIntoReduction(inner, applied.joined([b.axis.name for b in reduction.axes]))
+        )
         else None
     )
 

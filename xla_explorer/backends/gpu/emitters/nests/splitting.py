@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
-from xla_explorer.compiler.codegen.nest.directives import Cut
+from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     Body,
@@ -89,7 +89,7 @@ def cut(
     for name in sweeps:
         length = applied.extent(name)
         if length % size:
-            applied.then(Cut(name, length - length % size))
+            applied.then(CutLoop(name, length - length % size))
             name += "m"
         names.append(name)
     around = [

@@ -15,7 +15,7 @@ import math
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import (
     distribute,
@@ -26,7 +26,7 @@ from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
-from xla_explorer.compiler.codegen.nest.directives.memory import leaves
+from xla_explorer.compiler.codegen.nest.directives.staging import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES

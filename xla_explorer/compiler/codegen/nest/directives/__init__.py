@@ -1,19 +1,20 @@
-"""Directives: what may be done to a loop nest, as frozen passes of the ordinary pass runner.
+"""Directives of schedules: legal changes of a loop nest, each a frozen pass of the pass runner.
 
-`base.py` says what they are. `loops.py` changes which loops there are, `padding.py` how many steps
-one has, `cutting.py` and `covering.py` what is left over, `kinds.py` how they run,
-`accumulation.py` how reductions combine, `stretching.py` how parts of a scan follow one another,
-`memory.py` what is kept in memory inside the kernel, `merging.py` what the sweep that reduces also
-stores, `streaming.py` what goes past the caches, and what is asked for before its turn.
+`base.py` defines them. By subject, with the names that other compilers use:
+
+- which loops there are: `loops.py` (split, collapse, reorder, sink, tile), `padding.py`;
+- remainders of a split: `index_set_splitting.py` (Exo's `cut_loop`), `overlapping_tail.py`
+  (Halide's `TailStrategy::ShiftInwards`);
+- how a loop runs: `kinds.py` (unroll, vectorize, parallel), `gpu_directives.py`;
+- reductions: `reduction_interchange.py`, `partial_results.py` (Halide's and TVM's `rfactor`),
+  `chunked_scan.py` (reduce-then-scan);
+- memory inside a kernel: `compute_at.py`, `staging.py` (TVM's `cache_read`), `padded_staging.py`;
+- loop fusion: `loop_fusion.py`, `reduction_fusion.py`;
+- caches: `streaming.py` (non-temporal stores, prefetches).
 """
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives.accumulation import (
-    Accumulate,
-    Rfactor,
-    Unordered,
-)
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
@@ -24,15 +25,19 @@ from xla_explorer.compiler.codegen.nest.directives.base import (
     offsets_of,
     order_of_sums,
 )
-from xla_explorer.compiler.codegen.nest.directives.covering import Cover
-from xla_explorer.compiler.codegen.nest.directives.cutting import Cut, Phases
-from xla_explorer.compiler.codegen.nest.directives.framing import Frame
+from xla_explorer.compiler.codegen.nest.directives.chunked_scan import ChunkScan
+from xla_explorer.compiler.codegen.nest.directives.compute_at import ComputeAt
+from xla_explorer.compiler.codegen.nest.directives.index_set_splitting import (
+    CutLoop,
+    SplitByResidue,
+)
 from xla_explorer.compiler.codegen.nest.directives.kinds import (
     MOST_COPIES,
     Parallel,
     Unroll,
     Vectorize,
 )
+from xla_explorer.compiler.codegen.nest.directives.loop_fusion import FuseLoops
 from xla_explorer.compiler.codegen.nest.directives.loops import (
     Collapse,
     Pair,
@@ -41,42 +46,47 @@ from xla_explorer.compiler.codegen.nest.directives.loops import (
     Split,
     Tile,
 )
-from xla_explorer.compiler.codegen.nest.directives.memory import Chain, Keep, Stage
-from xla_explorer.compiler.codegen.nest.directives.merging import Merge
+from xla_explorer.compiler.codegen.nest.directives.overlapping_tail import OverlapTail
+from xla_explorer.compiler.codegen.nest.directives.padded_staging import StagePadded
 from xla_explorer.compiler.codegen.nest.directives.padding import Pad
+from xla_explorer.compiler.codegen.nest.directives.partial_results import Reassociate, Rfactor
+from xla_explorer.compiler.codegen.nest.directives.reduction_fusion import FuseIntoReduction
+from xla_explorer.compiler.codegen.nest.directives.reduction_interchange import (
+    InterchangeReduction,
+)
+from xla_explorer.compiler.codegen.nest.directives.staging import Stage
 from xla_explorer.compiler.codegen.nest.directives.streaming import Prefetch, Stream
-from xla_explorer.compiler.codegen.nest.directives.stretching import Stretch
 
 __all__ = [
     "DIRECTIVES",
     "MOST_COPIES",
     "MOST_LANES",
-    "Accumulate",
-    "Chain",
+    "ChunkScan",
     "Collapse",
-    "Cover",
-    "Cut",
+    "ComputeAt",
+    "CutLoop",
     "Directive",
     "DirectiveRefused",
-    "Frame",
-    "Keep",
-    "Merge",
+    "FuseIntoReduction",
+    "FuseLoops",
+    "InterchangeReduction",
     "NestModule",
+    "OverlapTail",
     "Pad",
     "Pair",
     "Parallel",
-    "Phases",
     "Prefetch",
+    "Reassociate",
     "Reorder",
     "Rfactor",
     "Sink",
     "Split",
+    "SplitByResidue",
     "Stage",
+    "StagePadded",
     "Stream",
-    "Stretch",
     "Subject",
     "Tile",
-    "Unordered",
     "Unroll",
     "Vectorize",
     "fields_of",
@@ -85,7 +95,8 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, Cut, Phases, Cover, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel, Accumulate, Rfactor, Unordered, Stretch, Keep,
-    Stage, Frame, Chain, Merge, Pad, Stream, Prefetch,
+    Split, CutLoop, SplitByResidue, OverlapTail, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel,
+    InterchangeReduction, Rfactor, Reassociate, ChunkScan, ComputeAt, Stage, StagePadded, FuseLoops, FuseIntoReduction,
+    Pad, Stream, Prefetch,
 )  # fmt: skip
 DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in _ALL}

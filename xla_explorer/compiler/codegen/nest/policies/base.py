@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.compiler.codegen.nest.directives import (
-    Cover,
     Directive,
     DirectiveRefused,
+    OverlapTail,
     Parallel,
     Split,
     Unroll,
@@ -46,11 +46,14 @@ FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 class Tuning:
     """The numbers that policies decide by.
 
-    register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements that the target reads and writes under a
-    mask in one instruction. copies: registers of each value in cheap code. cheap: statements up to which code is cheap. heavy: registers of
-    each value in code with functions. most_statements: of all copies together, so that code stays small. streamed_bytes: of a result
-    written past the cache, and of a transposed one, whose lines compete for a few sets of a cache where extents are powers of two.
-    registers: that code may name. fused: there are multiply-adds. covers: steps may be done twice, as no result lies where an operand does.
+    register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements
+    that the target reads and writes under a mask in one instruction. copies: registers of each
+    value in cheap code. cheap: statements up to which code is cheap. heavy: registers of each value
+    in code with functions. most_statements: of all copies together, so that code stays small.
+    streamed_bytes: of a result written past the cache, and of a transposed one, whose lines compete
+    for a few sets of a cache where extents are powers of two. registers: that code may name. fused:
+    there are multiply-adds. covers: steps may be done twice, as no result lies where an operand
+    does.
     """
 
     register_bytes: int = 64
@@ -167,7 +170,9 @@ def may_cover(plan: Plan, name: str) -> bool:
     ):  # rows that lie anywhere are asked for ahead, by whole steps
         return False
     return (
-        plan.tuning.covers and not streamed and Cover(name, 1).may_be_done_again(plan.nest) is None
+        plan.tuning.covers
+        and not streamed
+        and OverlapTail(name, 1).may_be_done_again(plan.nest) is None
     )
 
 
@@ -182,7 +187,9 @@ def is_looked_up(body: Body) -> bool:
 def in_blocks(plan: Plan, name: str, size: int) -> Directive:
     """The directive that makes blocks of an axis, of which there is at least one."""
     return (
-        Split(name, size) if plan.nest.axes()[name].axis.extent % size == 0 else Cover(name, size)
+        Split(name, size)
+        if plan.nest.axes()[name].axis.extent % size == 0
+        else OverlapTail(name, size)
     )
 
 

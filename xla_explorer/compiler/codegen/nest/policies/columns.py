@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.nest.directives import (
-    Accumulate,
-    Cover,
-    Cut,
+    CutLoop,
+    InterchangeReduction,
+    OverlapTail,
     Rfactor,
     Split,
     Unroll,
@@ -123,7 +123,7 @@ def in_chunks(plan: Plan, s: Reduce) -> None:
         whole = first.extent - first.extent % rows
         name = first.name
         if whole < first.extent:
-            plan.do(Cut(name, whole))
+            plan.do(CutLoop(name, whole))
             name = f"{name}m"
         plan.do(Split(name, rows))
         plan.do(Rfactor(f"{name}o"))
@@ -196,7 +196,7 @@ def in_tiles(
     if tile < extent:
         whole = extent - extent % tile
         if whole < extent:
-            plan.do(Cut(name, whole))
+            plan.do(CutLoop(name, whole))
             plan.do(
                 Split(f"{name}r", extent - whole)
             )  # in a loop of one step, to which the sums belong
@@ -214,11 +214,11 @@ def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:
         copies //= 2
     whole = axis.extent - axis.extent % (lanes * copies)
     if 0 < whole < axis.extent and copies == 1 and may_cover(plan, name):
-        plan.do(Cover(name, lanes))
+        plan.do(OverlapTail(name, lanes))
         plan.do(Vectorize(f"{name}i"))
         return
     if 0 < whole < axis.extent:
-        plan.do(Cut(name, whole))
+        plan.do(CutLoop(name, whole))
         tail(plan, f"{name}r", lanes)
         name = f"{name}m"
     if whole:
@@ -269,7 +269,7 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
         if chunk > rows:
             plan.do(Split(inner, rows))
             inner, copies = f"{inner}i", plan.tuning.copies
-    plan.do(Accumulate(row, along))
+    plan.do(InterchangeReduction(row, along))
     if inner:
         plan.do(Unroll(inner))
     if lanes > 1:

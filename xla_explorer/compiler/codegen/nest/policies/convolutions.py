@@ -8,7 +8,7 @@ contiguous are copied once.
 
 Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring
 outputs see different taps of the window and the zeros between the inputs contribute nothing: the
-outputs of each remainder are a product of their own (`Phases`).
+outputs of each remainder are a product of their own (`SplitByResidue`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import Cut, Frame, Phases, Reorder, Split, Stage
+from xla_explorer.compiler.codegen.nest.directives import (
+    CutLoop,
+    Reorder,
+    Split,
+    SplitByResidue,
+    Stage,
+    StagePadded,
+)
 from xla_explorer.compiler.codegen.nest.ir import Body, For, Load, LoopNest, Reduce, axes_of, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning, accesses
 from xla_explorer.compiler.codegen.nest.policies.columns import is_simple
@@ -78,9 +85,9 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
         plan.do(Reorder(depth.name, axis.name))
     _copy(plan, c, parts)
     while remainders := _remainders(plan.nest):
-        plan.do(Phases(*remainders[0]))
+        plan.do(SplitByResidue(*remainders[0]))
     while ends := _ends(plan.nest):
-        plan.do(Cut(*ends))
+        plan.do(CutLoop(*ends))
     for name in _without_sums(plan.nest.body):
         chain = collapsed(plan, name, 1)
         assert not isinstance(chain, Reason)
@@ -192,7 +199,9 @@ def _copy(plan: Plan, c: Convolution, parts: int) -> None:
         moves.sort(
             key=lambda d: max([k for k, a in enumerate(inside) if a in place[d].axes], default=-1)
         )
-        plan.do(Frame(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves))))
+        plan.do(
+            StagePadded(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves)))
+        )
     if c.turned:
         plan.do(
             Stage(

@@ -8,8 +8,8 @@ from math import prod
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.directives import (
     Collapse,
-    Cover,
-    Cut,
+    CutLoop,
+    OverlapTail,
     Parallel,
     Prefetch,
     Split,
@@ -85,7 +85,8 @@ def elementwise_policy(
     parts: shares for threads, where that is possible. by_rows: it must be, and each takes the same
     fraction of the rows.
 
-    Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it can.
+    Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it
+    can.
     """
     pieces = Plan(nest, tuning)
     reason = in_pieces(pieces)
@@ -231,7 +232,9 @@ def in_pieces(plan: Plan) -> Reason | None:
             )
         axis, first = changes[0]
         places = sorted({place for other, place in changes if other is axis})
-        plan.do(Cut(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2]))
+        plan.do(
+            CutLoop(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2])
+        )
     return None
 
 
@@ -293,7 +296,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if whole < axis.extent and not (
         (copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)
     ):
-        plan.do(Cut(name, whole))
+        plan.do(CutLoop(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
     plan.do(in_blocks(plan, name, lanes * copies))
     if (
@@ -318,7 +321,7 @@ def _in_tiles(plan: Plan, loop: For, tile: PrefetchTile) -> Reason | None:
     """Memory is asked for a tile of one array, then of the next; what is left over is like any other loop."""
     name, rest = loop.axis.name, loop.axis.extent % tile.elements
     if rest:
-        plan.do(Cut(name, loop.axis.extent - rest))
+        plan.do(CutLoop(name, loop.axis.extent - rest))
         left = for_of(plan.nest, f"{name}r")
         name += "m"
         if (reason := _vectors(plan, left)) is not None:
@@ -436,11 +439,11 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         return
     if lanes < axis.extent and axis.extent % lanes:
         if may_cover(plan, name):
-            plan.do(Cover(name, lanes))
+            plan.do(OverlapTail(name, lanes))
             plan.do(Vectorize(f"{name}i"))
             return
         whole = axis.extent - axis.extent % lanes
-        plan.do(Cut(name, whole))
+        plan.do(CutLoop(name, whole))
         in_registers(plan, f"{name}m", lanes, 1)
         name = f"{name}r"
         axis = plan.nest.axes()[name].axis
@@ -454,7 +457,7 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         whole = min(lanes, 1 << (axis.extent.bit_length() - 1))
         steps = axis.extent - axis.extent % whole
         if steps < axis.extent:
-            plan.do(Cut(axis.name, steps))
+            plan.do(CutLoop(axis.name, steps))
         main = axis.name if steps == axis.extent else f"{axis.name}m"
         plan.do(Split(main, whole))
         plan.do(Vectorize(f"{main}i"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives import (
-    Accumulate,
-    Cut,
+    CutLoop,
+    InterchangeReduction,
     Reorder,
     Split,
     Stage,
@@ -33,8 +33,8 @@ class Product(NamedTuple):
     row: None where the left operand has one row. left, right: the arrays that rows and columns are
     of; right_read: which read of one that is both, else -1.
 
-    steps: of the left operand along rows and along what is contracted; of the right one along that. near: rows of the left one overlap.
-    covers: tiles may.
+    steps: of the left operand along rows and along what is contracted; of the right one along that.
+    near: rows of the left one overlap. covers: tiles may.
     """
 
     row: Axis | None
@@ -94,10 +94,10 @@ def in_block(
     k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
     if by.deep:
         if p.depth % by.deep:
-            plan.do(Cut(k, p.depth - p.depth % by.deep))
+            plan.do(CutLoop(k, p.depth - p.depth % by.deep))
             k += "m"
         plan.do(Split(k, by.deep))
-        plan.do(Accumulate(f"{k}o", panel or tiles))
+        plan.do(InterchangeReduction(f"{k}o", panel or tiles))
         around, tiles, row, k = f"{k}o", f"{tiles}t", f"{row}t", f"{k}i"
         if not staged:
             stage_panels(
@@ -233,7 +233,7 @@ def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
     if side < 2 or for_of(plan.nest, inner).guards:
         return
     if depth % side:
-        plan.do(Cut(k, depth - depth % side))
+        plan.do(CutLoop(k, depth - depth % side))
         k = f"{k}m"
     plan.do(Split(k, side))
     if copies:

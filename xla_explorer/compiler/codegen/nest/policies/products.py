@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives import (
-    Cover,
-    Cut,
+    CutLoop,
+    OverlapTail,
     Reorder,
     Sink,
     Split,
@@ -290,7 +290,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, parts: int) -> None:
 def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]:
     if piece.row:
         plan.do(Reorder(piece.row, piece.column))
-    plan.do(Cut(piece.column, steps))
+    plan.do(CutLoop(piece.column, steps))
     pieces = []
     for column in (f"{piece.column}m", f"{piece.column}r"):
         row = _inside(plan, column) if piece.row else ""
@@ -332,7 +332,7 @@ def _of_all_rows(
             continue
         after = _Piece("", "")
         if done < rows:
-            plan.do(Cut(piece.row, done))
+            plan.do(CutLoop(piece.row, done))
             after = _Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
             piece = _Piece(f"{piece.row}m", piece.column)
         _loops(plan, p, piece, tile._replace(rows=height), by, count, parts)
@@ -400,7 +400,7 @@ def _loops(
     staged = by.turned or (by.spread and bool(panel) and is_spread(p, rows, tile))
     group, suffixes, outer, block, inside = panel, [""], "", f"{row}o", f"{row}i"
     if row and (panel or by.left or by.deep) and rows % blocks:  # blocks overlap, not their tiles
-        plan.do(Cover(row, -(-rows // blocks) * tile.rows))
+        plan.do(OverlapTail(row, -(-rows // blocks) * tile.rows))
         plan.do(Split(inside, tile.rows))
         outer, block, inside = block, f"{inside}o", f"{inside}i"
     elif row:
@@ -464,7 +464,7 @@ def _rows_of_matrix(plan: Plan, p: Product) -> None:
     height = -(-n // -(-n // most))
     names = [p.column.name]
     if n % height:
-        plan.do(Cut(p.column.name, n - n % height))
+        plan.do(CutLoop(p.column.name, n - n % height))
         names = [f"{p.column.name}m", f"{p.column.name}r"]
     for name in names:
         steps = min(height, extent_of(plan, name))

@@ -11,11 +11,11 @@ import itertools
 
 from xla_explorer.compiler.codegen.nest.directives import (
     Collapse,
-    Cut,
+    CutLoop,
     Parallel,
+    Reassociate,
     Rfactor,
     Split,
-    Unordered,
     Unroll,
     Vectorize,
 )
@@ -214,7 +214,7 @@ def _rows(plan: Plan, s: Reduce) -> None:
     if isinstance(s.combiner, Combination):
         if axis.extent >= LEAST_EXTREME:
             if s.combiner.join is None:
-                plan.do(Unordered(axis.name))
+                plan.do(Reassociate(axis.name))
             if len(s.axes) == 1:
                 row_in_registers(plan, axis.name, axis.extent, lanes, 2)
             else:  # what a cut leaves over would come after elements behind it
@@ -229,7 +229,7 @@ def _rows(plan: Plan, s: Reduce) -> None:
     if sums_floats(s) and axis.extent >= 2 * CHUNK:
         whole = _whole(axis.extent, CHUNK, lanes)
         if whole < axis.extent:
-            plan.do(Cut(name, whole))
+            plan.do(CutLoop(name, whole))
             row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
             name = f"{name}m"
         plan.do(Split(name, CHUNK))
@@ -244,7 +244,7 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     name, copies = axis.name, plan.tuning.copies
     whole = _whole(axis.extent, STREAMS * CHUNK, lanes)
     if whole < axis.extent:
-        plan.do(Cut(name, whole))
+        plan.do(CutLoop(name, whole))
         row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
         name = f"{name}m"
     plan.do(Split(name, whole // STREAMS))
@@ -260,7 +260,7 @@ def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, copies: int
         copies //= 2
     whole = _whole(extent, lanes * copies, lanes)
     if 0 < whole < extent:
-        plan.do(Cut(name, whole))
+        plan.do(CutLoop(name, whole))
         _rest(plan, f"{name}r", extent - whole, lanes)
         name = f"{name}m"
     if whole:
@@ -275,7 +275,7 @@ def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
     assert s is not None
     if extent % lanes and not has_masks(plan, (s,)):
         if extent > lanes:
-            plan.do(Cut(name, extent - extent % lanes))
+            plan.do(CutLoop(name, extent - extent % lanes))
             _rest(plan, f"{name}m", extent - extent % lanes, lanes)
         return
     if extent > 1:
@@ -350,9 +350,9 @@ def _split(plan: Plan, parts: int, by_column: bool) -> None:
     size = axis.extent // parts // grain * grain
     name = axis.name
     if isinstance(s.combiner, Combination):
-        plan.do(Unordered(name))
+        plan.do(Reassociate(name))
     if size * parts < axis.extent:
-        plan.do(Cut(name, size * parts))
+        plan.do(CutLoop(name, size * parts))
         name = f"{name}m"
     plan.do(Split(name, size))
     plan.do(Rfactor(f"{name}o", stored=True, outermost=True))

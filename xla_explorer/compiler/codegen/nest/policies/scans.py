@@ -7,12 +7,12 @@ a running value in plain loops.
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.nest.directives import (
-    Accumulate,
-    Cut,
+    ChunkScan,
+    CutLoop,
+    InterchangeReduction,
     Parallel,
     Reorder,
     Split,
-    Stretch,
     Unroll,
     Vectorize,
 )
@@ -127,11 +127,11 @@ def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
 def _in_memory(plan: Plan, along: str, lanes: int) -> None:
     """The rows go by outside; inside, the running values of all columns of the loop are in memory."""
     s = next(s for s in for_of(plan.nest, along).body if isinstance(s, Reduce))
-    plan.do(Accumulate(s.axes[0].axis.name, along))
+    plan.do(InterchangeReduction(s.axes[0].axis.name, along))
     for name in (f"{along}c", f"{along}t"):
         extent, turn = plan.nest.axes()[name].axis.extent, lanes * plan.tuning.copies
         if 0 < extent - extent % turn < extent:
-            plan.do(Cut(name, extent - extent % turn))
+            plan.do(CutLoop(name, extent - extent % turn))
             tail(plan, f"{name}r", lanes, in_order=False)
             name += "m"
         if extent < turn:
@@ -148,7 +148,7 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
         plan.nest, axis
     ):  # registers of what is stored are put together from several
         if left % turn:
-            plan.do(Cut(name, left - left % turn))
+            plan.do(CutLoop(name, left - left % turn))
         main = f"{name}m" if left % turn else name
         for directive in (
             Split(main, turn),
@@ -166,7 +166,7 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
             lanes //= 2
         whole = max(left - left % lanes, min(left, lanes))
         if whole < left:
-            plan.do(Cut(name, whole))
+            plan.do(CutLoop(name, whole))
         now = f"{name}m" if whole < left else name
         if whole != lanes:
             plan.do(Split(now, lanes))
@@ -179,12 +179,12 @@ def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, parts: int) -> Non
     """A row in stretches, one for each thread, which first learns what its elements come to; the last one goes on with what is left."""
     name = axis.name
     if size * parts < axis.extent:
-        plan.do(Cut(name, size * parts))
+        plan.do(CutLoop(name, size * parts))
         rest = plan.nest.axes()[f"{name}r"].axis
         _in_registers(plan, rest, lanes)
         name += "m"
     plan.do(Split(name, size))
-    plan.do(Stretch(f"{name}o"))
+    plan.do(ChunkScan(f"{name}o"))
     row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.copies)
     _in_registers(plan, plan.nest.axes()[f"{name}i"].axis, lanes)
     plan.do(Parallel(f"{name}o", parts))

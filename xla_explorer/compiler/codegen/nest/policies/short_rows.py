@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import lcm
 
-from xla_explorer.compiler.codegen.nest.directives import Collapse, Cut, Sink, Vectorize
+from xla_explorer.compiler.codegen.nest.directives import Collapse, CutLoop, Sink, Vectorize
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.base import (
     Plan,
@@ -58,7 +58,7 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
         plan.do(Sink(outer.name))
     rows, name = lcm(lanes, inner.extent) // inner.extent, outer.name
     if outer.extent % rows and not may_cover(plan, name):
-        plan.do(Cut(name, outer.extent - outer.extent % rows))
+        plan.do(CutLoop(name, outer.extent - outer.extent % rows))
         rest = plan.nest.loop(f"{name}r")
         assert isinstance(rest, For) and isinstance(rest.body[0], For)
         _one_after_the_other(
@@ -77,7 +77,7 @@ def _one_after_the_other(plan: Plan, outer: str, inner: str, lanes: int) -> None
     while (left := plan.nest.axes()[name].axis.extent) > 1:
         now = min(lanes, 1 << (left.bit_length() - 1))
         if now < left:
-            plan.do(Cut(name, now))
+            plan.do(CutLoop(name, now))
         plan.do(Vectorize(f"{name}m" if now < left else name))
         if now == left:
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives import (
-    Cover,
+    OverlapTail,
     Reorder,
     Sink,
     Split,
@@ -69,7 +69,8 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
     covers = plan.tuning.covers and all(
-        Cover(axis.name, side).may_be_done_again(plan.nest) is None for axis in (across, inner)
+        OverlapTail(axis.name, side).may_be_done_again(plan.nest) is None
+        for axis in (across, inner)
     )
     if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not covers):
         return False
@@ -88,7 +89,9 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
         covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
     )
     plan.do(
-        Cover(across.name, side, array.name) if by_lines else in_blocks(plan, across.name, side)
+        OverlapTail(across.name, side, array.name)
+        if by_lines
+        else in_blocks(plan, across.name, side)
     )
     plan.do(in_blocks(plan, inside, side))
     plan.do(Reorder(f"{across.name}i", f"{inside}o"))

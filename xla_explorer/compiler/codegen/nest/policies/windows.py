@@ -7,7 +7,7 @@ not run along memory keeps its plain loops.
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.nest.directives import Cut, Split, Unroll
+from xla_explorer.compiler.codegen.nest.directives import CutLoop, Split, Unroll
 from xla_explorer.compiler.codegen.nest.ir import Combination, For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import (
@@ -123,10 +123,10 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
         first, end = inside
         name, extent = loop.axis.name, loop.axis.extent
         if first > 0:
-            plan.do(Cut(name, first))
+            plan.do(CutLoop(name, first))
             name, extent, end = f"{name}r", extent - first, end - first
         if end < extent:
-            plan.do(Cut(name, end))
+            plan.do(CutLoop(name, end))
             name = f"{name}m"
         found = for_of(plan.nest, name)
         inner = next((s for s in found.body if isinstance(s, For)), None)

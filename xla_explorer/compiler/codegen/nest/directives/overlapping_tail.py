@@ -25,13 +25,14 @@ from xla_explorer.hlo.primitive_type import S64
 
 
 @dataclass(frozen=True)
-class Cover(Directive):
+class OverlapTail(Directive):
     """The axis becomes blocks of <axis>i steps, <axis>o of them, all whole: the last one is moved inside.
 
-    lines_of: an array, with whose cache lines the blocks begin, wherever it lies in memory; the first block is moved inside then.
+    lines_of: an array, with whose cache lines the blocks begin, wherever it lies in memory; the
+    first block is moved inside then.
     """
 
-    name: ClassVar[str] = "cover"
+    name: ClassVar[str] = "overlap"
     adds = "oi"
     asks = ("axis_exists", "axis_is_serial", "may_be_done_again", "blocks_fit", "names_are_free")
     bare: ClassVar[str] = "lines_of"

@@ -38,10 +38,10 @@ class _Sweeps(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Merge(Directive):
+class FuseIntoReduction(Directive):
     """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
 
-    name: ClassVar[str] = "merge"
+    name: ClassVar[str] = "fuse-into-reduction"
     asks = (
         "axis_exists",
         "sweeps_stand_together",

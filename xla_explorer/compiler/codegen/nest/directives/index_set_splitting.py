@@ -38,7 +38,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
 @dataclass(frozen=True)
-class Cut(Directive):
+class CutLoop(Directive):
     """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
 
     name: ClassVar[str] = "cut"
@@ -125,24 +125,24 @@ class Cut(Directive):
 
 
 @dataclass(frozen=True)
-class Phases(Cut):
+class SplitByResidue(CutLoop):
     """The loop becomes one for each remainder of its steps by their number: <axis>0 has the first step and every so many-th from there on.
 
     The names of loops inside all but the first end in one more c.
     """
 
-    name: ClassVar[str] = "phases"
+    name: ClassVar[str] = "split-by-residue"
 
     def keeps_order(self, nest: LoopNest) -> Reason | None:
         """Steps may come in any order."""
         return self.steps_are_independent(nest)
 
     def limits(self, extent: int) -> tuple[int, int]:
-        """See `Cut.limits`."""
+        """See `CutLoop.limits`."""
         return 2, extent
 
     def parts(self, nest: LoopNest) -> list[_Part]:
-        """See `Cut.parts`."""
+        """See `CutLoop.parts`."""
         extent = nest.axes()[self.axis].axis.extent
         return [
             _Part(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives.memory import Stage
+from xla_explorer.compiler.codegen.nest.directives.staging import Stage
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -48,15 +48,16 @@ class _Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Frame(Stage):
+class StagePadded(Stage):
     """What a step of a loop reads of an array is copied to memory of its own first, each element once, with zeros where a sum of products
     leaves out what lies outside: it adds zeros instead, times whatever the other factor is.
 
-    order: numbers of the dimensions that are copied, outermost in memory first, with dots between; by default as the array has them. The
-    loop over zeros is called <axis>f, those of the copy <axis>f and the number of a dimension.
+    order: numbers of the dimensions that are copied, outermost in memory first, with dots between;
+    by default as the array has them. The loop over zeros is called <axis>f, those of the copy
+    <axis>f and the number of a dimension.
     """
 
-    name: ClassVar[str] = "frame"
+    name: ClassVar[str] = "stage-padded"
     asks = (*Stage.asks, "is_multiplied", "names_are_free")
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:

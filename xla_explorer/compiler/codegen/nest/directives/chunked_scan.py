@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.directives.accumulation import identity_of, too_large
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive
+from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of, too_large
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -37,12 +37,12 @@ from xla_explorer.hlo.shape import array_shape
 
 
 @dataclass(frozen=True)
-class Stretch(Directive):
+class ChunkScan(Directive):
     """The scan becomes two loops over its first axis: <axis> makes what each step comes to, over axes named <other>p; <axis>p makes the
     running values of each step, from what those before it come to, which <axis>b counts.
     """
 
-    name: ClassVar[str] = "stretch"
+    name: ClassVar[str] = "chunk-scan"
     adds = "pba"
     asks = (
         "axis_exists",

@@ -1,0 +1,117 @@
+"""`fuse-loops`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from xla_explorer.compiler.codegen.nest.directives.base import Directive
+from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    AxisKind,
+    Body,
+    Definition,
+    For,
+    Load,
+    LoopNest,
+    Reduce,
+    Statement,
+    Store,
+    guards_replaced,
+    rewritten,
+    walk,
+    with_axes_replaced,
+)
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Substitution, index
+
+
+@dataclass(frozen=True)
+class FuseLoops(Directive):
+    """A loop and a later one of the same body become one loop: each step does the work of both."""
+
+    name: ClassVar[str] = "fuse-loops"
+    asks = ("axis_exists", "loops_follow", "rows_agree", "steps_stay_independent")
+    axis: str
+    following: str
+
+    def loops_follow(self, nest: LoopNest) -> Reason | None:
+        """Both are loops of one body, and what stands between them may stand before both."""
+        if self._pair(nest) is None:
+            return refuse(
+                "not-in-sequence",
+                f"{self.following} does not follow {self.axis} directly",
+                first=self.axis,
+                then=self.following,
+            )
+        return None
+
+    def rows_agree(self, nest: LoopNest) -> Reason | None:
+        """Both have the same steps, which are independent, and no kind yet."""
+        found = self._pair(nest)
+        assert found is not None
+        first, second = found
+        along: Substitution = {second.axis: index(first.axis)}
+        if (
+            first.axis.extent != second.axis.extent
+            or guards_replaced(second.guards, along) != first.guards
+        ):
+            message = f"{self.axis} has {first.axis.extent} steps, {self.following} has {second.axis.extent}, or their conditions differ"
+            return refuse("rows-differ", message)
+        for loop in found:
+            if loop.ordered or loop.kind is not AxisKind.SERIAL:
+                return refuse(
+                    "rows-differ", f"{loop.axis} must be a serial loop of independent steps"
+                )
+        return None
+
+    def steps_stay_independent(self, nest: LoopNest) -> Reason | None:
+        """A step touches nothing that another one stores."""
+        return next(iter(why_not_in_step(self.changed(nest))), None)
+
+    def _pair(self, nest: LoopNest) -> tuple[For, For] | None:
+        first, second = nest.loop(self.axis), nest.loop(self.following)
+        if not isinstance(first, For) or not isinstance(second, For):
+            return None
+        body = next((b for b in _bodies(nest) if first in b), ())
+        if second not in body or body.index(second) < body.index(first):
+            return None
+        between = body[body.index(first) + 1 : body.index(second)]
+        written = {s.array for s, _ in walk((first,)) if isinstance(s, Store)}
+        read = {s.array for s, _ in walk(between) if isinstance(s, Load)}
+        return (
+            (first, second)
+            if not written & read and all(isinstance(s, Allocate | Definition) for s in between)
+            else None
+        )
+
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
+        found = self._pair(nest)
+        assert found is not None
+        first, second = found
+        joined = replace(
+            first,
+            body=(*first.body, *with_axes_replaced(second.body, {second.axis: index(first.axis)})),
+        )
+
+        def in_body(body: Body) -> Body:
+            a, b = body.index(first), body.index(second)
+            return (*body[:a], *body[a + 1 : b], joined, *body[b + 1 :])
+
+        if first in nest.body:
+            return replace(nest, body=in_body(nest.body))
+
+        def change(s: Statement) -> Statement | None:
+            return (
+                replace(s, body=in_body(s.body))
+                if isinstance(s, For | Reduce) and first in s.body
+                else None
+            )
+
+        return replace(nest, body=rewritten(nest.body, change))
+
+
+def _bodies(nest: LoopNest) -> list[Body]:
+    return [nest.body, *[s.body for s, _ in nest.statements() if isinstance(s, For | Reduce)]]

@@ -1,0 +1,96 @@
+"""What the directives of reductions share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.nest.directives.base import (
+    MOST_SCRATCH,
+    Directive,
+    order_of_sums,
+)
+from xla_explorer.compiler.codegen.nest.ir import (
+    Combination,
+    Constant,
+    LoopNest,
+    Reduce,
+)
+from xla_explorer.compiler.codegen.nest.transformations import reduction_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.identity_element import identity_element
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.opcodes import OpcodeSpec
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+
+class ReductionDirective(Directive):
+    """A change of the reduction over an axis. takes_scans: also of a scan."""
+
+    takes_scans: ClassVar[bool] = False
+
+    def axis_is_reduced(self, nest: LoopNest) -> Reason | None:
+        """The axis is one of a reduction's, which has one result."""
+        s = nest.loop(self.axis)
+        if isinstance(s, Reduce) and s.each and not self.takes_scans:
+            return refuse(
+                "order-must-be-kept",
+                f"%{s.ids[0]} gives every running value along {self.axis}, in the order of its steps",
+            )
+        return (
+            None
+            if isinstance(s, Reduce)
+            else refuse("not-reduced", f"nothing is reduced over {self.axis}")
+        )
+
+    def rest_has_identity(self, nest: LoopNest) -> Reason | None:
+        """Partial results over the other axes can start from an identity element; those of a scan go on in order."""
+        s = reduction_of(nest, self.axis)
+        if s.each:
+            first = s.axes[0].axis.name == self.axis
+            return (
+                None
+                if first
+                else refuse(
+                    "order-must-be-kept",
+                    f"{self.axis} must be the first axis of the scan %{s.ids[0]}",
+                )
+            )
+        joins = (
+            isinstance(s.combiner, Combination)
+            and s.combiner.join is not None
+            and getattr(self, "outermost", False)
+        )
+        if len(s.axes) > 1 and isinstance(s.combiner, Combination) and not joins:
+            return refuse(
+                "no-identity",
+                f"%{s.ids[0]} combines by several operations: a partial result has no identity element",
+            )
+        return None
+
+    def facts(self, nest: LoopNest) -> dict[str, Any]:
+        """See `Directive.facts`."""
+        return {**super().facts(nest), **order_of_sums(nest, self.axis)}
+
+
+def too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:
+    """Why there is no memory for an element of each result of a reduction for every step."""
+    size = max([t.bytes for t in s.elements]) * steps
+    return (
+        None
+        if size <= limit
+        else refuse(
+            "scratch-too-large",
+            f"{what} take {size} bytes, the limit is {limit}",
+            size=size,
+            limit=limit,
+        )
+    )
+
+
+def identity_of(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
+    """The identity element of a combiner."""
+    return Constant(
+        number,
+        literal_from_array(identity_element(combiner.name, element), array_shape(element, ())),
+    )

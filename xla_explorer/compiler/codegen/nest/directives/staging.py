@@ -1,0 +1,213 @@
+"""Directives of memory inside a kernel: `keep` computes once and reads again, `stage` copies a tile, `chain` joins loops along rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import ClassVar
+
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, MOST_STAGED
+from xla_explorer.compiler.codegen.nest.directives.step_directive import (
+    Occurrence,
+    StepDirective,
+    with_loop_body,
+)
+from xla_explorer.compiler.codegen.nest.ir import (
+    Allocate,
+    Array,
+    Compute,
+    Constant,
+    For,
+    Iota,
+    Load,
+    LoopNest,
+    Space,
+    Store,
+    axes_of,
+    bodies_of,
+    elements_of,
+    guards_replaced,
+    ids_of,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.renumbering import (
+    fresh_numbers,
+    needed_of,
+    renumbered,
+)
+from xla_explorer.compiler.codegen.nest.transformations import for_of
+from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place, Substitution, index
+from xla_explorer.hlo.shape import array_shape
+
+
+@dataclass(frozen=True)
+class Stage(StepDirective):
+    """What a step of a loop reads of an array is copied to memory of its own first.
+
+    array: as `%name` or `name`. axis: the loop. space: scratch or shared. pitch: elements from row
+    to row of the tile, if more than it has. order: the axes inside, outermost in memory first, with
+    dots between them; by default as the array has them. read: which read of the array, in the order
+    of the text; -1 for the only one.
+    """
+
+    name: ClassVar[str] = "stage"
+    asks: ClassVar[tuple[str, ...]] = (
+        "axis_exists", "is_a_loop", "space_is_known", "read_at_one_place", "stays_inside", "order_has_all_axes", "fits", "not_in_registers",
+    )  # fmt: skip
+    array: str
+    axis: str
+    space: str
+    pitch: int = 0
+    order: str = ""
+    read: int = -1
+
+    def space_is_known(self, nest: LoopNest) -> Reason | None:
+        """The space is one that a nest allocates."""
+        known = [space.value for space in Space if space is not Space.PARAMETER]
+        return (
+            None
+            if self.space in known
+            else refuse(
+                "no-such-space", f"the space must be one of {', '.join(known)}, got {self.space}"
+            )
+        )
+
+    def found(self, nest: LoopNest) -> list[Occurrence]:
+        """The loads of the array inside the loop."""
+        loop = for_of(nest, self.axis)
+        found = []
+        for s, around in walk(loop.body):
+            if isinstance(s, Load) and s.array == self.array.removeprefix("%"):
+                between = [b.axis for x in around for b in axes_of(x)]
+                ordered = dict.fromkeys(
+                    [a for read in [x.axes for x in s.place] for a in between if a in read]
+                )
+                names = self.order.split(".")
+                wanted = sorted(
+                    ordered, key=lambda a: names.index(a.name) if a.name in names else -1
+                )
+                found.append(Occurrence(s, tuple(wanted), around, s.place))
+        return found if self.read < 0 else found[self.read : self.read + 1]
+
+    def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
+        """An order is one of the axes that the array is read along."""
+        (found,) = self.found(nest)
+        names = [a.name for a in found.axes]
+        if not self.order or sorted(self.order.split(".")) == sorted(names):
+            return None
+        return refuse(
+            "order-of-other-axes",
+            f"the order must name {', '.join(names)}, along which {self.array} is read, got {self.order}",
+        )
+
+    def read_at_one_place(self, nest: LoopNest) -> Reason | None:
+        """One load inside the loop reads the array, along loops inside; nothing writes it."""
+        found = self.found(nest)
+        array = next(
+            (a for a in nest.arrays if a.name == self.array.removeprefix("%") and not a.written),
+            None,
+        )
+        if array is None:
+            return refuse("no-such-operand", f"@{nest.name} has no operand {self.array}")
+        if len(found) != 1 or not found[0].axes:
+            message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` say at which, got {len(found)}"
+            return refuse("not-staged", message)
+        return None
+
+    def stays_inside(self, nest: LoopNest) -> Reason | None:
+        """The load stays inside of the array without a choice, which comes after the copy."""
+        found, array = self.found(nest), nest.array(self.array.removeprefix("%"))
+        assert array is not None
+        outside = (*nest.around(self.axis), for_of(nest, self.axis))
+        facts = facts_of(
+            [*Occurrence(found[0].statement, (), outside, ()).guards(), *_guards_of_copy(found[0])]
+        )
+        if leaves(array, found[0].place, facts):
+            return refuse(
+                "not-staged",
+                f"{self.array} is read under a condition without which its index leaves the array",
+            )
+        return None
+
+    def fits(self, nest: LoopNest) -> Reason | None:
+        """The tile is small enough, and the pitch not below its rows."""
+        (found,) = self.found(nest)
+        shape, element = self._shape(found), elements_of(found.statement)[0]
+        size = element.bytes * prod(shape)
+        if self.pitch and self.pitch < found.axes[-1].extent:
+            text = f"the pitch must be at least {found.axes[-1].extent}, the elements of a row of the tile, got {self.pitch}"
+            return refuse("pitch-too-small", text)
+        return self.too_large(nest, size)
+
+    def too_large(self, nest: LoopNest, size: int) -> Reason | None:
+        """Refuses a tile of so many bytes that are too many."""
+        limit = (
+            MOST_STAGED if self.space == Space.SCRATCH.value and nest.shares == 1 else MOST_SCRATCH
+        )
+        if size > limit:
+            return refuse(
+                "scratch-too-large",
+                f"the tile takes {size} bytes, the limit is {limit}",
+                size=size,
+                limit=limit,
+            )
+        return None
+
+    def _shape(self, found: Occurrence) -> tuple[int, ...]:
+        extents = [a.extent for a in found.axes]
+        return (*extents[:-1], self.pitch or extents[-1])
+
+    def changed(self, nest: LoopNest) -> LoopNest:
+        """See `Directive.changed`."""
+        (found,) = self.found(nest)
+        load, number = found.statement, nest.fresh_id()
+        assert isinstance(load, Load)
+        tile = Array(
+            f"tile_{ids_of(load)[0]}",
+            array_shape(load.element, self._shape(found)),
+            True,
+            Space(self.space),
+        )
+        suffix = "s"
+        while [
+            1 for a in found.axes for name in nest.axes() if name.startswith(a.name + suffix)
+        ]:  # or parts of it, after a split
+            suffix += "s"
+        copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
+        along: Substitution = {old: index(new) for old, new in copies.items()}
+        guards = _guards_of_copy(found)
+        store = Store(tile.name, tuple([index(a) for a in found.axes]), number, load.origin)
+        path = [
+            x
+            for around in (for_of(nest, self.axis), *found.inside)
+            for body in bodies_of(around)
+            for x in body
+        ]
+        needed = needed_of(
+            tuple([x for x in path if isinstance(x, Constant | Iota | Compute)]), (load,)
+        )
+        copied = renumbered(
+            (*needed, replace(load, id=number), store), fresh_numbers(needed, number + 1), along
+        )
+        for k, axis in enumerate(reversed(list(copies.values()))):
+            copied = (For(axis, copied, guards=guards_replaced(guards, along) if k == 0 else ()),)
+        read = replace(load, array=tile.name, place=tuple([index(a) for a in found.axes]))
+        return with_loop_body(
+            nest, self.axis, (Allocate(tile), *copied), lambda s: read if s is load else None
+        )
+
+
+def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
+    """Whether an index may lie outside of its array where nothing but some facts is known: a copy is made before any choice."""
+    ranges = [
+        (*bounds_under(x, facts), n) for x, n in zip(place, array.shape.dimensions, strict=True)
+    ]
+    return any(low < 0 or high >= n for low, high, n in ranges)
+
+
+def _guards_of_copy(found: Occurrence) -> tuple[Guard, ...]:
+    """The conditions that the loops of a copy take over."""
+    others = {b.axis for s in found.inside for b in axes_of(s)} - set(found.axes)
+    return tuple([g for g in found.guards() if not g.expression.axes & others])
