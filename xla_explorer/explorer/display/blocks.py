@@ -1,4 +1,4 @@
-"""What a `Report` consists of: sentences, lists, tables and code, each as text, HTML and Markdown."""
+"""The blocks of a `Report`: sentences, lists, tables and code, each as text, HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 class Block(Protocol):
-    """A part of a report. An empty form leaves it out of that form."""
+    """A part of a report. A format in which it is empty leaves it out."""
 
-    def to_text(self) -> str: ...
-    def to_html(self) -> str: ...
-    def to_markdown(self) -> str: ...
+    def to_text(self) -> str:
+        """Return the block as plain text."""
+
+    def to_html(self) -> str:
+        """Return the block as static HTML."""
+
+    def to_markdown(self) -> str:
+        """Return the block as Markdown."""
 
 
 Blocks = Iterable[Block]
@@ -39,12 +44,15 @@ class Sentence(NamedTuple):
     bold: bool = False
 
     def to_text(self) -> str:
+        """Return the sentence."""
         return self.text
 
     def to_html(self) -> str:
+        """Return the sentence as a paragraph."""
         return f"<p><b>{escape(self.text)}</b></p>" if self.bold else f"<p>{escape(self.text)}</p>"
 
     def to_markdown(self) -> str:
+        """Return the sentence, marked if it is bold."""
         return f"**{markdown_text(self.text)}**" if self.bold else markdown_text(self.text)
 
 
@@ -56,14 +64,17 @@ class Listing(NamedTuple):
     numbered: bool = False
 
     def to_text(self) -> str:
+        """Return the title and the lines, indented."""
         return "\n".join([self.title, *[f"  {line}" for line in self.lines]])
 
     def to_html(self) -> str:
+        """Return the title and the lines as a list."""
         if self.numbered:
             return f"<p><b>{escape(self.title)}</b></p><ol>{''.join([f'<li>{escape(line)}</li>' for line in self.lines])}</ol>"
         return f"<p>{'<br>'.join([f'<b>{escape(self.title)}</b>', *map(escape, self.lines)])}</p>"
 
     def to_markdown(self) -> str:
+        """Return the title and the lines as a list."""
         mark = "1." if self.numbered else "-"
         return "\n".join(
             [
@@ -77,8 +88,8 @@ class Listing(NamedTuple):
 class Table(NamedTuple):
     """Rows under columns.
 
-    note: what stands below. limit, printed: the most rows in HTML and in text. width: of a cell in
-    text.
+    note: a line below. limit, printed: the most rows in HTML and in text. width: characters of a
+    cell in text.
     """
 
     columns: Sequence[str]
@@ -90,13 +101,16 @@ class Table(NamedTuple):
     width: int = 90
 
     def to_text(self) -> str:
+        """Return the rows in aligned columns."""
         table = table_text(self.columns, self.rows, limit=self.printed, width=self.width)
         return "\n".join(filter(None, [self.title, table, self.note]))
 
     def to_html(self) -> str:
+        """Return the rows as an HTML table."""
         return table_html(self.title, self.columns, self.rows, self.note, self.limit)
 
     def to_markdown(self) -> str:
+        """Return the rows as a Markdown table."""
         marks = ["--:" if is_numeric(self.rows, k) else "---" for k in range(len(self.columns))]
         cells = [
             [markdown_text(cell_text(name)) for name in self.columns],
@@ -115,56 +129,62 @@ class Table(NamedTuple):
 
 
 class Code(NamedTuple):
-    """Text in a fixed-width font under a title; in text indented, or behind the title where it is one line."""
+    """Text in a fixed-width font under a title."""
 
     title: str
     text: str
     language: str = "text"
 
     def to_text(self) -> str:
+        """Return the title and the text, indented; one line follows its title."""
         if "\n" not in self.text:
             return f"{self.title}: {self.text}"
         return "\n".join([f"{self.title}:", *[f"    {line}" for line in self.text.split("\n")]])
 
     def to_html(self) -> str:
+        """Return the text as a coloured block under its title."""
         body = (
             pre_html(self.text) if self.language == "text" else code_html(self.text, self.language)
         )
         return f'<p style="margin:10px 0 2px"><i>{escape(self.title)}</i></p>{body}'
 
     def to_markdown(self) -> str:
+        """Return the text as a fenced block under its title."""
         return f"*{markdown_text(self.title)}*\n\n{fenced(self.text, self.language)}"
 
 
 class Layout(NamedTuple):
-    """A form of its own: HTML (made of escaped parts), text and Markdown."""
+    """A block with its own HTML (made of escaped parts), text and Markdown."""
 
     html: str = ""
     text: str = ""
     markdown: str = ""
 
     def to_text(self) -> str:
+        """Return the text."""
         return self.text
 
     def to_html(self) -> str:
+        """Return the HTML."""
         return self.html
 
     def to_markdown(self) -> str:
+        """Return the Markdown."""
         return self.markdown
 
 
 def printed(block: Block) -> Block:
-    """A block for the text form alone."""
+    """Return a block that only the text format shows."""
     return Layout(text=block.to_text())
 
 
 def drawn(block: Block) -> Block:
-    """A block for the forms other than text."""
+    """Return a block that every format but text shows."""
     return Layout(html=block.to_html(), markdown=block.to_markdown())
 
 
 def frame_table(frame: pandas.DataFrame) -> Table:
-    """The rows of a DataFrame."""
+    """Return the rows of a DataFrame as a table."""
     return Table(
         list(frame.columns), frame.astype(object).where(frame.notna(), None).values.tolist()
     )

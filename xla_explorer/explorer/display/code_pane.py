@@ -1,4 +1,4 @@
-"""A text of code, line by line, each line with the instruction that it came from."""
+"""A code text, line by line, each line with the instruction that it came from."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ MOST_PANE_LINES = 5_000
 
 
 PrintedLine = tuple[str, int | None]
-"""A line of a module's text and the id of the instruction that it prints, if one."""
+"""A line of a module's text, and the id of the instruction on it, if any."""
 
 
 class TextLine(NamedTuple):
-    """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line.
+    """One printed line.
 
-    number: the line's in its text, where lines before it are left out; None: its place among the
-    lines; 0: it is in no text.
+    Attributes
+    ----------
+    text : str
+        The line.
+    instruction : int, optional
+        The id of the instruction that it came from.
+    also : tuple of int
+        The ids of further instructions that it came from.
+    number : int, optional
+        Its line number if earlier lines are left out; None for its position; 0 for a line outside
+        the text.
     """
 
     text: str
@@ -29,13 +38,20 @@ class TextLine(NamedTuple):
 class CodePane(NamedTuple):
     """One code text.
 
-    `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx",
-    "sass").
-
-    `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out
-    and how to see it. `sections` are the texts that it has one after the other: the first line of
-    each, from 0, and its title. `costly` is set when the lines take a compile of their own: it says
-    how to make them, for a page that leaves them out.
+    Attributes
+    ----------
+    name : str
+        The stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass").
+    lines : sequence of TextLine
+        The text.
+    producer : str
+        The compiler ("xla_explorer cpu, LLVM 20").
+    note : str
+        The lines left out, and the call that shows them.
+    costly : str
+        The call that makes the lines, if that takes another compile and a page leaves them out.
+    sections : tuple of (int, str)
+        The first line, from 0, and the title of each text in the pane.
     """
 
     name: str
@@ -47,11 +63,11 @@ class CodePane(NamedTuple):
 
 
 class LazyLines(Sequence[TextLine]):
-    """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
+    """The lines of a code pane, made at the first use.
 
-    What cannot be made says so in its one line; a second backend must never spoil the view of the
-    first. Of long texts `chosen` are kept, by default the first lines, and lines between them say
-    so.
+    Assembly takes a code generation, PTX another compile. An error becomes the only line, so that
+    one backend never spoils the view of another. Of a long text `chosen` lines are kept, by default
+    the first ones, with a line that counts the rest.
     """
 
     def __init__(

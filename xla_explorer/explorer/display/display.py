@@ -1,4 +1,4 @@
-"""How results show themselves: text and static HTML, capped in size, with what was cut said."""
+"""Values as text and static HTML, limited in size, with a note about what was cut."""
 
 from __future__ import annotations
 
@@ -20,15 +20,21 @@ _NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
 
 
 class CodeText(str):
-    """A text of code: a `str` that shows itself capped.
+    """A code text: a `str` whose display is limited in length.
 
-    `language` and `whole` (the call that gives all of it) go with it.
+    Attributes
+    ----------
+    language : str
+        The language for colours, such as `hlo`, `llvm` or `diff`.
+    whole : str
+        The call that prints all of it.
     """
 
     language: str
     whole: str
 
     def __new__(cls, text: str, language: str = "text", whole: str = "print(...)") -> CodeText:
+        """Return the text with its language and the call that prints all of it."""
         made = super().__new__(cls, text)
         made.language, made.whole = language, whole
         return made
@@ -47,17 +53,17 @@ class CodeText(str):
         return f"{shown}\n... {note}" if note else shown
 
     def to_text(self) -> str:
-        """All that is shown, as `repr`."""
+        """Return the displayed text, as `repr` does."""
         return repr(self)
 
     def to_html(self) -> str:
-        """Coloured, in a block that scrolls; what was cut is said below."""
+        """Return the text coloured, in a block that scrolls, with a note about what was cut."""
         shown, note = self._capped()
         html = diff_html(shown) if self.language == "diff" else code_html(shown, self.language)
         return html + (f"<p><i>{escape(note)}</i></p>" if note else "")
 
     def to_markdown(self) -> str:
-        """All of it as a code block."""
+        """Return all of the text as a code block."""
         return fenced(self, self.language)
 
     @cleaned
@@ -89,9 +95,9 @@ class Svg:
 
 
 def image_html(svg: str, alt: str) -> str:
-    """An SVG as an image of a page.
+    """Return an SVG as an image of a page.
 
-    JupyterLab shows it in notebooks that are not trusted yet, where plain SVG is not shown.
+    JupyterLab shows it in untrusted notebooks too, but no plain SVG.
     """
     data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
     return (
@@ -106,17 +112,17 @@ _BLOCK = (
 
 
 def pre_html(text: str) -> str:
-    """Text as a scrollable block."""
+    """Return text as a scrollable block."""
     return f"{_BLOCK}{escape(text)}</pre>"
 
 
 def code_html(text: str, language: str) -> str:
-    """Code as a scrollable block, coloured where its language is known."""
+    """Return code as a scrollable block, coloured if its language is known."""
     return f"{_BLOCK}{highlighted(text, language)}</pre>"
 
 
 def diff_html(text: str) -> str:
-    """A unified diff: marks in the first column carry the meaning, colours repeat it."""
+    """Return a unified diff: marks in the first column carry the meaning, colours repeat it."""
     lines = []
     for line in text.split("\n"):
         colour = {"+": "#00815e", "-": "#c45100", "@": "#858585"}.get(line[:1])
@@ -127,14 +133,14 @@ def diff_html(text: str) -> str:
 
 
 class Marked(NamedTuple):
-    """A cell that is HTML already, made of escaped parts."""
+    """A cell that is already HTML, made of escaped parts."""
 
     html: str
     style: str = _CELL
 
 
 def number_cell(text: str) -> Marked:
-    """A number with its unit, to the right."""
+    """Return a right-aligned cell of a number with its unit."""
     return Marked(escape(text), _NUMBER)
 
 
@@ -145,7 +151,7 @@ def table_html(
     note: str = "",
     limit: int = MOST_ROWS,
 ) -> str:
-    """A table of plain values, or cells that are `Marked`; numbers to the right; what was cut is said."""
+    """Return a table of plain values or `Marked` cells, with a note about what was cut."""
     head = "".join([f"<th {_CELL}>{escape(name)}</th>" for name in columns])
     body = "".join(
         [
@@ -172,19 +178,23 @@ def _cell(column: str, value: Any) -> str:
 
 
 def is_share(column: str) -> bool:
-    """Whether a column has shares of a whole, from 0 to 1: they are shown as percent."""
+    """Return True if a column has shares of a whole, from 0 to 1, shown as percent."""
     return column == "share" or column.endswith("_share")
 
 
 def column_text(column: str, value: Any) -> str:
-    """One value of a column, shares as percent."""
+    """Return one value of a column as text, shares as percent."""
     if is_share(column) and isinstance(value, Real) and not isinstance(value, bool):
         return percent(float(value))
     return cell_text(value)
 
 
 def cell_text(value: Any) -> str:
-    """One value of a table: thousands apart, floats to four digits, from ten thousand on to the unit, None and NaN as a dash."""
+    """Return one value of a table as text.
+
+    Thousands are separated, floats have four digits, from ten thousand on none after the point.
+    None and NaN are a dash.
+    """
     if value is None or value != value:
         return "–"
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -203,7 +213,7 @@ def cell_text(value: Any) -> str:
 def table_text(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90
 ) -> str:
-    """The same table as aligned text."""
+    """Return the rows in aligned columns of plain text."""
     cells = [
         [_short(column_text(name, value), width) for name, value in zip(columns, row, strict=True)]
         for row in rows[:limit]
@@ -224,7 +234,7 @@ def table_text(
 
 
 def is_numeric(rows: Sequence[Sequence[Any]], column: int) -> bool:
-    """Whether a column has numbers only, which stand to the right."""
+    """Return True if a column has numbers only; such a column is right-aligned."""
     cells = [row[column] for row in rows]
     return bool(cells) and all(
         cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))

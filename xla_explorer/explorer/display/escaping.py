@@ -1,4 +1,4 @@
-"""Text as it stands in HTML, SVG, XML and Markdown."""
+"""Escaping of text for HTML, SVG, XML and Markdown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _MARKUP = re.compile(r"[\\`*|\[\]]|(?<!\w)_|_(?!\w)")
 
 
 def escape(text: object) -> str:
-    """Text for HTML and XML content and attributes.
+    """Return text for HTML and XML content and attributes.
 
-    Control and bidirectional characters become escapes that are seen, what else no XML document may
-    hold U+FFFD.
+    Control and bidirectional characters become visible escapes; other characters that XML forbids
+    become U+FFFD.
     """
     clean = _ILLEGAL.sub("\ufffd", cleaned_text(str(text)))
     return (
@@ -27,14 +27,14 @@ def escape(text: object) -> str:
 
 
 def markdown_text(value: object) -> str:
-    """Text for a line or a cell of Markdown: nothing in it is markup."""
+    """Return text for a line or a cell of Markdown, without markup."""
     return _MARKUP.sub(
         r"\\\g<0>", escape(value).replace("&#39;", "'").replace("&quot;", '"')
     ).replace("\n", "<br>")
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A Markdown code block that its text cannot end."""
+    """Return a Markdown code block whose fence is longer than any in the text."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

@@ -1,4 +1,4 @@
-"""Every table of the explorer is made here, so that pandas is imported in one place, and only when a table is asked for."""
+"""The one place that imports pandas and makes the explorer's tables, at the first table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def wide_frame(rows: Iterable[Any], columns: Sequence[str]) -> WideFrame:
-    """A DataFrame of rows (dicts or sequences) with these columns; its notebook form shows sentences in full."""
-    # Start-up time: pandas takes longer to import than the whole package.
+    """Return a DataFrame of rows (dicts or sequences) that notebooks show with full sentences."""
+    # pandas takes longer to import than the whole package.
     from xla_explorer.explorer.display.pandas_frame import WideFrame
 
     return WideFrame(list(rows), columns=list(columns))

@@ -1,5 +1,6 @@
-"""Code as coloured HTML where Pygments is installed (it comes with Jupyter), else as plain escaped text. No style sheet: spans with
-colours that can be read on light and dark.
+"""Code as coloured HTML if Pygments is installed (it comes with Jupyter), else as escaped text.
+
+The colours are in the spans, without a style sheet, and can be read on light and dark.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from typing import Any
 from xla_explorer.explorer.display.escaping import escape
 
 LONGEST = 40_000
-"""Characters from which text stays plain: spans multiply its size."""
+"""Characters; longer text stays plain, since spans multiply its size."""
 _LEXERS = {"hlo": "hlo", "llvm": "llvm", "ptx": "ptx", "asm": "gas"}
 _KEYWORD, _TYPE, _NAME, _NUMBER, _NOTE = "#a33ea1", "#00815e", "#2f7fc1", "#b3630a", "#858585"
 
 
 def highlighted(text: str, language: str) -> str:
-    """`text` as HTML for the inside of a <pre>. Unknown languages and long texts come back escaped only."""
+    """Return `text` as HTML for the inside of a <pre>.
+
+    Text of an unknown language, or longer than `LONGEST`, is escaped only.
+    """
     formatter = _formatter()
     if formatter is None or language not in _LEXERS or len(text) > LONGEST:
         return escape(text)
@@ -27,7 +31,7 @@ def highlighted(text: str, language: str) -> str:
         _whole_words(lexer.get_tokens(text)) if language == "ptx" else lexer.get_tokens(text)
     ):
         colour = formatter(token)
-        # Our own escape, which also makes control characters visible.
+        # Our own escape also makes control characters visible.
         out.append(
             f'<span style="color:{colour}">{escape(piece)}</span>' if colour else escape(piece)
         )
@@ -36,7 +40,7 @@ def highlighted(text: str, language: str) -> str:
 
 
 def _whole_words(tokens: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
-    """Names that Pygments' PTX lexer splits after an opcode (`red` + `uce_fusion`) put together again."""
+    """Join names that Pygments' PTX lexer splits after an opcode (`red` + `uce_fusion`)."""
     before: tuple[Any, str] | None = None
     for token, piece in tokens:
         if before is not None and before[1].isalpha() and (piece[0].isalnum() or piece[0] == "_"):
@@ -54,7 +58,7 @@ def _lexer(language: str) -> Any:
     from pygments.lexers import get_lexer_by_name
 
     options = {"stripnl": False, "ensurenl": False}
-    if language == "hlo":  # also where the entry points are not installed
+    if language == "hlo":  # also if the entry points are not installed
         from xla_explorer.explorer.display.pygments_lexers import HloLexer
 
         return HloLexer(**options)
@@ -63,7 +67,7 @@ def _lexer(language: str) -> Any:
 
 @cache
 def _formatter() -> Any:
-    """Token -> colour or "", None without Pygments."""
+    """Return a function from tokens to colours or ""; None without Pygments."""
     try:
         from pygments.token import Comment, Keyword, Name, Number, String
     except ImportError:

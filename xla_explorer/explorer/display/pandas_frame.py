@@ -1,6 +1,6 @@
 """A DataFrame whose notebook form shows sentences in full.
 
-Only `frames.py` imports this: it loads pandas.
+Only `frames.py` imports this module, which loads pandas.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from xla_explorer.foundation.visible_text import cleaned
 
 
 class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
-    """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right, and leaves cells without a value empty.
+    """A DataFrame whose `_repr_html_` shows whole sentences, left-aligned, and empty missing cells.
+
     At most 200 rows are shown. Shares are shown as percent; the values stay numbers from 0 to 1.
     """
 
@@ -34,7 +35,7 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
         return repr(told) + (f"\n{note}" if note else "")
 
     def _note(self) -> str:
-        """Why the table is empty, where whoever made it has said so."""
+        """Return the reason why the table is empty, if it has one."""
         return str(self.attrs.get("note", "")) if not len(self) else ""
 
     def _repr_html_(self) -> str:
@@ -47,13 +48,13 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
         return table_html("", ["", *map(str, self.columns)], rows, self._note())
 
     def to_frame(self) -> WideFrame:
-        """Itself: a table has every form that a `Report` has."""
+        """Return itself: a table has every format that a `Report` has."""
         return self
 
     def to_markdown(self, *arguments: Any, **options: Any) -> Any:
-        """The rows as a Markdown table.
+        """Return the rows as a Markdown table.
 
-        With arguments it is that of pandas, which needs the package tabulate.
+        With arguments the table is that of pandas, which needs the package tabulate.
         """
         return (
             super().to_markdown(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Values as the plain data that JSON holds."""
+"""Values as the plain data of JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON data: numpy scalars become numbers, what is not finite a word, anything else its text."""
+    """Return `value` as JSON data, records as lists.
+
+    numpy scalars become numbers, numbers that are not finite become words, anything else its text.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -27,7 +30,7 @@ def plain(value: Any) -> Any:
 
 
 def named_data(value: Any) -> Any:
-    """The same with records as objects, which `plain` takes as lists without the names of their fields."""
+    """Return `value` as JSON data, records as objects with the names of their fields."""
     if hasattr(value, "to_json") and not hasattr(value, "columns"):
         return named_data(value.to_json())
     if hasattr(value, "to_dict"):  # a DataFrame

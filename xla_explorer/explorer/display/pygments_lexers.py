@@ -1,6 +1,7 @@
-"""A Pygments lexer for HLO text, registered under the entry points `pygments.lexers`: for nbconvert, Sphinx, IPython and our own HTML.
+"""A Pygments lexer for HLO text, for nbconvert, Sphinx, IPython and our own HTML.
 
-Pygments has lexers for PTX, LLVM IR and assembly of its own.
+It is registered under the entry points `pygments.lexers`. Pygments itself has lexers for PTX, LLVM
+IR and assembly.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class HloLexer(RegexLexer):  # type: ignore[misc]
             (r"/\*", Comment.Multiline, "comment"),
             (r'"(?:[^"\\\n]|\\.)*"?', String.Double),
             (r"(?:HloModule|ENTRY|ROOT)\b", Keyword),
-            # An opcode stands after its result's shape, which for a tuple ends with a parenthesis.
+            # An opcode follows its result's shape; the shape of a tuple ends with a parenthesis.
             (
                 rf"({SHAPE})(\s+)([A-Za-z][\w\-]*)(?=\()",
                 bygroups(Keyword.Type, Whitespace, Name.Builtin),

@@ -1,4 +1,4 @@
-"""Numbers as people read them: with their unit, at a sensible precision, and a dash when there is none."""
+"""Numbers as readable text: with a unit, three digits, and a dash for a missing value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MISSING = "–"
 
 
 def microseconds(value: float | None) -> str:
-    """12.3 us, 1.25 ms, 2.10 s."""
+    """Return a time as text: 12.3 µs, 1.25 ms, 2.10 s."""
     if value is None or not math.isfinite(value):
         return MISSING
     for limit, scale, unit in ((1e3, 1.0, "µs"), (1e6, 1e3, "ms")):
@@ -20,7 +20,7 @@ def microseconds(value: float | None) -> str:
 
 
 def byte_count(value: float | None) -> str:
-    """131072 is 128 KiB."""
+    """Return a size as text: 131072 is 128 KiB."""
     if value is None or not math.isfinite(value):
         return MISSING
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
@@ -31,17 +31,17 @@ def byte_count(value: float | None) -> str:
 
 
 def number_of(count: int, noun: str) -> str:
-    """`1 kernel`, `2 kernels`. noun: in the singular, with a plural in s."""
+    """Return a count with its noun: `1 kernel`, `2 kernels`. noun: singular, with a plural in s."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(value: float | None) -> str:
-    """0.123 is 12 %."""
+    """Return a share as text: 0.123 is 12 %."""
     return MISSING if value is None or not math.isfinite(value) else f"{value * 100:.0f} %"
 
 
 def _three(value: float) -> str:
-    """Three significant digits, never an exponent."""
+    """Return three significant digits, without an exponent."""
     if value == 0:
         return "0"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -49,7 +49,7 @@ def _three(value: float) -> str:
 
 
 def headline(summary: Mapping[str, Any]) -> list[str]:
-    """The header as short parts: "cpu", "41 passes, 12 changed it", "23 -> 4 kernels", "61.2 us (was 148 us)" ..."""
+    """Return a summary as short texts: "cpu", "41 passes, 12 changed it", "23 → 4 kernels" ..."""
     rest = dict(summary)
     parts = [str(rest.pop(key)) for key in ("backend", "device") if rest.get(key)]
     if (passes := rest.pop("passes", None)) is not None:

@@ -1,4 +1,4 @@
-"""The base of all results: a class is its fields and `blocks()`; every form in which it shows itself derives from these."""
+"""The base of all results: a subclass has fields and `blocks()`; every format derives from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Report:
     """A result that shows itself as text, HTML, Markdown, JSON and a DataFrame.
 
     A subclass has fields and `blocks()`. It may have a `headline()`, which `repr` then shows alone,
-    and `records()` where `to_frame()` is not the first table that is shown.
+    and `records()` if `to_frame()` differs from its first table.
 
     Examples
     --------
@@ -28,9 +28,7 @@ class Report:
     ...     def blocks(self):
     ...         yield Table(["name", "bytes"], list(self.sizes.items()), title="sizes")
     >>> Sizes({"x": 16})
-    sizes
-    name  bytes
-    x        16
+    sizes name  bytes x        16
     >>> Sizes({"x": 16}).to_json()
     {'sizes': {'x': 16}}
     """
@@ -38,15 +36,15 @@ class Report:
     __slots__ = ()
 
     def headline(self) -> str:
-        """The result in one line, or empty."""
+        """Return the result in one line, or an empty text."""
         return ""
 
     def blocks(self) -> Blocks:
-        """The parts that are shown, from top to bottom."""
+        """Return the displayed blocks, from top to bottom."""
         raise NotImplementedError
 
     def records(self) -> Table:
-        """The columns and rows of `to_frame()`: the first table, else the public fields as one row."""
+        """Return the rows of `to_frame()`: the first table, else the public fields as one row."""
         fields = self._fields_by_name()
         one_row = Table(list(fields), [tuple(fields.values())])
         return next((block for block in self.blocks() if isinstance(block, Table)), one_row)
@@ -64,27 +62,27 @@ class Report:
         return [Sentence(head, bold=True), *self.blocks()] if head else list(self.blocks())
 
     def to_text(self) -> str:
-        """All of it as text; a blank line after each table."""
+        """Return the report as text, with a blank line after each table."""
         texts = [(block.to_text(), isinstance(block, Table)) for block in self._shown()]
         return "\n".join([text + "\n" * is_table for text, is_table in texts if text]).rstrip("\n")
 
     def to_html(self) -> str:
-        """All of it as static HTML without scripts."""
+        """Return the report as static HTML without scripts."""
         return "".join([block.to_html() for block in self._shown()])
 
     def to_markdown(self) -> str:
-        """All of it as Markdown."""
+        """Return the report as Markdown."""
         return "\n\n".join(filter(None, [block.to_markdown() for block in self._shown()]))
 
     def to_json(self) -> Any:
-        """The public fields as plain data; where there are none, the rows of `to_frame()`.
+        """Return the public fields as plain data; without any, the rows of `to_frame()`.
 
         Modules, sessions and functions are left out.
         """
         return named_data(self._fields_by_name() or self.to_frame())
 
     def to_frame(self) -> pandas.DataFrame:
-        """The rows as a DataFrame."""
+        """Return the rows as a DataFrame."""
         table = self.records()
         return wide_frame(table.rows, table.columns)
 
@@ -103,7 +101,7 @@ class Report:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether a value says something in JSON, rather than being something to work with."""
+    """Return True if a value belongs into JSON: numbers, texts, containers and reports."""
     known = (Report, bool, int, float, str, list, tuple, dict)
     return (
         value is None

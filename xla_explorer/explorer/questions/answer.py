@@ -1,4 +1,4 @@
-"""The answer to `why_not`: a decision, what its code means, and the checklist."""
+"""The answer to `why_not`: a decision, the meaning of its code, and the checklist."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from xla_explorer.foundation.reason import Check, Reason
 
 
 class Answer(Report):
-    """The answer to `why_not`: a decision, and how it is known.
+    """The answer to `why_not`.
 
     Attributes
     ----------
     decision : Decision
-        What was decided. `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`, `message`,
-        `step` and `checklist` are its fields; `producer` and `consumer` its first and last subject,
-        without %; `facts` its numbers with those of the reason and of the cost.
+        The decision. Its fields `kind`, `verdict`, `refused`, `subjects`, `reason`, `code`,
+        `message`, `step` and `checklist` are attributes of the answer too. `producer` and
+        `consumer` are its first and last subject, without %; `facts` has its numbers with those of
+        the reason and of the cost.
     recorded : bool
-        True when the compile itself decided this, False when it was asked again now.
+        True if the compile recorded the decision, False if a pass was run again for the answer.
     source : str
-        Which of the two, in words.
+        The same in words, with the pass.
     cost : RefusalCost or None
-        What the refusal costs by the cost model.
+        The cost of the refusal by the cost model.
     """
 
     def __init__(
@@ -56,12 +57,12 @@ class Answer(Report):
 
     @property
     def reason(self) -> Reason | None:
-        """Why it was refused; of some accepted decisions, what spoke for them."""
+        """The reason of a refusal, and of some accepted decisions."""
         return self._decision.reason
 
     @property
     def meaning(self) -> ReasonCode | None:
-        """What the code means in general, with an example and a remedy; None without a code."""
+        """The general meaning of the code, with an example and a remedy; None without a code."""
         return meaning_of(self.kind, self.code) if self.code else None
 
     def _sentence(self) -> str:
@@ -71,7 +72,7 @@ class Answer(Report):
         return f"{self.kind} of {' into '.join(self.subjects)}: {self.verdict} ({self.source})"
 
     def blocks(self) -> Blocks:
-        """The reason, what its code means in general, and the checklist."""
+        """Yield the reason, the general meaning of its code, and the checklist."""
         known = [self._sentence()] if self.message else []
         general = []
         if self.meaning is not None:
@@ -93,7 +94,7 @@ class Answer(Report):
         yield drawn(self.records())
 
     def records(self) -> Table:
-        """The checklist: a mark, what must hold, what was measured, where it is written."""
+        """Return the checklist: a mark, the condition, the measured value, where it is written."""
         return Table(
             ["", "must hold", "measured", "written at"],
             [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist],

@@ -1,4 +1,4 @@
-"""`applicable`: the rewrite rules whose pattern fits an instruction, each with what it would do or why it will not."""
+"""`applicable`: the rewrite rules whose pattern matches an instruction, each with its result."""
 
 from __future__ import annotations
 
@@ -20,11 +20,20 @@ _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"
 
 
 class ApplicableRule(NamedTuple):
-    """rule: its name.
+    """A rule whose pattern matches.
 
-    reason: why it will not act, None when it would. becomes: what would take the instruction's
-    place, as HLO. sentence, place: what the rule says of itself, and where it is written. checks:
-    what its guards say.
+    Attributes
+    ----------
+    rule : str
+        The name of the rule.
+    reason : Reason, optional
+        The reason why it does not apply; None if it does.
+    becomes : str
+        The replacement of the instruction, as HLO.
+    sentence, place : str
+        The summary of the rule, and the file and line where it is written.
+    checks : tuple of Check
+        The results of its guards.
     """
 
     rule: str
@@ -36,9 +45,16 @@ class ApplicableRule(NamedTuple):
 
 
 class ApplicableRules(Report):
-    """The answer: rules (ApplicableRule) in the order in which the driver tries them.
+    """The rules whose pattern matches an instruction, in the order in which the driver tries them.
 
-    instruction: its HLO. where: the step asked.
+    Attributes
+    ----------
+    instruction : str
+        The instruction as HLO.
+    where : str
+        The step whose module was searched.
+    rules : list of ApplicableRule
+        The rules.
     """
 
     def __init__(self, instruction: str, where: str, found: Sequence[ApplicableRule]) -> None:
@@ -46,11 +62,11 @@ class ApplicableRules(Report):
 
     @property
     def names(self) -> list[str]:
-        """The rules that would act; the first of them does."""
+        """The names of the rules that apply; the driver takes the first."""
         return [r.rule for r in self.rules if r.reason is None]
 
     def __getitem__(self, rule: str) -> ApplicableRule:
-        """The row of a rule. KeyError when its pattern does not fit."""
+        """Return the row of a rule. KeyError if its pattern does not match."""
         for row in self.rules:
             if row.rule == rule:
                 return row
@@ -65,7 +81,7 @@ class ApplicableRules(Report):
         return len(self.rules)
 
     def records(self) -> Table:
-        """A row a rule: rule, applies, code and message of the reason, becomes, sentence, place."""
+        """Return a row for each rule: rule, applies, code, message, becomes, sentence, place."""
         why = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
         rows = [
             (r.rule, r.reason is None, *told, r.becomes, r.sentence, r.place)
@@ -74,7 +90,7 @@ class ApplicableRules(Report):
         return Table(_COLUMNS, rows)
 
     def blocks(self) -> Blocks:
-        """What each rule would do, or why it will not."""
+        """Yield each rule with its result, or the reason why it does not apply."""
         yield printed(Sentence(self.instruction))
         if not self.rules:
             yield Sentence(f"{self.where}: no rule's pattern fits")
@@ -90,9 +106,10 @@ class ApplicableRules(Report):
 def applicable(
     passes: RecordedPasses[RecordedPass], instruction: int, step: int | None = None
 ) -> ApplicableRules:
-    """Ask every rule about an instruction, in the module after pass `step` (0: as written; default: the last in which it was there).
+    """Return the rules whose pattern matches an instruction, in the module after pass `step`.
 
-    Each rule that nothing refuses is tried on a copy, so the answer is what it would really do.
+    Each rule whose guards hold is applied to a copy, so the answer is its real result. step: 0 is
+    the module as written; by default the last module that has the instruction.
     """
     where, snapshot = _snapshot_with(passes, instruction, step)
     layouts_fixed = any(p.name == "layout-assignment" and p.number <= where for p in passes)
@@ -135,7 +152,7 @@ def _snapshot_with(
 
 
 def tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:
-    """What a rule whose pattern fits makes of an instruction of a copy: (why nothing, or None; the instruction in its place as HLO)."""
+    """Apply a matching rule to a copy; return why not, and the new instruction as HLO."""
     module = HloModule.from_snapshot(snapshot)
     i = module.find(instruction)
     captures = rule.match(i)

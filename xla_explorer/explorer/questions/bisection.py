@@ -1,9 +1,9 @@
-"""Which pass, and which action of it, first made the value wrong.
+"""`bisect`: the first pass, and its first action, after which a value is wrong.
 
 Passes are checked one after another, since a later pass may repair (or remove) what an earlier one
-broke. Inside the guilty pass the actions (rewrites, merges, decisions that went ahead) are allowed
-one more at a time. A pass that changes the graph without asking its context is stopped after each
-of its graph changes instead.
+broke. The guilty pass is run with one more of its actions (rewrites, merges, accepted decisions)
+each time. A pass that changes the graph without consulting its context is stopped after each of its
+graph changes instead.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 from xla_explorer.hlo.text.print_options import PrintOptions
 
-# Up to so many actions are tried one by one; among more, the first is sought by halving (a later
-# action may then hide an earlier one).
+# Up to this number, actions are tried one by one; beyond it by halving (a later action may then
+# hide an earlier one).
 ONE_BY_ONE = 256
 _SHOWN = 40  # lines of a difference
 _KERNELS = 3  # named in a sentence
@@ -52,21 +52,33 @@ _NAME = re.compile(r"%[\w.$-]+")
 
 
 class BisectionResult(Report):
-    """What `bisect` found.
+    """The result of `bisect`.
 
-    step: number of the first pass after which the value differs (as `session.passes` counts), -1
-    when the generated code differs though no pass does, None when nothing differs. pass_name.
-    rewrite: its first wrong action (1-based), or None. event: what the journal says of that action;
-    of a pass that did not ask its context, the first graph change after which the value stays
-    wrong. rule: the name of the rule, merge or kind of decision, else of the pass. error: largest
-    relative error, inf where the module cannot be evaluated any more; problem says why then.
-    evaluations: how many modules were evaluated. before, after: the module's HLO text around the
-    pass, empty when no pass is to blame.
+    Attributes
+    ----------
+    step : int, optional
+        The first pass after which the value differs, as `session.passes` counts. -1 if only the
+        generated code differs, None if nothing does.
+    pass_name : str
+        The name of that pass.
+    rewrite : int, optional
+        Its first wrong action, from 1.
+    event : Event, optional
+        The journal's event of that action. For a pass that does not consult its context, the first
+        graph change after which the value stays wrong.
+    error : float
+        The largest relative error; inf if the module cannot be evaluated, with the reason in
+        `problem`.
+    evaluations : int
+        The number of evaluated modules.
+    before, after : str
+        The module's HLO text around the pass; empty if no pass is guilty.
     """
 
     before = after = ""
     contracted: tuple[str, ...] = ()
-    """Kernels in which a product and a sum are rounded once, when the value is kept without that."""
+    """Kernels that round a product and a sum once, if the value is right without that contraction.
+    """
 
     def __init__(
         self,
@@ -83,14 +95,14 @@ class BisectionResult(Report):
 
     @property
     def rule(self) -> str:
-        """The rule (merge, kind of decision, pass) to blame; empty when nothing differs."""
+        """The guilty rule (merge, kind of decision, pass); empty if nothing differs."""
         return self.event.by if self.event is not None else self.pass_name
 
     def __bool__(self) -> bool:
         return self.step is not None
 
     def blocks(self) -> Blocks:
-        """One sentence; what the pass changed in the text, where its single actions are unknown."""
+        """Yield one sentence, and a diff of the module if the guilty action is unknown."""
         yield Sentence(self._sentence())
         if self.step is not None and self.step > 0 and self.event is None:
             around = difflib.unified_diff(
@@ -141,10 +153,10 @@ class BisectionResult(Report):
 
 @as_one_run
 def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
-    """Compare values after passes with those of the module as written, pass by pass.
+    """Compare values after each pass with those of the module as written.
 
-    Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random
-    ones.
+    Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays the
+    arguments are random.
     """
     trace = session.passes.record
     if trace.initial is None:
@@ -185,7 +197,7 @@ def bisect(session: Compilation, arrays: Sequence[Any]) -> BisectionResult:
 
 
 def _contracted_kernels(session: Compilation, check: ValueCheck) -> tuple[str, ...]:
-    """The kernels that contract products into sums, where the code without contraction keeps the value; else none."""
+    """Return the kernels that contract products, if the value is right without contraction."""
     if (
         session.backend not in _CONTRACTING
         or session.options.backend_options.get("contraction", True) is False
@@ -203,7 +215,7 @@ def _contracted_kernels(session: Compilation, check: ValueCheck) -> tuple[str, .
 
 
 def _text(snapshot: ModuleSnapshot | None) -> str:
-    """Plain HLO text of a module: names, shapes and opcodes."""
+    """Return the HLO text of a module: names, shapes and opcodes."""
     plain = PrintOptions.default.but(metadata=False)
     return HloModule.from_snapshot(snapshot).to_text(plain) if snapshot is not None else ""
 
@@ -216,7 +228,7 @@ def _before(step: PassStep) -> HloModule:
 def _first_action(
     trace: PassTrace, step: PassStep, check: ValueCheck
 ) -> tuple[int | None, Event | None]:
-    """Run the pass alone on what it was given, with a limited number of actions."""
+    """Run the pass alone on its input module, with a limited number of actions."""
     if not step.actions:
         return None, None
     alone = PassPipeline(step.name, (step.hlo_pass,))
@@ -240,7 +252,7 @@ def _first_action(
         return (
             None,
             None,
-        )  # it is wrong with nothing allowed: what it does wrong it does without asking
+        )  # wrong with no action allowed: it does not consult its context
     low, high = 1, step.actions
     if high <= ONE_BY_ONE:
         while low <= high and fine(low):
@@ -259,7 +271,10 @@ def _first_action(
 
 
 def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event | None:
-    """The first graph change of the pass from which on the value stays wrong, at most `ONE_BY_ONE` from its end."""
+    """Return the pass's first graph change after which the value stays wrong.
+
+    At most the last `ONE_BY_ONE` changes are tried.
+    """
 
     def run(limit: int | None) -> tuple[HloModule, list[Event]]:
         module, changes = _before(step), []  # type: ignore[var-annotated]
@@ -290,9 +305,9 @@ def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event 
         before = run(number)[0]
         try:
             wrong = not check.compare(before)[1]
-        except (TimeoutError, MemoryError):  # of the whole question
+        except (TimeoutError, MemoryError):  # of the whole call
             raise
-        except Exception:  # half a change may leave a graph that nobody can evaluate
+        except Exception:  # half a change may leave a graph that cannot be evaluated
             wrong = True
         if not wrong:
             break

@@ -1,4 +1,4 @@
-"""`session.override`: the same compile again with some of it forced, skipped, stopped or reordered."""
+"""`session.override`: the same compile with decisions forced, skipped or reordered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ C = TypeVar("C", bound=Compilation)
 
 
 class Request(NamedTuple):
-    """An override as it was asked for. word: `force` or `forbid`. subjects: names or ids."""
+    """An override as the user wrote it. word: `force` or `forbid`. subjects: names or ids."""
 
     word: str
     kind: str
@@ -41,7 +41,7 @@ def overridden(
     passes: Any = None,
     schedules: str | None = None,
 ) -> C:
-    """See `Session.override`."""
+    """Compile again with overrides: see `Session.override`."""
     old = session.options.control or PassControl()
     asked = [_request(session, "force", given) for given in force]
     asked += [_request(session, "forbid", given) for given in forbid]
@@ -73,7 +73,7 @@ def overridden(
 
 
 def actions_until(journal: Journal | None, event: int | Event) -> int:
-    """How many actions the journal tells of up to an event, itself included: what `PassControl.rewrite_limit` counts."""
+    """Return the number of actions up to an event, the unit of `PassControl.rewrite_limit`."""
     number = event.sequence if isinstance(event, Event) else event
     events = journal.events if journal is not None else []
     if not -1 <= number < len(events):
@@ -89,8 +89,10 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
 def _keys(
     session: Compilation, asked: Iterable[Request]
 ) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
-    """The overrides by word and kind; each also under the names that its subjects have when the pass comes: rewrites may have put others in
-    their place.
+    """Return the overrides by word and kind.
+
+    Each is also listed under the names that its subjects have before the pass: earlier rewrites may
+    have replaced them.
     """
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
     lineage, names = session.passes.lineage, dict[str, Mapping[str, str]]()
@@ -125,7 +127,7 @@ def _request(session: Compilation, word: str, given: Any) -> Request:
     if kind == "library-call" and not any(
         kind in getattr(step.hlo_pass, "kinds", ()) for step in session.passes.record.steps
     ):
-        kind = "native-code"  # where no pass asks for libraries, code generation does
+        kind = "native-code"  # without a pass that consults libraries, code generation does
     _check_consulted(session, word, kind, subjects)
     if (
         session.passes.lineage.records
@@ -136,7 +138,7 @@ def _request(session: Compilation, word: str, given: Any) -> Request:
 
 
 def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple[Any, ...]) -> None:
-    """An error for an override that nothing consults."""
+    """Raise an error for an override that nothing consults."""
     if kind in declared_rules():
         if word == "force":
             hint = f'why_not({kind!r}, "%name") says which of them does not hold'

@@ -1,4 +1,4 @@
-"""Decisions as rows of a table and of a page: what the journal recorded, each a `Decision`."""
+"""The journal's decisions as rows of a table and of a page, each a `Decision`."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def _kinds_of_passes() -> frozenset[str]:
 
 
 class UnknownKindError(XlaExplorerError, ValueError):
-    """A kind of decision that there is not."""
+    """A kind of decision that does not exist."""
 
 
 def is_kind(trace: PassTrace, kind: str) -> bool:
-    """Whether a pass or code generation decides about that, or the journal records that something did."""
+    """Return True if a pass or code generation takes such decisions, or the journal has one."""
     if (
         kind in KINDS_OF_CODE
         or kind in _kinds_of_passes()
@@ -51,9 +51,9 @@ def is_kind(trace: PassTrace, kind: str) -> bool:
 
 
 def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> None:
-    """UnknownKindError, with near ones, for a kind that nothing decides.
+    """Raise UnknownKindError, with near kinds, for a kind that nothing decides.
 
-    further: kinds of decisions that are not in the journal.
+    further: kinds of decisions outside the journal.
     """
     if kind != RULE and kind not in further and not is_kind(trace, kind):
         recorded = {event.by for event in decision_events(trace)}
@@ -69,8 +69,9 @@ def check_kind(trace: PassTrace, kind: str, further: Collection[str] = ()) -> No
 
 
 def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
-    """The journal's decisions of a kind (None: all kinds; "fusion": of every pass that puts two instructions into one kernel; "rule":
-    rewrite rules).
+    """Return the journal's decisions of a kind; None is every kind.
+
+    "fusion" is every pass that puts two instructions into one kernel, "rule" every rewrite rule.
     """
     if trace.journal is None:
         return []
@@ -81,7 +82,7 @@ def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
 
 
 def refusal_costs(trace: PassTrace, lineage: Lineage) -> RefusalCosts:
-    """What the trace's refused fusions cost."""
+    """Return the costs of the trace's refused fusions."""
     before = next((step.before for step in steps_of_kind(trace, FUSION_KINDS[0])), None)
     return RefusalCosts(
         trace, before if before is not None else trace.module.snapshot(), lineage.records
@@ -95,17 +96,17 @@ def decisions_frame(
     further: Sequence[Decision] = (),
     backend: str = "",
 ) -> pandas.DataFrame:
-    """One row a decision; columns `COLUMNS`.
+    """Return a row for each decision, with the columns `COLUMNS`.
 
-    producer, consumer: of two subjects, names with %; of one the first alone. facts: dict, last
-    since they are long; subjects: all names. code: of an accepted decision empty, for it has no
-    refusal.
+    The columns are explained in `Passes.decisions`. UnknownKindError for a kind that does not
+    exist, with near ones.
 
-    step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the
-    module as written. cost_us, cost_bytes: what a refusal costs in one run by the cost model (see
-    `refusal_costs.py`; the facts say whether it is an upper bound, or why there is no estimate).
-    further: decisions of the backend that are not in the journal. UnknownKindError for kinds that
-    there are not, with near ones.
+    Parameters
+    ----------
+    further
+        Decisions of the backend that are not in the journal.
+    backend
+        Its name, the `pass` of those decisions.
     """
     if kind is not None:
         check_kind(trace, kind, {decision.kind for decision in further})
@@ -143,7 +144,7 @@ def _row(
 
 
 def with_cost(decision: Decision, cost: RefusalCost | None) -> Decision:
-    """The decision with what its refusal costs among the facts."""
+    """Return the decision with the cost of its refusal among the facts."""
     return decision if cost is None else decision._replace(facts={**decision.facts, **cost.facts()})
 
 
@@ -151,7 +152,10 @@ _UNCHECKED: WeakKeyDictionary[Lineage, Sequence[Decision]] = WeakKeyDictionary()
 
 
 def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> list[Decision]:
-    """The recorded decisions with the costs of refusals; with their checklists when there are at most `with_checks`."""
+    """Return the recorded decisions with the costs of refusals.
+
+    They have checklists if there are at most `with_checks` of them.
+    """
     events = decision_events(trace)
     if not events:
         return []
@@ -175,7 +179,7 @@ def _with_costs(
 
 
 def _checklists(trace: PassTrace) -> dict[int, Decision]:
-    """The recorded decisions by the sequence number of their events, with what each pass says when it runs once more."""
+    """Return the recorded decisions by event, with checklists from another run of each pass."""
     found: dict[int, Decision] = {}
     for step in trace.steps:
         if step.before is not None and step.error is None:
@@ -184,7 +188,7 @@ def _checklists(trace: PassTrace) -> dict[int, Decision]:
 
 
 def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, str]:
-    """The names that what came of instructions bears when the pass comes that decides about a kind, by the names as they were."""
+    """Return the names of a compile as they are before the pass that decides on a kind."""
     step = next(iter(steps_of_kind(trace, kind)), None)
     module = (
         HloModule.from_snapshot(step.before)
@@ -195,9 +199,9 @@ def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, 
 
 
 class NamesAt(dict[str, str]):
-    """Name -> the name of what stands in its place in a module; the name itself without one.
+    """The name in a module of an instruction with another name elsewhere in the compile.
 
-    there: ids in that module by name.
+    A name without a counterpart stays itself. there: ids in that module by name.
     """
 
     def __init__(self, lineage: Lineage, there: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""What became of what the user forced and forbade: every override with its answer."""
+"""The result of each override that the user forced or forbade."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _HEAD = ["override", "kind", "subjects", "granted", "why not"]
 
 
 class Override(NamedTuple):
-    """What became of one override.
+    """The result of one override.
 
     Attributes
     ----------
     word : {"force", "forbid"}
-        What was asked for.
+        The request.
     kind : str
         The kind of decision.
     subjects : tuple of str
-        What it is about, as given, names with %.
+        The subjects as given, names with %.
     granted : bool
-        Whether it was done.
+        True if the compile followed it.
     reason : Reason or None
-        Why it was not; None where it was.
+        The reason why it did not; None if it did.
     """
 
     word: str
@@ -63,15 +63,15 @@ class Override(NamedTuple):
 
 
 class Overrides(Report, tuple[Override, ...]):
-    """The overrides of a session, in the order in which they were asked for; `refused` are those that were not granted."""
+    """The overrides of a session, in the order of the request."""
 
     @property
     def refused(self) -> list[Override]:
-        """Those that were not granted, each with its Reason."""
+        """The overrides that were not granted, each with its Reason."""
         return [row for row in self if not row.granted]
 
     def blocks(self) -> Blocks:
-        """A row an override."""
+        """Yield a table with a row for each override."""
         rows = [
             (
                 w.word,
@@ -86,7 +86,7 @@ class Overrides(Report, tuple[Override, ...]):
 
 
 def overrides_of(session: Compilation) -> Overrides:
-    """What was asked of the session's compile, and what that made of it."""
+    """Return the overrides of the session's compile with their results."""
     if not session.asked:
         return Overrides()
     known = Known(session.passes)
@@ -116,7 +116,7 @@ def overrides_of(session: Compilation) -> Overrides:
 def _of_a_fusion(
     known: Known, kernels: _Kernels, at_fusion: Mapping[str, str], word: str, names: tuple[str, ...]
 ) -> Reason | None:
-    """Why an override about two in one kernel was not granted; the result shows whether it was."""
+    """Return why an override about two instructions in one kernel was not granted, if so."""
     joined = kernels.join(*[{name, at_fusion[name]} for name in names])
     if joined and word == "forbid":
         return refuse(
@@ -133,7 +133,10 @@ def _of_a_fusion(
 def _of_a_directive(
     session: Compilation, word: str, kind: str, names: tuple[str, ...]
 ) -> Reason | None:
-    """Why an override of a directive was not granted: what was decided last about this kernel and axis."""
+    """Return why an override of a directive was not granted, if so.
+
+    The reason is that of the last decision about the kernel and axis.
+    """
     events = decision_events(session.passes.record, kind)
     about = [
         e
@@ -159,7 +162,7 @@ def _of_a_directive(
 def _of_a_choice(
     session: Compilation, word: str, kind: str, names: tuple[str, ...]
 ) -> Reason | None:
-    """Why another emitter (`launch`), or another level of a function (`math`), was taken than the one that was asked for."""
+    """Return why another emitter (`launch`) or level (`math`) was chosen, if so."""
     kernel, *values = names
     about = [e for e in decision_events(session.passes.record, kind) if e.names[0] == kernel]
     taken = [e.facts or {} for e in about if e.acted]
@@ -198,7 +201,7 @@ def _of_a_choice(
 
 
 def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
-    """Why a library computes an instruction although it must not, or does not although it should."""
+    """Return why a library computes an instruction despite `forbid`, or not despite `force`."""
     steps = [step for step in program_steps(session) if step.name == name]
     if not steps:
         return refuse("never-decided", f"no step of the program computes %{name} alone")
@@ -211,7 +214,7 @@ def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
 
 
 def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
-    """Why an override of a decision was not granted; what was decided last about the subjects shows whether it was."""
+    """Return why an override was not granted, from the last decision about its subjects."""
     try:
         found = answer(known, kind, names)
     except XlaExplorerError as problem:
@@ -234,7 +237,7 @@ def _name(session: Compilation, given: Any) -> str:
 
 
 class _Kernels:
-    """The kernels of the result by the names in them, those of the originals of copies too."""
+    """The kernels of the result by the names in them, originals of copies included."""
 
     def __init__(self, session: Compilation) -> None:
         self.of: dict[str, set[int]] = {}
@@ -246,7 +249,7 @@ class _Kernels:
                     self.of.setdefault(name, set()).add(i.id)
 
     def join(self, some: set[str], others: set[str]) -> bool:
-        """Whether one kernel has a name of each set."""
+        """Return True if one kernel has a name of each set."""
         mine, theirs = [
             set().union(*[self.of.get(name, set()) for name in names]) for names in (some, others)
         ]
@@ -258,9 +261,9 @@ def _names(names: Iterable[str]) -> set[str]:
 
 
 def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
-    """Why the two are in different kernels although the user wanted one.
+    """Return why two instructions are in different kernels despite a `force`.
 
-    now: their names when fusion comes.
+    now: their names before fusion.
     """
     refused = [
         event

@@ -1,4 +1,4 @@
-"""Passes as tables: which opcodes there are after each, what work and traffic each took away, how many rules it tried."""
+"""Passes as tables: opcodes after each pass; work, traffic and rules of each pass."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ COST_COLUMNS = [
 def opcode_rows(
     passes: RecordedPasses[RecordedPass], *, change: bool
 ) -> tuple[list[str], list[list[Any]]]:
-    """(columns, rows): a row an opcode, a column a pass that changed something (and the module as written). change: differences to the
-    column before.
+    """Return columns and rows: a row per opcode, a column per pass that changed the module.
+
+    The first column of counts is the module as written. change: differences to the column before.
     """
     shown = [p for p in passes if p.changed or p.number == 0]
     counts = [Counter([record.opcode.name for record in p.snapshot.records()]) for p in shown]
@@ -39,13 +40,16 @@ def opcode_rows(
 
 
 def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> pandas.DataFrame:
-    """`opcode_rows` as a DataFrame."""
+    """Return `opcode_rows` as a DataFrame."""
     columns, rows = opcode_rows(passes, change=change)
     return wide_frame(rows, columns)
 
 
 def cost_rows(passes: RecordedPasses[RecordedPass]) -> list[list[Any]]:
-    """A row a pass that changed something, by COST_COLUMNS: work and traffic of the module after it, by the cost model (estimates)."""
+    """Return a row per pass that changed the module, with the columns COST_COLUMNS.
+
+    Work and traffic of the module after the pass are estimates of the cost model.
+    """
     rows: list[list[Any]] = []
     before: tuple[int, float, float] | None = None
     for p in passes:
@@ -64,5 +68,5 @@ def cost_rows(passes: RecordedPasses[RecordedPass]) -> list[list[Any]]:
 
 
 def cost_table(passes: RecordedPasses[RecordedPass]) -> pandas.DataFrame:
-    """`cost_rows` as a DataFrame."""
+    """Return `cost_rows` as a DataFrame."""
     return wide_frame(cost_rows(passes), COST_COLUMNS)

@@ -1,4 +1,4 @@
-"""Passes tried at a place of a pipeline: which of all there are would change something."""
+"""Trials of all passes at one place of a pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _COLUMNS = ["pass", "instructions", "bytes", "flops", "ms", "error"]
 
 
 def effective_passes(module: HloModule, target: Target | None = None) -> pandas.DataFrame:
-    """A row a registered pass that changes a module, with what it changes; each runs on a copy, verified. error: what it raised."""
+    """Return a row for each registered pass that changes a module, with the changes.
+
+    Each runs on a copy, verified. error: the exception that it raised.
+    """
     before, count = module_cost(module), module.instruction_count()
     rows = []
     for name, cls in counted(registered_passes().items(), "trying passes", noun="passes"):

@@ -1,4 +1,4 @@
-"""Where every instruction of the result came from: instructions of the source, and the lines of the user's files."""
+"""The origin of each instruction of the result: source instructions and the user's lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
     from xla_explorer.explorer.sessions.source_lines import SourceLines
 
-# How an instruction is connected with the source, the surest first.
+# The link of an instruction to the source, the surest first.
 SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = (
     "same",
     "rewritten",
@@ -27,12 +27,18 @@ SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = (
 
 
 class Origin(NamedTuple):
-    """One instruction of the result.
+    """The origin of one instruction of the result.
 
-    sources: names in the source module. line: `file:line`, of the user's file where metadata says
-    so, else of the HLO text. how: `same` (it is in the source), `rewritten` (rules made it),
-    `cloned` (a pass copied it), `metadata` (only its metadata says), `forwarded` (made by a pass to
-    hand on what it reads or to serve what reads it), `none`.
+    Attributes
+    ----------
+    sources : tuple of str
+        Names in the source module.
+    line : str
+        `file:line`, of the user's file if the metadata has it, else of the HLO text.
+    how : str
+        `same` (it is in the source), `rewritten` (by rules), `cloned` (by a pass), `metadata`
+        (known from its metadata alone), `forwarded` (a pass made it to pass on its operand or to
+        serve its user), `none`.
     """
 
     instruction: str
@@ -45,9 +51,14 @@ class Origin(NamedTuple):
 
 
 class Provenance(Report):
-    """origins: an Origin an instruction of the result.
+    """The origins of the instructions of the result.
 
-    coverage: percent of them with a source instruction; line_coverage: with a line.
+    Attributes
+    ----------
+    origins : list of Origin
+        One for each instruction.
+    coverage, line_coverage : float
+        Percent of the instructions with a source instruction, and with a line.
     """
 
     def __init__(self, origins: Sequence[Origin]) -> None:
@@ -55,19 +66,19 @@ class Provenance(Report):
 
     @property
     def coverage(self) -> float:
-        """Percent of the instructions of the result that lead to an instruction of the source."""
+        """Percent of the result's instructions that have an instruction of the source."""
         return self._percent(len([o for o in self.origins if o.sources]))
 
     @property
     def line_coverage(self) -> float:
-        """Percent that lead to a line of a file or of the HLO text."""
+        """Percent that have a line of a file or of the HLO text."""
         return self._percent(len([o for o in self.origins if o.line]))
 
     def _percent(self, count: int) -> float:
         return 100.0 * count / len(self.origins) if self.origins else 100.0
 
     def of(self, name_or_id: str | int) -> Origin:
-        """The origin of one instruction of the result. KeyError when it is not there."""
+        """Return the origin of one instruction of the result. KeyError if it is not there."""
         wanted = name_or_id.lstrip("%") if isinstance(name_or_id, str) else name_or_id
         for origin in self.origins:
             if wanted in (origin.instruction, origin.id):
@@ -75,11 +86,11 @@ class Provenance(Report):
         raise KeyError(f"{name_or_id} is not in the result")
 
     def records(self) -> Table:
-        """A row an instruction: instruction, computation, opcode, sources, how, line, id."""
+        """Return a row per instruction with the fields of Origin."""
         return Table(Origin._fields, self.origins)
 
     def headline(self) -> str:
-        """How many instructions come from where."""
+        """Return the number of instructions of each kind of origin."""
         kinds = ", ".join(
             [
                 f"{count} {how}"
@@ -92,7 +103,7 @@ class Provenance(Report):
         )
 
     def blocks(self) -> Blocks:
-        """A row an instruction."""
+        """Yield a table with a row for each instruction."""
         rows = [
             (f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line)
             for o in self.origins
@@ -114,7 +125,7 @@ class _Tracer:
         self.found: dict[HloInstruction, tuple[tuple[int, ...], str]] = {}
 
     def sources(self, i: HloInstruction) -> tuple[tuple[int, ...], str]:
-        """(ids in the source, how).
+        """Return the ids in the source, and the kind of link.
 
         Iterative along forwarders, since chains of them may be long.
         """
@@ -159,7 +170,10 @@ class _Tracer:
         return None
 
     def _handed_on(self, i: HloInstruction) -> HloInstruction | None:
-        """What an instruction that no source knows hands on: its first operand; a parameter, the operand of the caller."""
+        """Return the operand that an instruction without a source passes on.
+
+        It is the first operand; for a parameter, the operand of the caller.
+        """
         if i.opcode.name == "parameter":
             caller = self.callers.get(i.parent)
             if caller is None or i.parameter_number >= len(caller.operands):
@@ -169,7 +183,7 @@ class _Tracer:
 
 
 def provenance(trace: RecordedPasses[RecordedPass], lines: SourceLines) -> Provenance:
-    """The origin of every instruction of a trace's result."""
+    """Return the origin of every instruction of a trace's result."""
     tracer = _Tracer(trace, lines)
     origins = []
     for computation in trace.module.computations.values():

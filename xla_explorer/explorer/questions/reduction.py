@@ -1,4 +1,4 @@
-"""`xe.reduce`: the least module that still shows a problem."""
+"""`xe.reduce`: the smallest module that still shows a problem."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ Move = Callable[[HloInstruction], bool]
 def reduce(
     module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0
 ) -> HloModule:
-    """Make a module small as long as it still fails.
+    """Make a module smaller while it still fails.
 
-    Five moves are tried until none helps: another root, a parameter in the place of an instruction,
-    an operand in the place of its user, the same operand twice in the place of two, an unused
-    instruction taken out.
+    Five moves are tried until none helps:
+
+    - make another instruction the root;
+    - replace an instruction by a parameter;
+    - replace an instruction by one of its operands;
+    - replace all operands of a shape by one of them;
+    - remove an unused instruction.
 
     Parameters
     ----------
     module : HloModule, str, Path or session
-        What fails; it is left as it is.
+        The module that fails; it stays unchanged.
     still_fails : callable
-        Takes a smaller module and says whether it fails in the same way. An exception counts as no.
+        Takes a smaller module and returns True if it fails in the same way. An exception counts as
+        False.
     seconds : float
-        When to stop with the smallest module found so far.
+        Time limit, after which the smallest module so far is returned.
 
     Returns
     -------
@@ -83,14 +88,14 @@ def reduce(
 def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> bool:
     try:
         return bool(still_fails(module.clone()))
-    except Exception:  # another failure than the one that is looked for
+    except Exception:  # another failure than the one sought
         return False
 
 
 def smaller_modules(
     module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None
 ) -> Iterator[HloModule]:
-    """Well-formed modules that are one move smaller, the boldest moves first.
+    """Yield well-formed modules that are one move smaller, the largest reductions first.
 
     tidy: without dead code and unused parameters.
     """
@@ -109,7 +114,7 @@ def smaller_modules(
 
 
 def _made_smaller(module: HloModule, move: Move, key: int, tidy: bool) -> bool:
-    """Whether the move can be made at an instruction, and leaves a well-formed module."""
+    """Apply a move to an instruction; return True if the module stays well formed."""
     module.attributes.pop("entry_computation_layout", None)
     if not move(module.find(key)):
         return False
@@ -137,7 +142,7 @@ def _tidy(module: HloModule) -> None:
 
 
 def _make_root(i: HloInstruction) -> bool:
-    """Let it be the result; the old root goes when it is unused, everything else stays."""
+    """Make it the root; remove the old root if it is unused."""
     computation = i.parent
     old = computation.root
     if old is i or not i.shape.is_array:
@@ -149,7 +154,7 @@ def _make_root(i: HloInstruction) -> bool:
 
 
 def _take_out(i: HloInstruction) -> bool:
-    """Remove an unused instruction; parameters are numbered anew."""
+    """Remove an unused instruction; renumber the parameters."""
     computation = i.parent
     if i.users or i is computation.root:
         return False
@@ -163,7 +168,7 @@ def _take_out(i: HloInstruction) -> bool:
 
 
 def _bypass(i: HloInstruction) -> bool:
-    """Its users read one of its operands of the same shape."""
+    """Replace it by an operand of the same shape."""
     computation = i.parent
     for operand in i.operands:
         if operand.shape is i.shape and i.shape.is_array:
@@ -174,7 +179,7 @@ def _bypass(i: HloInstruction) -> bool:
 
 
 def _become_parameter(i: HloInstruction) -> bool:
-    """Its value comes from outside."""
+    """Replace it by a new parameter."""
     computation = i.parent
     if i.opcode.name in ("parameter", "constant") or not i.shape.is_array or i is computation.root:
         return False
@@ -185,7 +190,7 @@ def _become_parameter(i: HloInstruction) -> bool:
 
 
 def _repeat(i: HloInstruction, which: int) -> bool:
-    """One of its operands takes the places of the others of the same shape."""
+    """Replace its operands of one shape by one of them."""
     if i.opcode.name == "tuple" or len(set(i.operands)) < 2:
         return False
     kept = i.operands[which]

@@ -1,9 +1,8 @@
-"""What a refused fusion costs: the time and the bytes that one kernel for both would save.
+"""The cost of a refused fusion: the time and the bytes that a single kernel would save.
 
-Where the policy compared both ways, its own estimate. Where it refused before it came to numbers (a
-library computes one of them, a reduce would be repeated), at most what the target's cost model says
-of the traffic and the launch that go away, as if computing both together cost nothing: an upper
-bound, and marked as one. What has no number says why.
+If the policy compared both variants, the cost is its own estimate. If it refused earlier, the cost
+is an upper bound and marked as one: the saved traffic and launch by the target's cost model, as if
+computing both together were free. A cost without a number has a reason.
 """
 
 from __future__ import annotations
@@ -26,9 +25,16 @@ _ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "row-fusion"}
 
 
 class RefusalCost(NamedTuple):
-    """microseconds, size (bytes): of one run, None when not estimable, and then `reason` says why.
+    """The cost of a refusal in one run.
 
-    at_most: an upper bound.
+    Attributes
+    ----------
+    microseconds, size : float, int or None
+        Time and bytes; None if they cannot be estimated.
+    at_most : bool
+        True for an upper bound.
+    reason : Reason, optional
+        The reason why there is no estimate.
     """
 
     microseconds: float | None
@@ -37,7 +43,7 @@ class RefusalCost(NamedTuple):
     reason: Reason | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As the facts of a decision: the unit is in the key."""
+        """Return the cost as facts of a decision; the keys have the units."""
         if self.reason is not None:
             return {"refusal_costs": f"not estimable: {self.reason.message}"}
         word = "refusal_costs_at_most" if self.at_most else "refusal_costs"
@@ -57,7 +63,7 @@ class RefusalCost(NamedTuple):
 
 
 class RefusalCosts:
-    """The costs of one trace's refusals. before: the module that fusion was given."""
+    """The costs of one trace's refusals. before: the module before fusion."""
 
     def __init__(
         self, trace: PassTrace, before: ModuleSnapshot, records: Mapping[int, InstructionRecord]
@@ -71,7 +77,7 @@ class RefusalCosts:
         self._target, self._cpu = trace.target, FusionCostModel.of(trace.target)
 
     def of(self, decision: Decision) -> RefusalCost | None:
-        """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
+        """Return the cost of a refused fusion; None for another decision."""
         if not decision.refused or decision.kind not in FUSION_KINDS:
             return None
         facts = decision.facts
@@ -99,8 +105,9 @@ class RefusalCosts:
         )
 
     def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
-        """The consumer would not read the result; where it is the only reader, nothing would be stored and a kernel fewer be
-        launched.
+        """Return the cost of not fusing a producer: the consumer reads its result from memory.
+
+        If it is the only reader, the store and a launch are saved too.
         """
         if not producer.shape.is_array:
             shape = producer.shape.text_without_layout
@@ -116,7 +123,7 @@ class RefusalCosts:
         return self._saved([size, size] if alone else [size], alone)
 
     def _beside(self, ends: Sequence[InstructionRecord]) -> RefusalCost:
-        """What both read would be read once, and a kernel fewer be launched."""
+        """Return the cost of not fusing siblings: common operands are read twice, plus a launch."""
         shared = set(ends[0].operands).intersection(*[end.operands for end in ends[1:]])
         shapes = [self._records[key].shape for key in shared if key in self._records]
         return self._saved([shape.byte_size for shape in shapes if shape.is_array], True)

@@ -1,7 +1,7 @@
 """One rewrite of a pass alone: the pass is run again up to just before it, and once more with it.
 
-Two runs of a pass on the same module make the same instructions with the same ids, so what differs
-between the two results is what the one action did.
+Two runs of a pass on one module make the same instructions with the same ids. The difference of the
+two results is therefore the one action.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST_CODE_LINES = 60
 
 
 class RewriteReplay:
-    """Does single rewrites of a trace again.
+    """Repeats single rewrites of a trace.
 
-    The results of the last few limits are kept: stepping needs each twice.
+    The results of the last few limits are cached: stepping needs each twice.
     """
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
@@ -44,7 +44,7 @@ class RewriteReplay:
         self._after = lru_cache(maxsize=8)(self._run)
 
     def step(self, recorded: RecordedPass, event: Event) -> RewriteStep:
-        """What one rewrite of a pass did. ValueError where the pass cannot be run again."""
+        """Return the change of one rewrite. ValueError if the pass cannot be run again."""
         inside = recorded.events
         if recorded.step is None or event not in inside:
             raise ValueError(f"this rewrite is not one of {recorded.name}")
@@ -91,7 +91,7 @@ def _lines(snapshot: ModuleSnapshot) -> list[TextLine]:
 def _changed_lines(
     old: list[TextLine], new: list[TextLine]
 ) -> tuple[list[TextLine], list[TextLine]]:
-    """The hunks of a diff with a little around them, as two texts."""
+    """Return the hunks of a diff with some context, as two texts."""
     matcher = difflib.SequenceMatcher(
         None, [line.text for line in old], [line.text for line in new], autojunk=False
     )
@@ -107,7 +107,7 @@ def _changed_lines(
 
 
 def rule_texts(names: Iterable[str]) -> dict[str, RuleText]:
-    """The rules among `names`, with their code."""
+    """Return the rules among `names`, with their code."""
     book, found = rule_book(), {}
     for name in names:
         rule = declared_rules().get(name)

@@ -12,9 +12,14 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 class RewriteStep(NamedTuple):
     """One application of one rule.
 
-    before, after: the lines around what it changed. picture_before, picture_after: the
-    neighbourhood. added, removed, changed: instructions of the whole module, of which the pictures
-    show a part.
+    Attributes
+    ----------
+    before, after : sequence of TextLine
+        The lines around the change.
+    picture_before, picture_after : PictureGraph
+        The neighbourhood.
+    added, removed, changed : tuple of int
+        Ids of the whole module, a part of which is in the pictures.
     """
 
     before: Sequence[TextLine]

@@ -1,4 +1,4 @@
-"""What each rewrite rule says about itself: its sentence and the place where it is written."""
+"""The summary of each rewrite rule, and the place where it is written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_explorer.foundation.journal import Journal
 
 @cache
 def rule_book() -> dict[str, tuple[str, str]]:
-    """Rule name -> (its sentence, `folder/file.py:line`)."""
+    """Return rule name -> (summary, `folder/file.py:line`)."""
     book = {}
     for name, rule in declared_rules().items():
         code = rule.function.__code__
@@ -26,19 +26,19 @@ def rule_book() -> dict[str, tuple[str, str]]:
 
 
 def told_rule(rule: str, pass_name: str) -> tuple[str, str]:
-    """Return the sentence and the place of a rule; of what a pass does itself, without a rule, those of the pass."""
+    """Return the summary and the place of a rule, or of the pass that acts without a rule."""
     return rule_book().get(rule) or _of_pass(pass_name)
 
 
 @cache
 def _passes_by_name() -> dict[str, type]:
-    """Passes by the names that they are registered under, and by those that traces show."""
+    """Return the passes by the names of the registry and by those in traces."""
     found = registered_passes()
     return {cls.name: cls for cls in found.values() if hasattr(cls, "name")} | found
 
 
 def _of_pass(name: str) -> tuple[str, str]:
-    """(sentence, place) of a pass."""
+    """Return the summary and the place of a pass."""
     cls = _passes_by_name().get(name)
     if cls is None:
         return "", ""
@@ -48,7 +48,10 @@ def _of_pass(name: str) -> tuple[str, str]:
 
 
 def hot_rules(journal: Journal | None) -> Any:
-    """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
+    """Return a row for each rule that was applied or refused, the most accepted first.
+
+    Columns: rule, accepted, refused, sentence, place.
+    """
     counted, acting = [], {}
     if journal is not None:
         spans = {span.id: span.name for span in journal.spans if span.kind == "pass"}

@@ -1,4 +1,4 @@
-"""How long each rewrite rule takes: the passes run once more on the module as written, with a clock beside every rule."""
+"""The time of each rewrite rule, from another run of the passes with a clock around every rule."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ COLUMNS = ["rule", "pass", "ms", "share", "tried", "fitted", "made", "modules", 
 
 
 class RuleTime:
-    """What one rule took in one pass.
+    """The time of one rule in one pass.
 
-    tried: instructions that its matcher was asked about. fitted: those that the pattern fits. made:
-    those for which it built another instruction.
+    tried: instructions given to its matcher. fitted: those that the pattern matches. made: those
+    that it replaced.
     """
 
     __slots__ = ("fitted", "made", "seconds", "tried")
@@ -40,7 +40,7 @@ class RuleTime:
 
 
 class _Timed:
-    """A rule as the driver asks it, with its clock."""
+    """A rule with a clock, with the interface that the driver calls."""
 
     __slots__ = ("_row", "_rule", "name")
 
@@ -72,7 +72,7 @@ class _Timed:
 
 
 class RuleClock:
-    """Takes the times of rules, by pass and rule; `passes` says how long each pass took as a whole."""
+    """Measures the times of rules, by pass and rule; `passes` has the whole time of each pass."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], RuleTime] = {}
@@ -81,14 +81,15 @@ class RuleClock:
         self._made: dict[tuple[str, int], _Timed] = {}
 
     def begins(self, name: str) -> None:
-        """A pass begins."""
+        """Record the name of the pass that begins."""
         self.now = name
 
     def timed(self, rule: Rule) -> _Timed:
-        """The rule with its clock, in the pass that runs."""
+        """Return the rule with its clock, for the pass that runs."""
         key = (self.now, id(rule))
         if key not in self._made:
-            rule.source  # noqa: B018  # a matcher is compiled once in a process, which is no time of this module
+            # A matcher is compiled once per process: that time does not belong to this module.
+            rule.source  # noqa: B018
             self._made[key] = _Timed(rule, self.rows.setdefault((self.now, rule.name), RuleTime()))
         return self._made[key]
 
@@ -109,7 +110,7 @@ class RuleClock:
 
 
 def clock_rules(passes: RecordedPasses[RecordedPass]) -> RuleClock:
-    """The times of the rules of a compile."""
+    """Return the times of the rules of a compile."""
     clock = RuleClock()
     clock.run(passes[0].module, passes)
     return clock
@@ -118,7 +119,7 @@ def clock_rules(passes: RecordedPasses[RecordedPass]) -> RuleClock:
 def rule_times(
     passes: RecordedPasses[RecordedPass], others: Iterable[HloModule], *, idle: bool
 ) -> pandas.DataFrame:
-    """See `Passes.rule_times`."""
+    """Return the times of rules as a table: see `Passes.rule_times`."""
     sums: dict[tuple[str, str], list[Any]] = {}
     for module in (passes[0].module, *others):
         clock = RuleClock()

@@ -1,4 +1,4 @@
-"""A rule tried on a module: where it matches, where it nearly matches, and what it would do."""
+"""A rule tried on a module: its matches, its near misses, and its results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,19 @@ MOST_NEAR = 20
 
 
 class RuleMatch(NamedTuple):
-    """outcome: `rewrites`, `refused` (the pattern fits, a guard or the build says no) or `near` (the root fits, something below does not).
-    becomes: what would take its place. why: why not. fits, nodes: how much of the pattern fits.
+    """One instruction that a rule matches, or nearly.
+
+    Attributes
+    ----------
+    outcome : str
+        `rewrites`, `refused` (the pattern matches; a guard or the build refuses) or `near` (the
+        root matches, an operand does not).
+    becomes : str
+        The replacement as HLO.
+    why : str
+        The reason without one.
+    fits, nodes : int
+        Nodes of the pattern that match, and all of its nodes.
     """
 
     outcome: str
@@ -32,7 +43,17 @@ class RuleMatch(NamedTuple):
 
 
 class RuleTrial(Report):
-    """The answer: `rule` (its name), `matches` (RuleMatch, what it rewrites first), `instructions` (how many were asked), `where`."""
+    """The matches of a rule in a module.
+
+    Attributes
+    ----------
+    rule, where : str
+        The name of the rule, and the step of the module.
+    matches : list of RuleMatch
+        The rewrites first, near misses last.
+    instructions : int
+        The number of instructions of the module.
+    """
 
     def __init__(
         self, rule: str, pattern: str, where: str, matches: Sequence[RuleMatch], instructions: int
@@ -49,20 +70,20 @@ class RuleTrial(Report):
         return iter(self.matches)
 
     def of(self, outcome: str) -> list[RuleMatch]:
-        """The matches of one outcome."""
+        """Return the matches of one outcome."""
         return [match for match in self.matches if match.outcome == outcome]
 
     def headline(self) -> str:
-        """How often it would act, would be refused, and nearly fits."""
+        """Return how often the rule applies, is refused, and nearly matches."""
         counts = ", ".join([f"{said} {len(self.of(word))}" for word, said in _SAID.items()])
         return f"{self.rule} {self.where}, {self.instructions} instructions: {counts}"
 
     def records(self) -> Table:
-        """A row a match: outcome, instruction, becomes, why, fits, nodes, hlo."""
+        """Return a row per match: outcome, instruction, becomes, why, fits, nodes, hlo."""
         return Table(list(RuleMatch._fields), [tuple(match) for match in self.matches])
 
     def blocks(self) -> Blocks:
-        """What it would do, what refuses it, and the nearest misses."""
+        """Yield the rewrites, the refusals, and the nearest misses."""
         yield printed(Sentence(self.pattern))
         near = self.of("near")
         shown = [match for match in self.matches if match.outcome != "near"] + near[:MOST_NEAR]
@@ -85,10 +106,10 @@ _MARK = {"rewrites": "✓ rewrites", "refused": "✗ refused", "near": "~ near"}
 
 
 def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
-    """Ask a rule about every instruction.
+    """Try a rule on every instruction.
 
-    Each match is built on a copy, so the answer is what it would really do there; one that an
-    earlier match would change is asked as the module is now.
+    Each match is built on a copy, so the answer is its real result. A match that an earlier one
+    would change is tried on the unchanged module.
     """
     module = HloModule.from_snapshot(snapshot)
     found, count = [], 0
@@ -109,7 +130,7 @@ def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
                 reason, becomes = tried(rule, snapshot, i.id)
             outcome, why = ("rewrites", "") if reason is None else ("refused", str(reason))
         elif near.nodes == 1:
-            continue  # a pattern of one node: everything of that opcode would be near
+            continue  # for a pattern of one node every instruction of the opcode would be near
         found.append(RuleMatch(outcome, f"%{i.name}", becomes, why, near.fits, near.nodes, str(i)))
     order = list(_SAID)
     found.sort(key=lambda match: (order.index(match.outcome), -match.fits))

@@ -1,10 +1,10 @@
-"""A search over instructions, decisions and passes: `op:dot shape:f32[*,768] bytes>1M time>5% -scope:attn reason:reads-multiply`.
+"""Search over instructions, decisions and passes: `op:dot shape:f32[*,768] bytes>1M -scope:attn`.
 
-A query is a list of terms that must all hold. `key:text` asks for a part of a field, with `*` for
-anything; `key:/pattern/` for a regular expression; `key>number` compares, with k, M, G for
-thousands, µs, ms and s for times and % for the share of all. A word without a key is looked for in
-every field; `-` before a term negates it. `search_language.js` is the same language in the
-explorer's script; a test holds the two together.
+A query is a list of terms that must all hold. `key:text` matches a part of a field, with `*` for
+anything; `key:/pattern/` is a regular expression. `key>number` compares, with k, M, G for
+thousands, µs, ms and s for times and % for the share of all. A word without a key matches any
+field; `-` before a term negates it. `search_language.js` is the same language in the explorer's
+script; a test compares the two.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\(.*?\)|\S+) ([\w-]+)\(")
 class Term(NamedTuple):
     """One condition.
 
-    key: empty for a word that is looked for everywhere. by: `:` or a comparison. share: the value
-    is a part of all.
+    key: empty for a word that any field may match. by: `:` or a comparison. share: the value is a
+    share of all.
     """
 
     negated: bool
@@ -64,9 +64,9 @@ class Term(NamedTuple):
 
 
 def parsed(query: str) -> list[Term]:
-    """The terms of a query.
+    """Return the terms of a query.
 
-    XlaExplorerError for a key, a number or a pattern that cannot be understood.
+    XlaExplorerError for an unknown key, or a number or pattern that cannot be parsed.
     """
     found = []
     for minus, given, by, raw in _TERM.findall(query):
@@ -111,7 +111,7 @@ def _text_matches(value: str, text: str) -> bool:
 
 
 def holds(term: Term, item: Mapping[str, Any], totals: Mapping[str, float]) -> bool:
-    """Whether an item, fields by key, meets a term. totals: of the numbers, for shares."""
+    """Return True if an item meets a term. totals: sums of the numbers, for shares."""
     if term.number is not None:
         given = item.get(term.key)
         if not isinstance(given, int | float):
@@ -140,7 +140,7 @@ def holds(term: Term, item: Mapping[str, Any], totals: Mapping[str, float]) -> b
 
 
 def searched(query: str, items: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The items that meet all terms."""
+    """Yield the items that meet all terms."""
     terms, every = parsed(query), list(items)
     totals = {
         key: sum(
@@ -154,7 +154,7 @@ def searched(query: str, items: Iterable[Mapping[str, Any]]) -> Iterator[Mapping
 
 
 def instruction_item(text: str, key: int) -> dict[str, Any] | None:
-    """The fields of an instruction from its printed line."""
+    """Return the fields of an instruction from its printed line."""
     found = _LINE.match(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The tensor behind an instruction: evaluated on demand, with its statistics and its difference to the module as written."""
+"""The tensor of an instruction: its value, its statistics, its difference to the original."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from xla_explorer.hlo.module import HloModule
 
 BINS = 24
 MOST_FLOPS_ON_A_CLICK = 3e8
-"""Work of a module that the explorer evaluates when somebody asks for a tensor."""
+"""Operations of a module that a click in the explorer evaluates at most."""
 
 
 class Bin(NamedTuple):
-    """Values from low up to high."""
+    """The number of values from low up to high."""
 
     low: float
     high: float
@@ -31,9 +31,16 @@ class Bin(NamedTuple):
 class TensorValue(Report):
     """The value of an instruction.
 
-    array: the value (of a tuple its first leaf). reference: the value of what it came from in the
-    module as written, None where there is none of the same shape. arguments: what the module was
-    run on. inputs: `given` or `random`.
+    Attributes
+    ----------
+    array : numpy.ndarray
+        The value; of a tuple its first leaf.
+    reference : numpy.ndarray, optional
+        The value of its origin in the module as written; None without one of the same shape.
+    arguments : sequence
+        The arguments of the run.
+    inputs : str
+        `given` or `random`.
     """
 
     def __init__(self, name: str, step: int, array: Any, reference: Any, inputs: str) -> None:
@@ -47,13 +54,16 @@ class TensorValue(Report):
 
     @property
     def _numbers(self) -> Any:
-        """The finite values as f64; of complex ones the absolute values."""
+        """The finite values as f64; absolute values of complex ones."""
         values = np.abs(self.array) if np.iscomplexobj(self.array) else self.array
         numbers = np.asarray(values).astype(np.float64).ravel()
         return numbers[np.isfinite(numbers)]
 
     def facts(self) -> dict[str, Any]:
-        """Shape, type, least, largest and mean value, how many are NaN, infinite and zero, the largest difference to the reference."""
+        """Return shape, type, least, largest and mean value, counts of NaN, infinities and zeros.
+
+        With a reference also the largest difference to it.
+        """
         wide = self.array.astype(np.complex128 if np.iscomplexobj(self.array) else np.float64)
         numbers = self._numbers
         found: dict[str, Any] = {
@@ -79,7 +89,7 @@ class TensorValue(Report):
         return found
 
     def histogram(self) -> list[Bin]:
-        """The finite values in equal bins."""
+        """Return the finite values in bins of equal width."""
         numbers = self._numbers
         if not numbers.size:
             return []
@@ -90,18 +100,18 @@ class TensorValue(Report):
         ]
 
     def first(self) -> str:
-        """The first and last values as text."""
+        """Return the first and last values as text."""
         return str(
             np.array2string(self.array, threshold=60, edgeitems=3, precision=5, max_line_width=100)
         )
 
     def headline(self) -> str:
-        """Which value it is."""
+        """Return the name of the value, its step and its arguments."""
         where = "as written" if self.step == 0 else f"after pass {self.step}"
         return f"%{self.name} {where}, on {self.inputs} arguments, by the evaluator"
 
     def blocks(self) -> Blocks:
-        """Facts, histogram, values."""
+        """Yield facts, histogram and values."""
         yield Table(
             ["what", "value"], [(key, cell_text(value)) for key, value in self.facts().items()]
         )
@@ -119,7 +129,7 @@ class TensorValue(Report):
         yield Code("values", self.first())
 
     def records(self) -> Table:
-        """A row a bin of the histogram."""
+        """Return a row for each bin of the histogram."""
         return Table(["low", "high", "count"], [tuple(row) for row in self.histogram()])
 
 
@@ -133,7 +143,7 @@ def _recorded(module: HloModule, arguments: Sequence[Any], ids: Sequence[int]) -
 def tensor_value(
     passes: RecordedPasses[RecordedPass], key: int, step: int, arrays: Sequence[Any]
 ) -> TensorValue:
-    """See `Passes.value`."""
+    """Evaluate an instruction after a pass: see `Passes.value`."""
     recorded = passes[step]
     there = {i.id: i for i in recorded.module.instructions()}
     found = next(

@@ -1,4 +1,4 @@
-"""How far the values of a program move over its passes and rewrites: the evaluator's error after each."""
+"""The error of a program's values after each pass and rewrite, by the evaluator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_REWRITES = 400
 def value_errors(
     passes: RecordedPasses[RecordedPass], arrays: Sequence[Any], *, rewrites: bool
 ) -> pandas.DataFrame:
-    """See `Passes.errors`."""
+    """Return the error after each pass as a table: see `Passes.errors`."""
     trace = passes.record
     if trace.initial is None:
         raise XlaExplorerError(
@@ -61,7 +61,7 @@ def value_errors(
 
 
 def _after_each_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> list[list[Any]]:
-    """The pass alone on what it was given, with one action more each time."""
+    """Run the pass alone on its input module, with one more action each time."""
     if not step.actions or step.before is None:
         return []
     if step.actions > MOST_REWRITES:

@@ -1,8 +1,8 @@
-"""`why_not`: why a decision went as it went, for every kind that a pass, a rule or code generation records.
+"""`why_not`: why a decision was accepted or refused, of every kind that the compiler records.
 
-What the compile recorded is told first, with the checklist that the pass gives when it runs once
-more on the module before it. What it did not record is asked of the passes themselves
-(`compiler.pipeline.explaining`); no policy is known here by name.
+A recorded decision comes first, with the checklist that its pass gives when it runs once more on
+the module before it. Without a record the pass itself explains the decision
+(`compiler.pipeline.explaining`); no policy is named here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def _checks_of(rule: ApplicableRule) -> tuple[Check, ...]:
-    """The guards of a rule, and whether what it builds may take the instruction's place."""
+    """Return the guards of a rule, and whether its replacement is legal."""
     refused = rule.reason is not None and all(check.ok for check in rule.checks)
     message, code = (
         (rule.reason.message, rule.reason.code) if rule.reason is not None and refused else ("", "")
@@ -65,12 +65,15 @@ def why_not(
     subjects: Sequence[str | int | HloInstruction],
     further: Iterable[Decision] = (),
 ) -> Answer:
-    """Why a decision of a kind about some instructions went as it went.
+    """Return why a decision of a kind about some instructions was accepted or refused.
 
-    further: decisions that are not in the journal.
-
-    UnknownKindError, and XlaExplorerError for instructions that there never were, each with near
+    UnknownKindError, and XlaExplorerError for instructions that never existed, each with near
     names.
+
+    Parameters
+    ----------
+    further
+        Decisions that are not in the journal.
     """
     further = tuple(further)
     if kind != RULE and kind not in declared_rules():
@@ -86,14 +89,14 @@ def why_not(
 def answer(
     known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()
 ) -> Answer:
-    """The answer from what is known. names: of instructions that there were."""
+    """Return the answer for instructions that exist or existed, by name."""
     question = _Question(known, kind, names, further)
-    found = question.recorded() or question.of_a_rule() or question.recorded_of_its_heirs()
+    found = question.recorded() or question.of_a_rule() or question.recorded_of_successors()
     return (
         found
         or question.gone()
         or question.decided_again()
-        or question.asked_of_the_pass()
+        or question.explained_by_the_pass()
         or question.never_decided()
     )
 
@@ -107,14 +110,14 @@ def _name(passes: RecordedPasses[RecordedPass], given: str | int | HloInstructio
 
 
 class Known:
-    """What answers about one compile look up, each made at the first question that needs it: a thousand questions cost one index."""
+    """Indexes of one compile, each made at its first use: a thousand questions cost one index."""
 
     def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
         self.passes, self.record, self.lineage = passes, passes.record, passes.lineage
 
     @kept
     def last(self, kind: str) -> dict[tuple[str, ...], Event]:
-        """The last recorded event of a kind by the names of its subjects."""
+        """Return the last recorded event of a kind by the names of its subjects."""
         events = self.record.journal.events if self.record.journal is not None else []
         found = [
             e
@@ -125,35 +128,35 @@ class Known:
 
     @kept
     def steps(self, kind: str) -> list[PassStep]:
-        """The steps of passes that decide about such things."""
+        """Return the steps of passes that take decisions of the kind."""
         return steps_of_kind(self.record, kind)
 
     @kept
     def there(self, step: PassStep | None) -> dict[str, HloInstruction]:
-        """The instructions before a step, by name; without one, those of the result."""
+        """Return the instructions before a step, by name; without a step, those of the result."""
         before = step.before if step is not None else None
         module = HloModule.from_snapshot(before) if before is not None else self.record.module
         return {i.name: i for i in module.instructions()}
 
     @kept
     def inside(self, step: PassStep | None) -> dict[str, str]:
-        """Instruction of a fusion before a step -> the fusion, by name."""
+        """Return the fusion of each fused instruction before a step, by name."""
         fusions = [i for i in self.there(step).values() if i.opcode.name == "fusion"]
         return {j.name: i.name for i in fusions for j in i.called[0].instructions.values()}
 
     @kept
     def checked(self, step: PassStep) -> dict[int, Decision]:
-        """The recorded decisions of a step with their checklists, by the numbers of their events."""
+        """Return the recorded decisions of a step with their checklists, by event number."""
         return with_checklists(self.record, step)
 
     @cached_property
     def costs(self) -> RefusalCosts:
-        """What refusals cost."""
+        """The costs of refusals."""
         return refusal_costs(self.record, self.lineage)
 
 
 class _Question:
-    """One question, answered by the first of its methods that knows something."""
+    """One question; the first of its methods with an answer gives it."""
 
     def __init__(
         self, known: Known, kind: str, names: tuple[str, ...], further: Sequence[Decision] = ()
@@ -163,7 +166,7 @@ class _Question:
 
     # -- what the compile recorded -----------------------------------------------------------------
     def recorded(self) -> Answer | None:
-        """The recorded decision."""
+        """Return the recorded decision."""
         for decision in self.further:
             if decision.kind == self.kind and decision.names == self.names:
                 by = decision.facts.get("decided", "recorded by code generation")
@@ -190,10 +193,10 @@ class _Question:
         return self._answer(decision, where + self._part_of(kernel), recorded=True)
 
     def _pick(self, last: Mapping[tuple[str, ...], Event | Decision]) -> tuple[Any, str]:
-        """What was decided about the subjects, the last time; and the name of the kernel's root where the second was part of a kernel then.
+        """Return the last decision about the subjects, and the kernel that the second was part of.
 
-        Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b
-        is asked as %a into %c. Of several such kernels one that refused is told.
+        Fusions grow from their roots: once %b is inside the kernel of %c, fusing %a into %b is
+        decided as %a into %c. Among several such kernels a refusal comes first.
         """
         if self.names in last:
             return last[self.names], ""
@@ -223,7 +226,7 @@ class _Question:
         return f", for the kernel of %{kernel}, which %{self.names[1]} is part of" if kernel else ""
 
     def of_a_rule(self) -> Answer | None:
-        """What a rule says of an instruction that it never acted on."""
+        """Return the result of a rule for an instruction to which it was never applied."""
         if self.kind != RULE and self.kind not in declared_rules():
             return None
         asked = applicable(self.passes, self.passes.find(self.names[0]))
@@ -231,24 +234,24 @@ class _Question:
             if self.kind in (RULE, rule.rule):
                 return self._answer(
                     self._decision(rule.reason, _checks_of(rule)),
-                    f"asked again {asked.where}",
+                    f"checked again {asked.where}",
                     recorded=False,
                 )
         whose = "every rule" if self.kind == RULE else self.kind
         reason = refuse(
             "pattern-does-not-fit", f"the pattern of {whose} does not fit {asked.instruction}"
         )
-        return self._answer(self._decision(reason), f"asked again {asked.where}", recorded=False)
+        return self._answer(self._decision(reason), f"checked again {asked.where}", recorded=False)
 
     # -- the module before the pass ----------------------------------------------------------------
     @cached_property
     def _step(self) -> PassStep | None:
-        """The first pass that decides about such things."""
+        """The first pass that takes decisions of the kind."""
         return next(iter(self.known.steps(self.kind)), None)
 
     @property
     def _there(self) -> dict[str, HloInstruction]:
-        """What it was given; without such a pass, what there is now."""
+        """The instructions before that pass; without such a pass, those of the result."""
         return self.known.there(self._step)
 
     def _reads(self, producer: str, consumer: str) -> bool:
@@ -256,15 +259,15 @@ class _Question:
         return i is not None and any(o.name == producer for o in i.operands)
 
     def _kernel_of(self, name: str) -> str:
-        """The fusion around an instruction when the pass came, for fusions of two kernels; else the name."""
+        """Return the fusion around an instruction before the pass; the name without one."""
         return (
             self.known.inside(self._step).get(name, name)
             if self.kind in FUSION_KINDS and len(self.names) == 2
             else name
         )
 
-    def recorded_of_its_heirs(self) -> Answer | None:
-        """The answer for what had taken the places of the subjects when the pass came."""
+    def recorded_of_successors(self) -> Answer | None:
+        """Return the answer for the instructions that had replaced the subjects before the pass."""
         present = NamesAt(self.lineage, {name: i.id for name, i in self._there.items()})
         now = tuple([self._kernel_of(present[name]) for name in self.names])
         if (
@@ -277,7 +280,7 @@ class _Question:
         answer = (
             heirs.recorded()
             or heirs.decided_again()
-            or heirs.asked_of_the_pass()
+            or heirs.explained_by_the_pass()
             or heirs.never_decided()
         )
         same = self.known.inside(self._step)
@@ -291,9 +294,9 @@ class _Question:
         return answer
 
     def gone(self) -> Answer | None:
-        """What took an instruction away before the pass.
+        """Return which pass removed an instruction before the decision.
 
-        XlaExplorerError for one that came after it.
+        XlaExplorerError for an instruction that was made after it.
         """
         what = (
             "fusion"
@@ -333,9 +336,9 @@ class _Question:
             )
         return None
 
-    # -- asked again -------------------------------------------------------------------------------
+    # -- decided again -----------------------------------------------------------------------------
     def decided_again(self) -> Answer | None:
-        """What the passes of the kind decide when they run once more: where the compile recorded nothing."""
+        """Return the decision of another run of the passes, if the compile recorded none."""
         if self.record.journal is not None and self.record.journal.level >= Level.DECISIONS:
             return None  # it would be recorded
         for step in self.known.steps(self.kind):
@@ -345,12 +348,12 @@ class _Question:
                 {d.names: d for d in decided_again(self.record, step) if d.kind == self.kind}
             )
             if found is not None:
-                source = f"asked again: {step.name} run once more on the module before it"
+                source = f"decided again: {step.name} ran once more on the module before it"
                 return self._answer(found, source + self._part_of(kernel), recorded=False)
         return None
 
-    def asked_of_the_pass(self) -> Answer | None:
-        """What the pass says of instructions that its run never came to."""
+    def explained_by_the_pass(self) -> Answer | None:
+        """Return the pass's explanation for instructions that its run did not reach."""
         hlo_pass: Any = (
             answering(self._step.hlo_pass) if self._step is not None else _pass_for(self.kind)
         )
@@ -367,14 +370,16 @@ class _Question:
         )
         return (
             self._answer(
-                found, f"asked again on {where}, as if the consumer stood alone", recorded=False
+                found,
+                f"explained by the pass on {where}, as if the consumer stood alone",
+                recorded=False,
             )
             if found is not None
             else None
         )
 
     def never_decided(self) -> Answer:
-        """Nothing was decided: which passes decide about such things, and about what they did."""
+        """Return that nothing was decided, and what the passes of the kind did decide about."""
         about = " and ".join([f"%{name}" for name in self.names])
         if self._step is not None and isinstance(self._step.hlo_pass, ForeignPass):
             message = f"XLA's pass {self._step.name} writes no decisions into a dump, and its replay has none about {about}"
@@ -411,7 +416,7 @@ class _Question:
 
 
 def _pass_for(kind: str) -> Any:
-    """A pass that decides about such things; the one of that name, if there is one."""
+    """Return a pass that takes decisions of a kind, the one of that name if it exists."""
     known = registered_passes()
     found = known.get(kind) or next(
         (cls for cls in known.values() if kind in getattr(cls, "kinds", ())), None
