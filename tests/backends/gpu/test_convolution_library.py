@@ -235,7 +235,7 @@ def test_the_choice_is_recorded_with_both_costs():
         assert (
             event.verdict == verdict
             and facts["own_us"] > facts["library_us"] > 0
-            and facts["own_emitter"] == "tiled-convolution"
+            and facts["own_emitter"] == "simt-convolution"
         )
 
 

@@ -358,7 +358,7 @@ def test_the_choice_is_recorded_with_both_costs():
 
 
 @pytest.mark.parametrize(("kind", "architecture", "emitter"), [
-    ("bf16", "sm_90a", "warpgroup-dot"), ("bf16", "sm_80", "tensor-core-dot"), ("f32", "sm_90", "tiled-dot"),
+    ("bf16", "sm_90a", "warpgroup-dot"), ("bf16", "sm_80", "tensor-core-dot"), ("f32", "sm_90", "simt-dot"),
 ])  # fmt: skip
 def test_the_cost_of_our_kernel_is_that_of_the_plan_it_is_written_from(kind, architecture, emitter):
     text = DOT.format(t=kind, a="1024,1024", b="1024,1024", c="1024,1024", how=PLAIN)

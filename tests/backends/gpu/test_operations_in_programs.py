@@ -135,4 +135,4 @@ ENTRY e { a = f32[2,40,32] parameter(0) b = f32[32,48] parameter(1)
     inputs = [RANDOM.integers(-3, 4, d).astype(np.float32) for d in ((2, 40, 32), (32, 48))]
     program, (found,), _ = emulated(text, *inputs)
     np.testing.assert_array_equal(found, inputs[0] @ inputs[1])
-    assert [kernel.emitter for kernel in program.kernels] == ["tiled-dot"]
+    assert [kernel.emitter for kernel in program.kernels] == ["simt-dot"]

@@ -12,7 +12,7 @@ LAUNCH = table(
     {
         "another-emitter-forced": (
             "an override forces another emitter to write the kernel",
-            "an override forces tiled-dot to write %dot",
+            "an override forces simt-dot to write %dot",
             "leave it out of force=",
         ),
         "not-one-block": (

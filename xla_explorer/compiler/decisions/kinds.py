@@ -476,7 +476,7 @@ def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any])
 
 
 def _launch(facts: Mapping[str, Any]) -> str:
-    """Return text such as `is a tiled-convolution kernel: 98 blocks of 256 threads`."""
+    """Return text such as `is a simt-convolution kernel: 98 blocks of 256 threads`."""
     sizes = [facts.get("grid"), facts.get("block")]
     if not all(isinstance(size, int) for size in sizes):
         return f"is a {facts['emitter']} kernel"

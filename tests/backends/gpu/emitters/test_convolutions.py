@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.backends.gpu.emitters.emitter_runner import check, ptx_of, run
 from tests.support.drawn import DRAWN
 from xla_explorer.backends.gpu.architecture import gpu_architecture
-from xla_explorer.backends.gpu.emitters.tiled_product import plan_tiled_convolution
+from xla_explorer.backends.gpu.emitters.tiled_gemm import plan_simt_convolution
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.interfaces import CompileOptions
@@ -58,7 +58,7 @@ def test_types(kind):
         relative=RELATIVE[kind],
     )
     assert ran.emitted.emitter == (
-        "tensor-core-convolution" if kind in ("bf16", "f16") else "tiled-convolution"
+        "tensor-core-convolution" if kind in ("bf16", "f16") else "simt-convolution"
     )
     assert ran.conflicts() == 1
     if kind in ("bf16", "f16"):
@@ -98,7 +98,7 @@ def test_windows(kind, name, monkeypatch_loop):
         assemble=name in ("strided", "groups"),
     )
     assert ran.emitted.emitter == (
-        "tensor-core-convolution" if kind == "bf16" else "tiled-convolution"
+        "tensor-core-convolution" if kind == "bf16" else "simt-convolution"
     )
 
 
@@ -117,7 +117,7 @@ ENTRY e {{
 
 
 @pytest.mark.parametrize(("kind", "groups", "emitter"), [
-    ("f32", 1, "tiled-convolution"), ("bf16", 1, "tensor-core-convolution"), ("f32", 16, "depthwise-convolution"),
+    ("f32", 1, "simt-convolution"), ("bf16", 1, "tensor-core-convolution"), ("f32", 16, "depthwise-convolution"),
 ])  # fmt: skip
 def test_bias_and_activation_are_done_where_the_sums_are(kind, groups, emitter):
     module = parse_hlo(FUSED.format(kind=kind, depth=16 // groups, groups=groups))
@@ -153,7 +153,7 @@ def test_nothing_spills(architecture):
 def test_zeros_between_elements_are_not_multiplied():
     """A dilated image is cut into phases: the kernel adds a quarter of the window's products for each result."""
     x, k, result, how = CASES["dilated image"]
-    plan = plan_tiled_convolution(
+    plan = plan_simt_convolution(
         parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90")
     )
     assert (
@@ -247,7 +247,7 @@ def parsed_window(text):
 
 
 @pytest.mark.parametrize(("kind", "groups", "emitter", "nans"), [
-    ("f32", 1, "tiled-convolution", 11), ("bf16", 1, "tensor-core-convolution", 11), ("f32", 16, "depthwise-convolution", 0),
+    ("f32", 1, "simt-convolution", 11), ("bf16", 1, "tensor-core-convolution", 11), ("f32", 16, "depthwise-convolution", 0),
 ])  # fmt: skip
 def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
     """Gathered products multiply them with the padding's zeros, as XLA:CPU and cuDNN do; the evaluator leaves padded taps out."""
@@ -290,7 +290,7 @@ def test_tiny_ones_stay_with_a_thread_an_element():
             f"window={{size=1x1}}, dim_labels={NHWC}",
         )
     )[1]
-    reason = dict(emitted.refused)["tiled-convolution"]
+    reason = dict(emitted.refused)["simt-convolution"]
     assert (
         emitted.emitter == "loop"
         and reason.code == "loop-is-faster"
@@ -365,10 +365,10 @@ def test_any_convolution(case, forced, monkeypatch_loop):
 
 @pytest.fixture
 def monkeypatch_loop(monkeypatch):
-    from xla_explorer.backends.gpu.emitters import tiled_product
+    from xla_explorer.backends.gpu.emitters import tiled_gemm
 
     def force(forced):
         if forced:
-            monkeypatch.setattr(tiled_product, "loop_us", lambda *_: 1e9)
+            monkeypatch.setattr(tiled_gemm, "loop_us", lambda *_: 1e9)
 
     return force

@@ -172,7 +172,7 @@ def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
     )  # of its own: a sum that cancels has few digits, so each test must have the same numbers every time
     x, y = ((random.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
     ran = check(dot(kind, kind, a, b, left, right, batch), x, y, relative=1e-4, assemble=batch == 1)
-    assert ran.emitted.emitter == "tiled-dot" and ran.conflicts() == 1
+    assert ran.emitted.emitter == "simt-dot" and ran.conflicts() == 1
     assert ran.emitted.estimated_us > 0
 
 
@@ -181,7 +181,7 @@ def test_eight_by_eight_a_thread_where_there_are_enough_tiles():
     x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in ((1500, 20), (20, 1501)))
     ran = check(dot("f32", "f32", (1500, 20), (20, 1501), 1, 0), x, y, relative=1e-4)
     assert (
-        ran.emitted.emitter == "tiled-dot"
+        ran.emitted.emitter == "simt-dot"
         and "8 x 8" in ran.emitted.kernels[0].launch.reasoning
         and ran.conflicts() == 1
     )

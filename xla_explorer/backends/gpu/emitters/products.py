@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
-from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan
+from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan
 from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import (
     plan_faster_warpgroup_dot,
     write_warpgroup_dot,
@@ -20,11 +20,11 @@ from xla_explorer.backends.gpu.emitters.nests.thin_products import (
     scheduled_us,
     write_scheduled,
 )
-from xla_explorer.backends.gpu.emitters.tiled_product import (
+from xla_explorer.backends.gpu.emitters.tiled_gemm import (
+    plan_simt_convolution,
+    plan_simt_dot,
     plan_tensor_core_convolution,
-    plan_tiled_convolution,
-    plan_tiled_dot,
-    write_tiled_product,
+    write_tiled_gemm,
 )
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -54,7 +54,7 @@ class ProductRow(Generic[P]):
         return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)
 
 
-def _estimate(plan: TiledPlan, _: GpuArchitecture) -> float:
+def _estimate(plan: TiledGemmPlan, _: GpuArchitecture) -> float:
     return plan.tiles.estimated_us
 
 
@@ -66,9 +66,9 @@ PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
         write_warpgroup_dot,
         lambda plan, _: plan.estimated_us,
     ),
-    ProductRow("dot", "tensor-core-dot", plan_dot, write_tiled_product, _estimate),
+    ProductRow("dot", "tensor-core-dot", plan_dot, write_tiled_gemm, _estimate),
     ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
-    ProductRow("dot", "tiled-dot", plan_tiled_dot, write_tiled_product, _estimate),
+    ProductRow("dot", "simt-dot", plan_simt_dot, write_tiled_gemm, _estimate),
     ProductRow(
         "convolution",
         "depthwise-convolution",
@@ -80,10 +80,10 @@ PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
         "convolution",
         "tensor-core-convolution",
         plan_tensor_core_convolution,
-        write_tiled_product,
+        write_tiled_gemm,
         _estimate,
     ),
     ProductRow(
-        "convolution", "tiled-convolution", plan_tiled_convolution, write_tiled_product, _estimate
+        "convolution", "simt-convolution", plan_simt_convolution, write_tiled_gemm, _estimate
     ),
 )

@@ -24,7 +24,7 @@ from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatr
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Shape, parts_for
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan, tiled_plan
+from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
@@ -76,7 +76,7 @@ class TensorCorePlan(NamedTuple):
                 f"reduced {DEPTH} at a time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
-def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:
     """Return the plan for a dot, or a fusion with a dot, or the reason against tensor cores."""
     product = product_in(i)
     if isinstance(product, Reason):
@@ -101,7 +101,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Re
             k=k,
         )
     tiles = plan_tiles(kind, found.sums, k, math.prod(batch), True, 1.0, architecture)
-    return tiled_plan(product, found, tiles, f"{m} x {n} x {k}", architecture)
+    return tiled_gemm_plan(product, found, tiles, f"{m} x {n} x {k}", architecture)
 
 
 def plan_tiles(

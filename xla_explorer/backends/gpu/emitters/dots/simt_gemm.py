@@ -61,7 +61,7 @@ _STEP_US, _LAUNCH_US = (
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
-class BlockedPlan(NamedTuple):
+class SimtGemmPlan(NamedTuple):
     """Plan of a SIMT tiled GEMM.
 
     rows, columns: of the result per thread. wide: accumulator type. depth: of a tile. parts: of the
@@ -97,7 +97,7 @@ def sum_type(kind: PrimitiveType) -> PrimitiveType:
     return F32 if kind.is_float and kind.bits < 32 else kind
 
 
-def plan_blocks(
+def plan_simt_gemm(
     products: int,
     m: int,
     n: int,
@@ -105,7 +105,7 @@ def plan_blocks(
     kind: PrimitiveType,
     may_cut: bool,
     architecture: GpuArchitecture,
-) -> BlockedPlan:
+) -> SimtGemmPlan:
     """Return the tile and the split-K parts with the least estimated time.
 
     The operands are `products` matrices of m x k and k x n.
@@ -147,7 +147,7 @@ def plan_blocks(
                 (
                     estimate,
                     -rows * columns,
-                    BlockedPlan(rows, columns, wide, depth, parts, blocks, estimate),
+                    SimtGemmPlan(rows, columns, wide, depth, parts, blocks, estimate),
                 )
             )
     return min(choices)[2]
@@ -158,7 +158,7 @@ class _Tile:
 
     def __init__(
         self,
-        kernel: BlockedKernel,
+        kernel: SimtGemmKernel,
         matrix: GatheredMatrix,
         array: ArrayInMemory,
         each: int,
@@ -297,14 +297,14 @@ class _Tile:
         return found
 
 
-class BlockedKernel:
+class SimtGemmKernel:
     """The kernel being written. rows and columns: first of the block's tile.
 
     first_step: of its part.
     """
 
     def __init__(
-        self, context: KernelContext, block: Block, words: Words, plan: BlockedPlan
+        self, context: KernelContext, block: Block, words: Words, plan: SimtGemmPlan
     ) -> None:
         self.context, self.block, self.words, self.plan, self.w = (
             context,

@@ -1,4 +1,4 @@
-"""The plan of a tiled product for any kernel: operands, tiles, split-K parts, launch."""
+"""The plan of a tiled GEMM for any kernel: operands, tiles, split-K parts, launch."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-    from xla_explorer.backends.gpu.emitters.dots.blocked_product import BlockedPlan
     from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices
+    from xla_explorer.backends.gpu.emitters.dots.simt_gemm import SimtGemmPlan
     from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import TensorCorePlan
 
 
-class TiledPlan(NamedTuple):
-    """Plan of a tiled product. matrices: operands of a dot or convolution.
+class TiledGemmPlan(NamedTuple):
+    """Plan of a tiled GEMM. matrices: operands of a dot or convolution.
 
     tiles: tiles and parts.
     """
 
     product: Product
     matrices: Matrices | ConvolutionProduct
-    tiles: BlockedPlan | TensorCorePlan
+    tiles: SimtGemmPlan | TensorCorePlan
     launch: LaunchDimensions
 
 
-def tiled_plan(
-    product: Product, matrices: Matrices | ConvolutionProduct, tiles: BlockedPlan | TensorCorePlan, what: str,
+def tiled_gemm_plan(
+    product: Product, matrices: Matrices | ConvolutionProduct, tiles: SimtGemmPlan | TensorCorePlan, what: str,
     architecture: GpuArchitecture, compared: str = "",
-) -> TiledPlan:  # fmt: skip
+) -> TiledGemmPlan:  # fmt: skip
     """Return the plan with its launch.
 
     what, compared: the product as text, and its estimate beside an alternative's.
     """
     why = f"{what}: {tiles.tiles_of(architecture.multiprocessors)}{compared}"
-    return TiledPlan(
+    return TiledGemmPlan(
         product,
         matrices,
         tiles,

@@ -1,6 +1,6 @@
-"""Tiled products of a dot's operands or a convolution's gathered matrices.
+"""Tiled GEMM of a dot's operands or a convolution's implicit matrices.
 
-`tensor_core_dot` supports bf16, f16 and TF32; `blocked_product` supports these, f32, f64 and
+`tensor_core_dot` supports bf16, f16 and TF32; `simt_gemm` supports these, f32, f64 and
 integers on the ordinary lanes. Results with too few tiles for the device use split-K with a second
 kernel.
 """
@@ -24,12 +24,6 @@ from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import
     words_for,
 )
 from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-from xla_explorer.backends.gpu.emitters.dots.blocked_product import (
-    SIDE,
-    BlockedKernel,
-    BlockedPlan,
-    plan_blocks,
-)
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     CHUNK,
@@ -39,12 +33,18 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
 )
 from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_draft
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
+    SIDE,
+    SimtGemmKernel,
+    SimtGemmPlan,
+    plan_simt_gemm,
+)
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     TensorCoreKernel,
     TensorCorePlan,
     plan_tiles,
 )
-from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan, tiled_plan
+from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -61,7 +61,7 @@ _GATHERED = (
 )
 
 
-def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+def plan_simt_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:
     """Return the plan for a dot or its fusion, or the reason for one thread an element."""
     product = product_in(i)
     if isinstance(product, Reason):
@@ -93,18 +93,20 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPla
             n=n,
             k=k,
         )
-    plan = plan_blocks(math.prod(found.batch), m, n, k, kind, True, architecture)
-    return tiled_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
+    plan = plan_simt_gemm(math.prod(found.batch), m, n, k, kind, True, architecture)
+    return tiled_gemm_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
 
 
-def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+def plan_simt_convolution(
+    i: HloInstruction, architecture: GpuArchitecture
+) -> TiledGemmPlan | Reason:
     """Return the plan for a convolution or its fusion, or the reason for one thread an element."""
     served = served_convolution(i)
     if isinstance(served, Reason):
         return served
     product, geometry = served
     kind, one_phase = product.dot.operands[0].shape.element_type, math.prod(geometry.phases) == 1
-    plan = plan_blocks(
+    plan = plan_simt_gemm(
         geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture
     )
     return _faster_than_a_loop(i, served, plan, "tiles", architecture)
@@ -112,7 +114,7 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
 
 def plan_tensor_core_convolution(
     i: HloInstruction, architecture: GpuArchitecture
-) -> TiledPlan | Reason:
+) -> TiledGemmPlan | Reason:
     """Return the plan for a convolution or its fusion, or the reason against tensor cores."""
     served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
     if isinstance(served, Reason):
@@ -144,21 +146,21 @@ def plan_tensor_core_convolution(
 def _faster_than_a_loop(
     i: HloInstruction,
     served: ServedConvolution,
-    tiles: BlockedPlan | TensorCorePlan,
+    tiles: SimtGemmPlan | TensorCorePlan,
     what: str,
     architecture: GpuArchitecture,
-) -> TiledPlan | Reason:
+) -> TiledGemmPlan | Reason:
     """Return the plan of a convolution by these tiles, or the reason for one thread an element."""
     (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
     if loop <= own and product.root is product.dot:
         text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, {what} at {own:.3g} us"
         return refuse("loop-is-faster", text, own_us=round(own, 2), loop_us=round(loop, 2))
     compared = f"; estimated at {own:.3g} us, one thread an element at {loop:.3g} us"
-    return tiled_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
+    return tiled_gemm_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
 
 
-def write_tiled_product(
-    i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+def write_tiled_gemm(
+    i: HloInstruction, plan: TiledGemmPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
 ) -> OperationDraft:
     """Return the kernel descriptors: one, or two with split-K."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
@@ -167,9 +169,9 @@ def write_tiled_product(
         words_for(product.dot, context),
         tiles.parts,
     )
-    kernel: BlockedKernel | TensorCoreKernel
-    if blocked := isinstance(tiles, BlockedPlan):
-        kernel = BlockedKernel(context, block, words, tiles)
+    kernel: SimtGemmKernel | TensorCoreKernel
+    if simt := isinstance(tiles, SimtGemmPlan):
+        kernel = SimtGemmKernel(context, block, words, tiles)
     else:
         if isinstance(
             matrices, Matrices
@@ -212,7 +214,7 @@ def write_tiled_product(
             parts.number,
         ]
         *batch, tile_row, tile_column, split = words.unravel(number, extents)
-        if not blocked:  # the remainders bound the values for LLVM
+        if not simt:  # the remainders bound the values for LLVM
             tile_row, tile_column, split = [
                 words.mod(*x)
                 for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)
@@ -226,8 +228,8 @@ def write_tiled_product(
         row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
     directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
     kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
-    first = KernelDraft(context, launch, block.shared_bytes, many_registers=blocked)
-    name = f"{'tiled' if blocked else 'tensor-core'}-{product.dot.opcode.name}"
+    first = KernelDraft(context, launch, block.shared_bytes, many_registers=simt)
+    name = f"{'simt' if simt else 'tensor-core'}-{product.dot.opcode.name}"
     return product_draft(
         i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of
     )
