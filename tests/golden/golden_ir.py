@@ -3,8 +3,8 @@
 A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in
 LLVM's FileCheck notation:
 
-    // RUN: kernels            one kernel per instruction of the entry; prefix CHECK for the CPU, GPU for NVPTX
-    // RUN: host               the whole program as the CPU backend writes it; prefix CHECK
+    // RUN: kernels   one kernel per instruction of the entry; prefix CHECK (CPU), GPU (NVPTX)
+    // RUN: host      the whole program as the CPU backend writes it; prefix CHECK
 
 `python tests/golden/golden_ir.py [names]` writes the check lines of the files (or of the named
 ones) anew: read the difference before you commit it. Branches, labels and phi nodes of kernels are
@@ -21,8 +21,10 @@ from pathlib import Path
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
+from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
 from xla_explorer.compiler.codegen.symbol_names import identifier
@@ -78,9 +80,11 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
             )
         )
     if kind == "gpu":
-        module = KernelModule(gpu_architecture())
+        architecture = gpu_architecture()
+        module = KernelModule(architecture)
         for i, kernel in made:
-            module.add(i.name, i.id, kernel)
+            launch = launch_dimensions(kernel.threads, architecture)
+            module.add(i.name, i.id, GpuKernel(kernel, launch))
         return "\n".join(module.write()[0]) + "\n"
     lines: list[str] = []
     declarations: dict[str, None] = {}

@@ -32,9 +32,7 @@ def every_kernel(architecture):
                     module.add(
                         f"{path.stem}_{i.name}",
                         i.id,
-                        one.kernel,
-                        emitted=one,
-                        emitter=emitted.emitter,
+                        one,
                     )
     return module
 

@@ -77,10 +77,7 @@ def ptx_kernels(kernels, effort):
     architecture = gpu_architecture()
     module = KernelModule(architecture)
     added = {
-        name: [
-            module.add(name, 0, one.kernel, may_overlap=True, emitted=one, emitter=emitted.emitter)
-            for one in emitted.kernels
-        ]
+        name: [module.add(name, 0, one, may_overlap=True) for one in emitted.kernels]
         for name, emitted in kernels
     }
     lines, _ = module.write()

@@ -25,7 +25,7 @@ def test_golden(path):
     assert wanted is not None and emitted.emitter == wanted[1]
     module = KernelModule(facts)
     for one in emitted.kernels:
-        module.add(root.name, root.id, one.kernel, False, one, emitted.emitter)
+        module.add(root.name, root.id, one)
     ptx = emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
     complaint = run_filecheck(path, "GPU", ptx)
     assert not complaint, complaint

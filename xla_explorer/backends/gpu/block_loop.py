@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.emitters import EmittedKernel
-from xla_explorer.backends.gpu.kernel_module import GpuKernel, function_in_a_block
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
+from xla_explorer.backends.gpu.kernel_module import function_in_a_block
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
@@ -31,13 +31,12 @@ _THREAD, _BARRIER = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "void @llvm.nvvm.bar
 class BlockLoop(NamedTuple):
     """A loop as one kernel.
 
-    emitted: the kernel. inside: the kernels in it. places: memory of its parameters; the first is
+    places: memory of its parameters; the first is
     the condition's result. may_overlap: memory of a parameter may be written by another thread, or
     through another parameter.
     """
 
-    emitted: EmittedKernel
-    inside: tuple[GpuKernel, ...]
+    kernel: GpuKernel
     places: tuple[BufferSlice, ...]
     may_overlap: bool
 
@@ -91,8 +90,7 @@ def block_loop(loop: Thunk) -> BlockLoop | Reason:
         a.overlaps(b) for k, a in enumerate(writer.places) for b in writer.places[k + 1 :]
     )
     return BlockLoop(
-        EmittedKernel(kernel, LaunchDimensions(1, block, block, why)),
-        inside,
+        GpuKernel(kernel, LaunchDimensions(1, block, block, why), emitter=EMITTER, inside=inside),
         tuple(writer.places),
         block > 1 or overlap,
     )

@@ -25,11 +25,10 @@ from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel, NestSchedule
 from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import (
     PTX_KERNELS,
-    GpuKernel,
     KernelDialect,
     KernelModule,
 )
@@ -290,15 +289,12 @@ class GpuProgramWriter:
         if isinstance(found, Reason):
             self.emitted.append((i, EmittedKernels((), "launches", refused=((BLOCK_LOOP, found),))))
             return loop
-        self.emitted.append((i, EmittedKernels((found.emitted,), BLOCK_LOOP)))
+        self.emitted.append((i, EmittedKernels((found.kernel,), BLOCK_LOOP)))
         kernel = self.kernels.add(
             i.name,
             i.id,
-            found.emitted.kernel,
+            found.kernel,
             found.may_overlap,
-            found.emitted,
-            BLOCK_LOOP,
-            found.inside,
         )
         return loop._replace(kernel=kernel, arguments=found.places)
 
@@ -397,8 +393,7 @@ class GpuProgramWriter:
         made = self._with_constants(i, emitted, distinct)
         self.emitted.append((i, made))
         kernels = [
-            self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter)
-            for e in made.kernels
+            self.kernels.add(f"{i.name}{e.suffix}", i.id, e, may_overlap) for e in made.kernels
         ]
         product = product_in(i, "dot", "convolution")
         why = library_choice(

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.disassembly import sass_of, why_no_sass
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
-from xla_explorer.backends.gpu.kernel_module import GpuKernel, kernel_groups, write_kernels
+from xla_explorer.backends.gpu.kernel_module import kernel_groups, write_kernels
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines

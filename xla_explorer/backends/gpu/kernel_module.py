@@ -8,15 +8,12 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module
-from xla_explorer.backends.gpu.emitters import EmittedKernel
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.launch_dimensions import (
     LaunchArchitecture,
-    LaunchDimensions,
-    launch_dimensions,
 )
-from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
+from xla_explorer.backends.gpu.tensor_map import MAP_BYTES
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import NVPTX
 
@@ -28,31 +25,6 @@ def ptx_identifier(name: str) -> str:
     """Return an HLO name as a PTX identifier: ptxas refuses dots, hyphens and leading digits."""
     mangled = _NOT_IN_IDENTIFIERS.sub("_", name)
     return mangled if mangled[:1].isalpha() or mangled[:1] == "_" else f"_{mangled}"
-
-
-class GpuKernel(NamedTuple):
-    """A kernel.
-
-    name: of the PTX entry. instruction: id of the first instruction that it was written for.
-    launch: its dimensions. may_overlap: some arguments may alias, so its parameters are not
-    `noalias`. emitter: its emitter. scratch: its last pointer is scratch memory. shared_bytes:
-    static shared memory of a block. dynamic_shared_bytes: requested by a launch. tensor_maps:
-    parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`. inside:
-    kernels that it calls (see `function_in_a_block`).
-    """
-
-    name: str
-    instruction: int
-    kernel: Kernel
-    launch: LaunchDimensions
-    may_overlap: bool
-    emitter: str = "loop"
-    scratch: bool = False
-    shared_bytes: int = 0
-    dynamic_shared_bytes: int = 0
-    tensor_maps: tuple[TensorMap, ...] = ()
-    many_registers: bool = False
-    inside: tuple[GpuKernel, ...] = ()
 
 
 def function_in_a_block(kernel: GpuKernel) -> str:
@@ -101,19 +73,18 @@ class KernelModule:
         self._known: dict[tuple[object, ...], GpuKernel] = {}
         self._names: set[str] = set()
 
-    def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False, emitted: EmittedKernel | None = None,
-            emitter: str = "loop", inside: tuple[GpuKernel, ...] = ()) -> GpuKernel:  # fmt: skip
-        """Add a kernel, or find an equal one. emitted: its launch dimensions and resources."""
-        emitted = emitted or EmittedKernel(
-            kernel, launch_dimensions(kernel.threads, self.architecture)
-        )
+    def add(
+        self, name: str, instruction: int, kernel: GpuKernel, may_overlap: bool = False
+    ) -> GpuKernel:
+        """Add a kernel under a unique name, or return an equal one that was added before."""
+        code = kernel.kernel
         key = (
-            kernel.lines,
-            kernel.globals,
-            kernel.parameters,
-            emitted.launch[:3],
+            code.lines,
+            code.globals,
+            code.parameters,
+            kernel.launch[:3],
             may_overlap,
-            emitted.tensor_maps,
+            kernel.tensor_maps,
         )
         known = self._known.get(key)
         if known is not None:
@@ -124,11 +95,12 @@ class KernelModule:
             number += 1
             unique = f"{stem}_{number}"
         self._names.add(unique)
-        made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes,
-                         emitted.dynamic_shared_bytes, emitted.tensor_maps, emitted.many_registers, inside)  # fmt: skip
-        self._known[key] = made
-        self.kernels.append(made)
-        return made
+        added = kernel._replace(
+            name=unique, instruction=instruction, may_overlap=may_overlap, records=()
+        )
+        self._known[key] = added
+        self.kernels.append(added)
+        return added
 
     def write(self) -> tuple[list[str], list[int | None]]:
         """Write all kernels (see `write_kernels`)."""

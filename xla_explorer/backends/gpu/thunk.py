@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.kernel_module import GpuKernel
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.compiler.buffers import BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import (
     ConvolutionCall,

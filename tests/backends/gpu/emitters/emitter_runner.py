@@ -48,10 +48,7 @@ def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
     root = parse_hlo(text).entry.root
     emitted = write(root, facts)
     module = KernelModule(facts)
-    kernels = [
-        module.add(f"{root.name}{one.suffix}", root.id, one.kernel, False, one, emitted.emitter)
-        for one in emitted.kernels
-    ]
+    kernels = [module.add(f"{root.name}{one.suffix}", root.id, one) for one in emitted.kernels]
     return (
         root,
         emitted,

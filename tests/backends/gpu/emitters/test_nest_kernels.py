@@ -12,8 +12,8 @@ from tests.compiler.codegen.nest.nest_checks import assert_near
 from tests.compiler.codegen.nest.test_directives import BODIES, COMPUTATIONS, plain
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
@@ -79,9 +79,11 @@ def run_nest(text, nest, *inputs, assemble=False):
     """The kernel of a nest of a module's root."""
 
     def write(root, facts):
-        draft = nest_draft(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
-        assert not isinstance(draft, Reason), draft
-        return finished(draft, kernel_slots(root), ())
+        descriptor = nest_kernels(
+            root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root)
+        )
+        assert not isinstance(descriptor, Reason), descriptor
+        return finished(descriptor, kernel_slots(root), ())
 
     return run(text, *inputs, assemble=assemble, write=write)
 
@@ -102,7 +104,7 @@ def check_random_schedules(seed, count):
             done += [str(directive)] if after is not nest else []
             nest = after
         root = parse_hlo(module_of(body)).entry.root
-        refused = nest_draft(
+        refused = nest_kernels(
             root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root)
         )
         if isinstance(refused, Reason):
@@ -236,7 +238,7 @@ def test_sums_that_do_not_fit_into_shared_memory_are_refused():
     )
     root = parse_hlo(text).entry.root
     nest = scheduled(nest_of(root), "split{i,32},unroll{io},warp{ii},thread{j}")
-    refused = nest_draft(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
+    refused = nest_kernels(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
     assert (
         isinstance(refused, Reason)
         and refused.code == "shared-memory"

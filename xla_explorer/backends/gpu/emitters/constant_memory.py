@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emitters.selection import EmittedKernel
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.emitters.uniformity import UniformityAnalysis
 from xla_explorer.compiler.codegen.ir.llvm_text import line_of
 from xla_explorer.compiler.codegen.ir.records import Instruction, OneRecord, Phi
@@ -103,10 +103,10 @@ class ConstantBank:
 
     def place(
         self,
-        made: EmittedKernel,
+        made: GpuKernel,
         constants: Mapping[int, HloInstruction],
         overrides: Mapping[HloInstruction, str] = MappingProxyType({}),
-    ) -> tuple[EmittedKernel, list[ConstantPlacement]]:
+    ) -> tuple[GpuKernel, list[ConstantPlacement]]:
         """Move uniformly read constants of a kernel into the bank.
 
         constants: by the number of the parameter that points to one. overrides: `force` or
@@ -189,7 +189,7 @@ def _data(constant: HloInstruction) -> bytes:
     return np.ascontiguousarray(constant.literal.array.transpose(order)).tobytes()
 
 
-def _moved(made: EmittedKernel, constant: HloInstruction, uses: _Uses) -> EmittedKernel:
+def _moved(made: GpuKernel, constant: HloInstruction, uses: _Uses) -> GpuKernel:
     symbol, data = _symbol(constant), _data(constant)
     lines, records = list(made.kernel.lines), list(made.records)
     pointers: dict[str, Value] = {}

@@ -13,7 +13,7 @@ from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import (
     plan_faster_warpgroup_dot,
     write_warpgroup_dot,
 )
-from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.thin_products import (
     plan_depthwise_convolution,
     plan_thin_dot,
@@ -43,12 +43,14 @@ class ProductRow(Generic[P]):
     opcode: str
     name: str
     plan: Callable[[HloInstruction, GpuArchitecture], P | Reason]
-    write: Callable[[HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
+    write: Callable[
+        [HloInstruction, P, GpuArchitecture, tuple[int, ...]], OperationDescriptor | Reason
+    ]
     estimate: Callable[[P, GpuArchitecture], float | None]
 
     def __call__(
         self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-    ) -> OperationDraft | Reason:
+    ) -> OperationDescriptor | Reason:
         """Return the kernels, or a refusal."""
         plan = self.plan(i, architecture)
         return plan if isinstance(plan, Reason) else self.write(i, plan, architecture, slots)

@@ -16,9 +16,13 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.device_math import KernelMath, UsedFunctions, write_device_math
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    GpuKernel,
+    NestSchedule,
+    OperationDescriptor,
+)
 from xla_explorer.backends.gpu.emitters.nests.dispatch import (
-    draft_by_user,
+    nest_by_user,
     write_nest,
     write_plain_nest,
     write_reducing_nest,
@@ -29,21 +33,17 @@ from xla_explorer.backends.gpu.emitters.operations.scan import write_scan
 from xla_explorer.backends.gpu.emitters.products import PRODUCT_ROWS
 from xla_explorer.backends.gpu.launch_dimensions import (
     LaunchArchitecture,
-    LaunchDimensions,
     launch_dimensions,
 )
-from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.ir.records import OneRecord
-from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
+Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDescriptor | Reason]
 _WRITERS: tuple[
     tuple[str, Writer], ...
 ] = (  # products, opcodes with kernels of their own; then any fusion, by its shape
@@ -92,26 +92,6 @@ class Overrides(NamedTuple):
 NO_OVERRIDES = Overrides()
 
 
-class EmittedKernel(NamedTuple):
-    """A printed kernel.
-
-    kernel: its last pointer is scratch memory if `scratch` is true. shared_bytes: static shared
-    memory of a block. dynamic_shared_bytes: requested by the launch. tensor_maps: parameters after
-    the pointers, one each. suffix: of its name. many_registers: see `KernelDraft`. records: source
-    of the kernel's lines, except stack slots, until constants have been placed.
-    """
-
-    kernel: Kernel
-    launch: LaunchDimensions
-    shared_bytes: int = 0
-    scratch: bool = False
-    dynamic_shared_bytes: int = 0
-    tensor_maps: tuple[TensorMap, ...] = ()
-    suffix: str = ""
-    many_registers: bool = False
-    records: tuple[OneRecord, ...] = ()
-
-
 class EmittedKernels(NamedTuple):
     """The kernels of an instruction.
 
@@ -121,7 +101,7 @@ class EmittedKernels(NamedTuple):
     the used functions with their levels. forced: the user named the emitter.
     """
 
-    kernels: tuple[EmittedKernel, ...]
+    kernels: tuple[GpuKernel, ...]
     emitter: str
     scratch_bytes: int = 0
     refused: tuple[tuple[str, Reason], ...] = ()
@@ -143,27 +123,27 @@ def write_gpu_kernels(
     """
     slots = slots if slots is not None else kernel_slots(i)
     if directives is not None:
-        return finished(draft_by_user(i, directives, slots), slots, (), overrides.math)
+        return finished(nest_by_user(i, directives, slots), slots, (), overrides.math)
     refused: list[tuple[str, Reason]] = []
     why_no_nest: Reason | None = None
     if isinstance(architecture, GpuArchitecture):
         for name, write in _WRITERS:
-            draft = write(i, architecture, slots)
-            if not isinstance(draft, Reason):
-                reason = overrides.why_not(i, name, draft.emitter)
+            descriptor = write(i, architecture, slots)
+            if not isinstance(descriptor, Reason):
+                reason = overrides.why_not(i, name, descriptor.emitter)
                 if reason is None:
-                    made = finished(draft, slots, tuple(refused), overrides.math)._replace(
+                    made = finished(descriptor, slots, tuple(refused), overrides.math)._replace(
                         forced=bool(overrides.forced)
                     )
                     return made if made.nest is not None else made._replace(nest=why_no_nest)
-                refused.append((draft.emitter, reason))
+                refused.append((descriptor.emitter, reason))
                 continue
-            if draft.code in _NOT_OF_THIS_KIND:
+            if descriptor.code in _NOT_OF_THIS_KIND:
                 continue
             if name in ("reduction", "transpose", "loop-nest"):
-                why_no_nest = why_no_nest or draft
+                why_no_nest = why_no_nest or descriptor
             if name != "loop-nest":
-                refused.append((name, draft))
+                refused.append((name, descriptor))
     if overrides.forced - {"loop"} or (
         overrides.forced | overrides.forbidden and kernel_is_emitted(i, target.kind) is not None
     ):
@@ -186,30 +166,34 @@ def write_gpu_kernels(
 
     kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
     launch = launch_dimensions(kernel.threads, architecture)
-    one = EmittedKernel(kernel, launch, records=tuple(writers[-1].records))
+    one = GpuKernel(kernel, launch, records=tuple(writers[-1].records))
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
 def finished(
-    draft: OperationDraft,
+    descriptor: OperationDescriptor,
     slots: tuple[int, ...],
     refused: tuple[tuple[str, Reason], ...],
     math: KernelMath | None = NO_OVERRIDES.math,
 ) -> EmittedKernels:
     """Print an emitter's result. math: None leaves functions unchanged."""
-    scratch = draft.scratch_bytes > 0
+    scratch = descriptor.scratch_bytes > 0
     kernels = []
     used: dict[tuple[str, str], None] = {}
-    for one in draft.kernels:
+    for one in descriptor.kernels:
         if math is not None:
             used.update(dict.fromkeys(write_device_math(one.context.writer, math)))
         kernel = one.context.finish(slots)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
-        kernels.append(EmittedKernel(
-            kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers,
-            tuple(one.context.writer.records),
-        ))  # fmt: skip
+        facts = {**one._asdict(), "emitter": descriptor.emitter, "scratch": scratch}
+        records = tuple(facts.pop("context").writer.records)
+        kernels.append(GpuKernel(kernel=kernel, records=records, **facts))
     made = EmittedKernels(
-        tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.nest
+        tuple(kernels),
+        descriptor.emitter,
+        descriptor.scratch_bytes,
+        refused,
+        descriptor.estimated_us,
+        descriptor.nest,
     )
     return made._replace(math=tuple(sorted(used)))

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
-    OperationDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
     fresh_context,
     scratch_pointer,
 )
@@ -89,10 +89,10 @@ def directed(
     store.at([split, *batch] if parts.number > 1 else batch)
 
 
-def product_draft(
-    i: HloInstruction, first: KernelDraft, emitter: str, estimated_us: float, sums: Shape, parts: Parts, slots: tuple[int, ...],
+def product_kernels(
+    i: HloInstruction, first: KernelDescriptor, emitter: str, estimated_us: float, sums: Shape, parts: Parts, slots: tuple[int, ...],
     architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
-) -> OperationDraft:  # fmt: skip
+) -> OperationDescriptor:  # fmt: skip
     """Return the kernel descriptors of a product: one, or two with split-K.
 
     store: maker of the store of such a kernel.
@@ -102,13 +102,13 @@ def product_draft(
         if parts.number == 1
         else (_sum_of_parts(fresh_context(i, slots), sums, parts, slots, architecture, store),)
     )
-    return OperationDraft((first, *second), emitter, parts.scratch_bytes(sums), estimated_us)
+    return OperationDescriptor((first, *second), emitter, parts.scratch_bytes(sums), estimated_us)
 
 
 def _sum_of_parts(
     context: KernelContext, sums: Shape, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
     store: Callable[[KernelContext, Block], ResultStore],
-) -> KernelDraft:  # fmt: skip
+) -> KernelDescriptor:  # fmt: skip
     """Return a kernel whose threads each add an element's partial sums and store it."""
     w, partial, total = (
         context.writer,
@@ -125,4 +125,4 @@ def _sum_of_parts(
         result.at(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
     launch = launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")
-    return KernelDraft(context, launch, suffix="_combine")
+    return KernelDescriptor(context, launch, suffix="_combine")

@@ -25,7 +25,7 @@ from xla_explorer.backends.gpu.emitters.dots.partial_products import (
     Parts,
     directed,
     parts_for,
-    product_draft,
+    product_kernels,
 )
 from xla_explorer.backends.gpu.emitters.dots.result_store import (
     ResultStore,
@@ -33,7 +33,11 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import (
     product_in,
 )
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
@@ -398,7 +402,7 @@ def plan_faster_warpgroup_dot(
 
 def write_warpgroup_dot(
     i: HloInstruction, plan: WarpgroupPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft:
+) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
     kernel = _Kernel(fresh_context(i, slots), plan, slots)
     kernel.write()
@@ -407,11 +411,11 @@ def write_warpgroup_dot(
         tensor_map_of(matrices.left, a, matrices, matrices.m, ROWS),
         tensor_map_of(matrices.right, b, matrices, matrices.n, plan.columns),
     )
-    first = KernelDraft(
+    first = KernelDescriptor(
         kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps
     )
     store = partial(ResultStore, product=kernel.product, m=matrices.m, n=matrices.n)
-    return product_draft(
+    return product_kernels(
         i,
         first,
         "warpgroup-dot",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import UnionType
 
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.questions import are_neighbours
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule, OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import (
     concatenation_schedule,
     elementwise_schedule,
 )
-from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.nests.merging import with_merged_sweeps
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
@@ -37,7 +37,7 @@ Policy = Callable[[LoopNest, GpuArchitecture, GpuTuning], NestSchedule | Reason]
 
 def write_reducing_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernel of a reduction as a loop nest, or a refusal."""
     if not _has(i, "reduce"):
         return refuse("no-reduction", f"%{i.name} has no reduction")
@@ -102,7 +102,7 @@ def schedules_of(
 
 def write_transposing_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernel of a transpose and its fused operations as a loop nest, or a refusal."""
     if not _has(i, "transpose", "copy") or _has(i, "reduce"):
         return refuse("not-transposed", f"%{i.name} has no transpose")
@@ -111,7 +111,7 @@ def write_transposing_nest(
 
 def write_nest(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernel of independent elements as a loop nest, or a refusal."""
     root = i.called[0].root if i.opcode.name == "fusion" else i
     policy = concatenation_schedule if root.opcode.name == "concatenate" else elementwise_schedule
@@ -120,7 +120,7 @@ def write_nest(
 
 def write_plain_nest(
     i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...], target: Target
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return a kernel with one thread per element for any GPU, or a refusal.
 
     The thread also computes the element's reductions.
@@ -131,12 +131,12 @@ def write_plain_nest(
         if isinstance(nest, Reason)
         else elementwise_schedule(nest, architecture, replace(DEFAULT_TUNING, most_elements=1))
     )
-    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots, target)
+    return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots, target)
 
 
 def _written(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], policy: Policy
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of an instruction whose nest a policy schedules."""
     nest = plain_nest(i, slots)
     if isinstance(nest, Reason):
@@ -145,12 +145,12 @@ def _written(
         schedule = policy(nest, architecture, DEFAULT_TUNING)
     except DirectiveRefused as refused:
         return refused.reason
-    return schedule if isinstance(schedule, Reason) else nest_draft(i, schedule, slots)
+    return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots)
 
 
-def draft_by_user(
+def nest_by_user(
     i: HloInstruction, directives: Sequence[Directive], slots: tuple[int, ...]
-) -> OperationDraft:
+) -> OperationDescriptor:
     """Return the kernel of an instruction with the user's schedule.
 
     ScheduleError if there is no nest, or a directive is refused.
@@ -162,12 +162,12 @@ def draft_by_user(
         made = Schedule(nest, nest).then(*directives).nest
     except ScheduleError as problem:
         raise ScheduleError(f"%{i.name}: {problem.message}", problem.hint, problem.reason) from None
-    draft = nest_draft(
+    descriptor = nest_kernels(
         i, NestSchedule(tuple(directives), made, "scheduled", "written by the user", nest), slots
     )
-    if isinstance(draft, Reason):
-        raise schedule_refused(i, draft)
-    return draft
+    if isinstance(descriptor, Reason):
+        raise schedule_refused(i, descriptor)
+    return descriptor
 
 
 def plain_nest(i: HloInstruction, slots: tuple[int, ...]) -> LoopNest | Reason:

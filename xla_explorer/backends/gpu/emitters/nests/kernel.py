@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
     NestSchedule,
-    OperationDraft,
+    OperationDescriptor,
     ScratchArrays,
     fresh_context,
 )
@@ -20,11 +20,11 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def nest_draft(
+def nest_kernels(
     i: HloInstruction, schedule: NestSchedule, slots: tuple[int, ...], target: Target = NVPTX
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of a scheduled nest and its successors, or a refusal."""
-    drafts: list[KernelDraft] = []
+    descriptors: list[KernelDescriptor] = []
     count = max([a.shape.element_count for a in schedule.scratch], default=0)
     memory = ScratchArrays([a.shape.element_type for a in schedule.scratch], count)
     stage: NestSchedule | None = schedule
@@ -52,8 +52,10 @@ def nest_draft(
             )
         blocks, threads = writer.launch.blocks, writer.block.threads
         launch = LaunchDimensions(blocks, threads, blocks * writer.launch.threads, stage.reasoning)
-        drafts.append(
-            KernelDraft(context, launch, writer.block.shared_bytes, "_combine" if drafts else "")
+        descriptors.append(
+            KernelDescriptor(
+                context, launch, writer.block.shared_bytes, "_combine" if descriptors else ""
+            )
         )
         stage = stage.following
-    return OperationDraft(tuple(drafts), schedule.emitter, memory.end, nest=schedule)
+    return OperationDescriptor(tuple(descriptors), schedule.emitter, memory.end, nest=schedule)

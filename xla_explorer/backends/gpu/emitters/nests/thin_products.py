@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import served_convolution
-from xla_explorer.backends.gpu.emitters.drafts import NestSchedule, OperationDraft
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule, OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule
 from xla_explorer.backends.gpu.emitters.nests.elementwise import elementwise_schedule, loops_of
-from xla_explorer.backends.gpu.emitters.nests.kernel import nest_draft
+from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.nests.rows import row_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.compiler.codegen.nest.directives import Reorder, Unroll
@@ -84,9 +84,9 @@ def scheduled_us(plan: NestSchedule, architecture: GpuArchitecture) -> float:
 
 def write_scheduled(
     i: HloInstruction, plan: NestSchedule, _: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return one kernel, or two with split-K."""
-    return nest_draft(i, plan, slots)
+    return nest_kernels(i, plan, slots)
 
 
 def thin_product_schedule(

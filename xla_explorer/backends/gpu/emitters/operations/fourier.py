@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, smaller
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
-    OperationDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
     ScratchArrays,
     fresh_context,
 )
@@ -52,7 +52,7 @@ Move = Callable[[Index, Index], None]
 
 def write_fft(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of a transform of one to three dimensions."""
     return _Fourier(i, architecture, slots).write()
 
@@ -82,13 +82,13 @@ class _Fourier:
         self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
     ) -> None:
         self.i, self.architecture, self.slots = i, architecture, slots
-        self.kernels: list[KernelDraft] = []
+        self.kernels: list[KernelDescriptor] = []
         self.scratch_bytes = 0
         complex_shape = i.shape if i.shape.element_type.is_complex else i.operands[0].shape
         self.t = register_type(complex_shape.element_type)
         self._buffers: dict[tuple[str, int, int], ScratchArrays] = {}
 
-    def write(self) -> OperationDraft:
+    def write(self) -> OperationDescriptor:
         """Transform the dimensions in order.
 
         Last one first, for an inverse real transform the halved one last.
@@ -128,7 +128,7 @@ class _Fourier:
                 source_number, between = -1, None
             lines = math.prod(dimensions) // dimensions[axis]
             self._axis(length, lines, source, target)
-        return OperationDraft(tuple(self.kernels), "fft", self.scratch_bytes)
+        return OperationDescriptor(tuple(self.kernels), "fft", self.scratch_bytes)
 
     def _buffer(self, t: str, count: int, number: int) -> ScratchArrays:
         """Return scratch memory for `count` complex numbers; kernels share it by number."""
@@ -138,13 +138,17 @@ class _Fourier:
             self.scratch_bytes = made.end
         return self._buffers[key]
 
-    def _add(self, draft: KernelDraft) -> None:
-        self.kernels.append(draft._replace(suffix=f"_{len(self.kernels)}" if self.kernels else ""))
+    def _add(self, descriptor: KernelDescriptor) -> None:
+        self.kernels.append(
+            descriptor._replace(suffix=f"_{len(self.kernels)}" if self.kernels else "")
+        )
 
     def _add_launched(self, context: KernelContext, what: str) -> None:
         """Add a kernel of as many threads as elements."""
         launch = launch_dimensions(context.threads, self.architecture)
-        self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
+        self._add(
+            KernelDescriptor(context, launch._replace(reasoning=f"{what}; {launch.reasoning}"))
+        )
 
     def _kernel(
         self, t: str, source: ArrayLines, target: ArrayLines
@@ -203,7 +207,7 @@ class _Fourier:
         blocks = -(-lines // together)
         why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
         self._add(
-            KernelDraft(
+            KernelDescriptor(
                 context,
                 LaunchDimensions(blocks, threads, blocks * threads, why),
                 block.shared_bytes,
@@ -324,7 +328,7 @@ class _Fourier:
         block.finish()
         why = f"{lines} lines of {length} numbers, which has a large prime factor: a block each, every result summed up directly in f64"
         self._add(
-            KernelDraft(
+            KernelDescriptor(
                 context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes
             )
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import ScratchArrays
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Complex,

@@ -15,7 +15,11 @@ from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -203,7 +207,7 @@ class _Panels:
 
 def write_cholesky(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return one kernel, with a block per matrix."""
     batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
     context = fresh_context(i, slots)
@@ -214,7 +218,9 @@ def write_cholesky(
     panels.block.finish()
     why = f"{batches} matrices of {size} rows: a block each, {panels.panels} panels of {panels.panel} columns, a row a thread"
     launch = LaunchDimensions(batches, threads, batches * threads, why)
-    return OperationDraft((KernelDraft(context, launch, panels.block.shared_bytes),), "cholesky")
+    return OperationDescriptor(
+        (KernelDescriptor(context, launch, panels.block.shared_bytes),), "cholesky"
+    )
 
 
 class _Cholesky:
@@ -363,7 +369,7 @@ class _Cholesky:
 
 def write_triangular_solve(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return one kernel, with a thread per right side; blocks of a matrix share nothing."""
     a, b = i.operands
     context = fresh_context(i, slots)
@@ -420,4 +426,6 @@ def write_triangular_solve(
     block.finish()
     why = f"{batches} triangles of {size} rows, {sides} right sides each: a thread a side, panels of {n} rows"
     launch = LaunchDimensions(batches * groups, threads, batches * groups * threads, why)
-    return OperationDraft((KernelDraft(context, launch, block.shared_bytes),), "triangular-solve")
+    return OperationDescriptor(
+        (KernelDescriptor(context, launch, block.shared_bytes),), "triangular-solve"
+    )

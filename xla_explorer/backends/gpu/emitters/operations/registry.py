@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
+    fresh_context,
+)
 from xla_explorer.backends.gpu.emitters.operations.fourier import write_fft
 from xla_explorer.backends.gpu.emitters.operations.linear_algebra import (
     why_no_factorisation,
@@ -23,7 +27,7 @@ from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
+Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDescriptor | Reason]
 
 
 class EmittedOperation(NamedTuple):
@@ -39,14 +43,14 @@ class EmittedOperation(NamedTuple):
 
 def _write_zero(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft:
+) -> OperationDescriptor:
     """Store the number of the only device."""
     context = fresh_context(i, slots)
     block = Block(context, WARP)
     with block.only_if(context.writer.test("eq", block.thread, 0)):
         context.outputs[0].store(context.writer, (), "0")
-    return OperationDraft(
-        (KernelDraft(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant"
+    return OperationDescriptor(
+        (KernelDescriptor(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant"
     )
 
 
@@ -64,15 +68,15 @@ OPERATIONS: dict[str, EmittedOperation] = {
 
 def write_operation(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of an operation of the table."""
     operation = OPERATIONS.get(i.opcode.name)
     if operation is None:
         return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
     if all(0 in shape.dimensions for shape in (i.shape, *i.shape.tuple_shapes) if shape.is_array):
-        return OperationDraft(
+        return OperationDescriptor(
             (
-                KernelDraft(
+                KernelDescriptor(
                     fresh_context(i, slots), LaunchDimensions(1, WARP, 1, "the result is empty")
                 ),
             ),

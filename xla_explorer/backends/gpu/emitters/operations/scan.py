@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
-    OperationDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
     ScratchArrays,
     fresh_context,
 )
@@ -347,7 +347,7 @@ class _Scan:
 
 def write_scan(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return one kernel, two with chunks, or the reason to reduce every window separately."""
     roots = fresh_context(i, slots).roots
     plan = (
@@ -389,5 +389,5 @@ def write_scan(
             )
         launch = LaunchDimensions(-(-work // threads), threads, work, why)
         suffix = "_totals" if totals_only else "_scan" if plan.chunks > 1 else ""
-        kernels.append(KernelDraft(kernel.context, launch, kernel.block.shared_bytes, suffix))
-    return OperationDraft(tuple(kernels), "scan", memory.end if memory is not None else 0)
+        kernels.append(KernelDescriptor(kernel.context, launch, kernel.block.shared_bytes, suffix))
+    return OperationDescriptor(tuple(kernels), "scan", memory.end if memory is not None else 0)

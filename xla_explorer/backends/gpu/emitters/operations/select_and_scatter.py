@@ -11,9 +11,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
-    OperationDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
     ScratchArrays,
     fresh_context,
 )
@@ -29,7 +29,7 @@ from xla_explorer.hlo.shape import array_shape
 
 def write_select_and_scatter(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return both kernels."""
     source = i.operands[1].shape
     kind = S32 if i.shape.element_count < 1 << 31 else S64
@@ -47,7 +47,7 @@ def write_select_and_scatter(
             chosen.store_linear(w, w.linear(index, by_window.strides), at)
         launch = launch_dimensions(context.threads, architecture)
         kernels.append(
-            KernelDraft(
+            KernelDescriptor(
                 context,
                 launch._replace(reasoning=f"a thread per window; {launch.reasoning}"),
                 0,
@@ -99,8 +99,8 @@ def write_select_and_scatter(
     launch = launch_dimensions(context.threads, architecture)
     reasoning = f"a thread per element of the result, which asks the windows that reach it; {launch.reasoning}"
     kernels.append(
-        KernelDraft(
+        KernelDescriptor(
             context, launch._replace(reasoning=reasoning), 0, "_gather" if len(kernels) else ""
         )
     )
-    return OperationDraft(tuple(kernels), "select-and-scatter", memory.end)
+    return OperationDescriptor(tuple(kernels), "select-and-scatter", memory.end)

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller
-from xla_explorer.backends.gpu.emitters.drafts import (
-    KernelDraft,
-    OperationDraft,
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
     ScratchArrays,
     fresh_context,
 )
@@ -154,7 +154,7 @@ def _kept(k: int) -> int:
 
 
 def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[PrimitiveType], before: Before, source: Rows, target: Rows,
-                      wanted: int | None = None, what: str = "sorted") -> KernelDraft:  # fmt: skip
+                      wanted: int | None = None, what: str = "sorted") -> KernelDescriptor:  # fmt: skip
     """Write the kernel that sorts every tile of every row.
 
     wanted: number of records to store for each tile; by default all.
@@ -212,11 +212,11 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     else:
         why = f"{plan.rows} rows of {plan.length} records ({plan.size} places): {plan.segments} in a block, {how}"
     launch = LaunchDimensions(plan.blocks, plan.threads, plan.blocks * plan.threads, why)
-    return KernelDraft(context, launch, block.shared_bytes, "")
+    return KernelDescriptor(context, launch, block.shared_bytes, "")
 
 
 def write_merge_kernel(context: KernelContext, rows: int, length: int, width: int, tile: int, types: Sequence[PrimitiveType],
-                       before: Before, source: Rows, target: Rows, wanted: int | None = None) -> KernelDraft:  # fmt: skip
+                       before: Before, source: Rows, target: Rows, wanted: int | None = None) -> KernelDescriptor:  # fmt: skip
     """Write the kernel that merges neighbouring runs of `width` records.
 
     A block makes `tile` records of the result. wanted: number of records to store; by default all.
@@ -295,7 +295,7 @@ def write_merge_kernel(context: KernelContext, rows: int, length: int, width: in
             target.store(row, w.add(start, q), memory.load(q))
     block.finish()
     why = f"{rows} rows of {length} records: runs of {width} merged into runs of {2 * width}, a block for {tile} of the result"
-    return KernelDraft(
+    return KernelDescriptor(
         context,
         LaunchDimensions(rows * tiles, threads, rows * tiles * threads, why),
         block.shared_bytes,
@@ -318,7 +318,7 @@ def why_no_sort(i: HloInstruction) -> Reason | None:
 
 def write_sort(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of a sort of any number of operands along any dimension."""
     types = [o.shape.element_type for o in i.operands]
     dimensions = i.operands[0].shape.dimensions
@@ -331,7 +331,7 @@ def write_sort(
     tiles = plan_tiles(rows, length, _record_bytes(types), interleaved)
     passes = max(tiles.tiles - 1, 0).bit_length()
     scratch = ScratchArrays(types, rows * length) if passes else None
-    kernels: list[KernelDraft] = []
+    kernels: list[KernelDescriptor] = []
 
     def kernel(number: int) -> tuple[KernelContext, Rows, Rows, Before]:
         """Return the parts of pass `number`.
@@ -360,12 +360,12 @@ def write_sort(
                 context, rows, length, width, tiles.size, types, before, source, target
             )
         )
-    return OperationDraft(tuple(kernels), "sort", scratch.end if scratch else 0)
+    return OperationDescriptor(tuple(kernels), "sort", scratch.end if scratch else 0)
 
 
 def write_topk(
     i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft | Reason:
+) -> OperationDescriptor | Reason:
     """Return the kernels of a topk along the last dimension.
 
     Values and indices, lower index first.
@@ -409,7 +409,7 @@ def write_topk(
     places: list[ScratchArrays] = []
     for _ in range(min(steps - 1, 2)):
         places.append(ScratchArrays(types, rows * max(stored), places[-1].end if places else 0))
-    kernels: list[KernelDraft] = []
+    kernels: list[KernelDescriptor] = []
 
     def rows_of(context: KernelContext, step: int) -> Rows:
         """Return the output rows of kernel `step`."""
@@ -426,7 +426,7 @@ def write_topk(
         )
         wanted = k if step + 1 < len(lengths) or not passes else None
         plan = plan_tiles(rows, size, _record_bytes(types))
-        draft = write_tile_kernel(
+        descriptor = write_tile_kernel(
             context,
             plan,
             types,
@@ -436,7 +436,7 @@ def write_topk(
             wanted,
             f"first {k} found",
         )
-        kernels.append(draft._replace(suffix=f"_round{step}" if step else ""))
+        kernels.append(descriptor._replace(suffix=f"_round{step}" if step else ""))
     for number in range(passes):
         context = fresh_context(i, slots)
         step = len(lengths) + number
@@ -451,4 +451,4 @@ def write_topk(
                 context, rows, lengths[-1], width, tiles.size, types, before, source, target, wanted
             )
         )
-    return OperationDraft(tuple(kernels), "topk", places[-1].end if places else 0)
+    return OperationDescriptor(tuple(kernels), "topk", places[-1].end if places else 0)

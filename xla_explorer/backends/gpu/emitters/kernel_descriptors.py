@@ -1,4 +1,4 @@
-"""Kernel descriptors: an emitter's kernels in launch order, and scratch memory between them."""
+"""Records of kernels before and after printing, and of scratch memory between them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.builder import Builder
+from xla_explorer.compiler.codegen.ir.records import OneRecord
 from xla_explorer.compiler.codegen.ir.types import I8, type_named
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.ir import Array, LoopNest
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
@@ -22,8 +23,8 @@ from xla_explorer.hlo.shape import array_shape
 ALIGNMENT = 256  # bytes between arrays in scratch memory
 
 
-class KernelDraft(NamedTuple):
-    """Descriptor of one kernel.
+class KernelDescriptor(NamedTuple):
+    """A kernel before its code is printed.
 
     shared_bytes: static shared memory of a block. dynamic_shared_bytes: requested by the launch.
     suffix: of the kernel's name. tensor_maps: one parameter each, after the pointers.
@@ -38,6 +39,34 @@ class KernelDraft(NamedTuple):
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
     many_registers: bool = False
+
+
+class GpuKernel(NamedTuple):
+    """A printed kernel.
+
+    launch to many_registers: see `KernelDescriptor`. emitter: its name. scratch: the last pointer
+    is scratch memory. inside: kernels that it calls (see `function_in_a_block`). records: source of
+    the kernel's lines, except stack slots, until constants have been placed.
+
+    `KernelModule.add` sets the name of the PTX entry, the id of the first instruction that the
+    kernel was written for, and may_overlap: some arguments may alias, so that parameters are not
+    `noalias`.
+    """
+
+    kernel: Kernel
+    launch: LaunchDimensions
+    shared_bytes: int = 0
+    suffix: str = ""
+    dynamic_shared_bytes: int = 0
+    tensor_maps: tuple[TensorMap, ...] = ()
+    many_registers: bool = False
+    emitter: str = "loop"
+    scratch: bool = False
+    inside: tuple[GpuKernel, ...] = ()
+    records: tuple[OneRecord, ...] = ()
+    name: str = ""
+    instruction: int = -1
+    may_overlap: bool = False
 
 
 class NestSchedule(NamedTuple):
@@ -71,15 +100,15 @@ class NestSchedule(NamedTuple):
         return f"{text}; then {self.following}" if self.following is not None else text
 
 
-class OperationDraft(NamedTuple):
-    """Descriptor of an operation.
+class OperationDescriptor(NamedTuple):
+    """The kernels of an operation before their code is printed.
 
     emitter: its name. scratch_bytes: shared by the kernels; if not zero, it is the last pointer of
     each. estimated_us: device time, if the emitter has an estimate. nest: the schedule of a kernel
     from a loop nest.
     """
 
-    kernels: tuple[KernelDraft, ...]
+    kernels: tuple[KernelDescriptor, ...]
     emitter: str
     scratch_bytes: int = 0
     estimated_us: float | None = None

@@ -1,0 +1,237 @@
+"""Tiled products of a dot's operands or a convolution's gathered matrices.
+
+`tensor_core_dot` supports bf16, f16 and TF32; `blocked_product` supports these, f32, f64 and
+integers on the ordinary lanes. Results with too few tiles for the device use split-K with a second
+kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
+    TYPES,
+    BlockPlace,
+    ConvolutionStore,
+    ServedConvolution,
+    block_place,
+    gathered_sides,
+    loop_us,
+    served_convolution,
+    words_for,
+)
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
+from xla_explorer.backends.gpu.emitters.dots.blocked_product import (
+    SIDE,
+    BlockedKernel,
+    BlockedPlan,
+    plan_blocks,
+)
+from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
+    CHUNK,
+    Matrices,
+    Operand,
+    matrices_in,
+)
+from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_kernels
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
+    TensorCoreKernel,
+    TensorCorePlan,
+    plan_tiles,
+)
+from xla_explorer.backends.gpu.emitters.dots.tiled_plan import TiledPlan, tiled_plan
+from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
+    fresh_context,
+)
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32
+
+_TENSOR_CORE_TYPES = frozenset({"bf16", "f16"})
+_LEAST = 8  # features and reduced elements: fewer leave most of a fragment empty
+_GATHERED = (
+    0.4  # of the tensor cores' rate, if the elements of a chunk are gathered one by one; assumed
+)
+
+
+def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+    """Return the plan for a dot or its fusion, or the reason for one thread an element."""
+    product = product_in(i)
+    if isinstance(product, Reason):
+        return product
+    i = product.dot
+    a, b = i.operands
+    kind = a.shape.element_type
+    if kind.name not in TYPES or b.shape.element_type is not kind:
+        return refuse(
+            "type-not-tiled",
+            f"%{i.name}: no tiles of {kind} x {b.shape.element_type}",
+            type=kind.name,
+        )
+    if i.shape.element_type is not kind and not (kind.is_float and i.shape.element_type is F32):
+        return refuse(
+            "type-not-tiled",
+            f"%{i.name}: no tiles of {kind} to {i.shape.element_type}",
+            type=kind.name,
+        )
+    found = matrices_in(i, kind.name)
+    if isinstance(found, Reason):
+        return found
+    m, n, k = found.m, found.n, found.k
+    if min(m, n) < SIDE or k < 8:
+        return refuse(
+            "matrix-is-small",
+            f"%{i.name}: {m} x {n} x {k} does not fill a tile of {SIDE} x {SIDE}",
+            m=m,
+            n=n,
+            k=k,
+        )
+    plan = plan_blocks(math.prod(found.batch), m, n, k, kind, True, architecture)
+    return tiled_plan(product, found, plan, f"{m} x {n} x {k}", architecture)
+
+
+def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TiledPlan | Reason:
+    """Return the plan for a convolution or its fusion, or the reason for one thread an element."""
+    served = served_convolution(i)
+    if isinstance(served, Reason):
+        return served
+    product, geometry = served
+    kind, one_phase = product.dot.operands[0].shape.element_type, math.prod(geometry.phases) == 1
+    plan = plan_blocks(
+        geometry.products, *geometry.sides, geometry.depth, kind, one_phase, architecture
+    )
+    return _faster_than_a_loop(i, served, plan, "tiles", architecture)
+
+
+def plan_tensor_core_convolution(
+    i: HloInstruction, architecture: GpuArchitecture
+) -> TiledPlan | Reason:
+    """Return the plan for a convolution or its fusion, or the reason against tensor cores."""
+    served = served_convolution(i, _TENSOR_CORE_TYPES, "type-not-of-tensor-cores")
+    if isinstance(served, Reason):
+        return served
+    if not mma_rate(architecture):
+        return refuse(
+            "no-such-instruction",
+            f"{architecture.name} has no mma.m16n8k16 or no cp.async",
+            architecture=architecture.name,
+        )
+    product, geometry = served
+    (m, n), k = geometry.sides, geometry.depth
+    if min(geometry.features.extent, k) < _LEAST:
+        text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
+        return refuse("matrix-is-small", text, m=m, n=n, k=k)
+    first = BlockPlace(
+        0, 0, [0] * len(geometry.spatial), 0, 0
+    )  # a block, only to inspect the layout of its matrices
+    sides = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
+    share = _GATHERED if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
+    one_phase, kind = (
+        math.prod(geometry.phases) == 1,
+        product.dot.operands[0].shape.element_type.name,
+    )
+    plan = plan_tiles(kind, geometry.sums, k, geometry.products, one_phase, share, architecture)
+    return _faster_than_a_loop(i, served, plan, "tensor cores", architecture)
+
+
+def _faster_than_a_loop(
+    i: HloInstruction,
+    served: ServedConvolution,
+    tiles: BlockedPlan | TensorCorePlan,
+    what: str,
+    architecture: GpuArchitecture,
+) -> TiledPlan | Reason:
+    """Return the plan of a convolution by these tiles, or the reason for one thread an element."""
+    (product, geometry), loop, own = served, loop_us(served, architecture), tiles.estimated_us
+    if loop <= own and product.root is product.dot:
+        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, {what} at {own:.3g} us"
+        return refuse("loop-is-faster", text, own_us=round(own, 2), loop_us=round(loop, 2))
+    compared = f"; estimated at {own:.3g} us, one thread an element at {loop:.3g} us"
+    return tiled_plan(product, geometry, tiles, geometry.sentence, architecture, compared)
+
+
+def write_tiled_product(
+    i: HloInstruction, plan: TiledPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
+) -> OperationDescriptor:
+    """Return the kernel descriptors: one, or two with split-K."""
+    context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
+    block, words, parts = (
+        Block(context, tiles.threads),
+        words_for(product.dot, context),
+        tiles.parts,
+    )
+    kernel: BlockedKernel | TensorCoreKernel
+    if blocked := isinstance(tiles, BlockedPlan):
+        kernel = BlockedKernel(context, block, words, tiles)
+    else:
+        if isinstance(
+            matrices, Matrices
+        ):  # LLVM folds constants into addresses without sign extension
+            words = Words(context.writer, 2**31)
+        kernel = TensorCoreKernel(context, block, words, tiles)
+    number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
+
+    def matrix(operand: Operand, kept: int, reduced: int) -> GatheredMatrix:
+        base = words.linear(batch, operand.batch)
+        return GatheredMatrix(
+            words,
+            [Axis(kept, operand.kept)],
+            [Axis(reduced, operand.reduced)],
+            base,
+            others=operand.batch,
+        )
+
+    def store_of(context: KernelContext, block: Block, phases: Sequence[Word] = ()) -> ResultStore:
+        """Return the store of the sums; without phases, of the only phase."""
+        if isinstance(matrices, ConvolutionProduct):
+            phases = list(phases) or [0] * len(matrices.spatial)
+            return ConvolutionStore(
+                context, block, product, matrices, words_for(product.dot, context), phases
+            )
+        return ResultStore(context, block, product, matrices.m, matrices.n)
+
+    if isinstance(matrices, ConvolutionProduct):
+        place = block_place(words, number, matrices, tiles.tile, parts.number)
+        sides = list(zip(gathered_sides(words, matrices, place), arrays, strict=True))[
+            :: -1 if matrices.features_are_rows else 1
+        ]
+        batch, row, column, split = [place.group], place.row, place.column, place.split
+        store = store_of(context, block, place.phases)
+    else:
+        extents = [
+            *matrices.batch,
+            -(-matrices.m // tiles.tile[0]),
+            -(-matrices.n // tiles.tile[1]),
+            parts.number,
+        ]
+        *batch, tile_row, tile_column, split = words.unravel(number, extents)
+        if not blocked:  # the remainders bound the values for LLVM
+            tile_row, tile_column, split = [
+                words.mod(*x)
+                for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)
+            ]
+        store = store_of(context, block)
+        found = (
+            matrix(matrices.left, matrices.m, matrices.k),
+            matrix(matrices.right, matrices.n, matrices.k),
+        )
+        sides = list(zip(found, arrays, strict=True))
+        row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
+    directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
+    kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
+    first = KernelDescriptor(context, launch, block.shared_bytes, many_registers=blocked)
+    name = f"{'tiled' if blocked else 'tensor-core'}-{product.dot.opcode.name}"
+    return product_kernels(
+        i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of
+    )
