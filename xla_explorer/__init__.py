@@ -3,10 +3,10 @@
 `import xla_explorer as xe` loads nothing heavy: every public name is fetched from its room when it
 is first used.
 
-    session = xe.compile(text)        # HLO text in; parsed, verified, optimised, compiled, every step recorded
-    session(x, y)                     # run it
-    session.decisions("fusion")       # why things were fused, or not
-    xe.explore(session)               # the widget
+    session = xe.compile(text)   # parse, verify, optimise and compile HLO; record every step
+    session(x, y)                # run it
+    session.decisions("fusion")  # read why instructions were fused, or not
+    xe.explore(session)          # open the widget
 """
 
 from __future__ import annotations

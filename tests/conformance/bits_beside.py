@@ -1,7 +1,7 @@
 """Outputs of two commits on the CPU, to the bit: all that differs must be of a program whose decisions record `reorders-sum`.
 
     python tests/conformance/bits_beside.py BEFORE AFTER [--corpus exec_cases|conformance|perf]
-    [--every N] [--report rows.jsonl]
+        [--every N] [--report rows.jsonl]
 
 BEFORE and AFTER are checkouts, or folders in which a wheel was unpacked. Each compiles in a process
 of its own, for one thread. The table has the programs, how many of them are equal, how many have

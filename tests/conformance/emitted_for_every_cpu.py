@@ -1,7 +1,7 @@
 """Compile the corpora for every description of a CPU, without running anything: what ends a process is found, by name.
 
     python -m tests.conformance.emitted_for_every_cpu [--every N] [--first K] [--corpus
-    conformance,perf,exec_cases] [DESCRIPTION ...]
+        conformance,perf,exec_cases] [DESCRIPTION ...]
 
 A DESCRIPTION is what XLA_EXPLORER_TARGET says (`x86-64-v3`, `znver4`), or a backend for another CPU
 (`backend=riscv64`). Each compiles in a process of its own; a program at which that process ends is

@@ -1,7 +1,7 @@
 """The executable corpus beside the checkout on the evaluator: what a case is, how it is run, how its result is judged.
 
     python tests/conformance/executable_corpus.py exec_cases --jobs 2 [--filter REGEX] [--report
-    failures.json]
+        failures.json]
 
 Real XLA:CPU's outputs are the reference. `executable_differences.json` names every case that
 differs, by class and with the reason; the tests hold the evaluator to exactly that list.

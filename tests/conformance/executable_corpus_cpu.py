@@ -1,7 +1,7 @@
 """The executable corpus beside the checkout on the CPU backend, in worker processes of which one may die without harm.
 
     python tests/conformance/executable_corpus_cpu.py [--jobs 2] [--filter REGEX] [--threads N]
-    [--report failures.json]
+        [--report failures.json]
 
 `executable_differences.json` and `cpu_differences.json` name every case that differs from XLA:CPU,
 by class and with the reason.

@@ -1,8 +1,9 @@
 """Our passes beside XLA's: its unit tests (`pass_tests`) and recorded single passes (`pass_goldens`) of the corpus.
 
     python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20]
-    [--report out.json] python tests/conformance/pass_tests_adapter.py goldens --pass
-    'algsimp|reshape-mover' [--show 20] [--report out.json] [--every 4]
+        [--report out.json]
+    python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover' [--show 20]
+        [--report out.json] [--every 4]
 
 `run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs
 jaxlib; `goldens` does not.

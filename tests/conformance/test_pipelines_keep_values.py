@@ -1,7 +1,7 @@
 """Every pipeline keeps the value: the corpora through `optimize`, then the evaluator, beside the evaluator alone.
 
     python tests/conformance/test_pipelines_keep_values.py [--pipeline TEXT] [--filter REGEX]
-    [--every N]
+        [--every N]
 
 prints the cases that fail only after the passes. What the evaluator alone does not give is not
 asked of the passes.

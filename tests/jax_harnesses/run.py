@@ -2,7 +2,7 @@
 
     python tests/jax_harnesses/run.py --out rows.jsonl                  # all of them
     python tests/jax_harnesses/run.py --out rows.jsonl --sample 500     # spread over the primitives
-    python tests/jax_harnesses/run.py --out rows.jsonl --name cholesky  # those whose name contains it
+    python tests/jax_harnesses/run.py --out rows.jsonl --name cholesky  # those with it in their name
     python tests/jax_harnesses/run.py --out rows.jsonl --again          # those that did not agree
     python tests/jax_harnesses/run.py --out rows.jsonl --report         # nothing is run
 

@@ -3,28 +3,30 @@
 Before: on any machine, prove the script and collect the corpora (about 3 MB; `.device/` is ignored
 by git, so it has to be carried along):
 
-    python tests/performance/gpu_device.py --emulate --call 1 --out /tmp/proof.json python
-    tests/performance/gpu_device.py --pack .device/corpora.tar.gz --conformance
-    ../shared/conformance --perf ../shared/perf
+    python tests/performance/gpu_device.py --emulate --call 1 --out /tmp/proof.json
+    python tests/performance/gpu_device.py --pack .device/corpora.tar.gz --conformance
+        ../shared/conformance --perf ../shared/perf
 
 On the machine with the device, in the repository (with .device/ where it gets nothing else), one
 after the other:
 
     python3 tests/performance/gpu_device.py --call 1 --corpora .device/corpora.tar.gz --out
-    $OUT/call1.json python3 tests/performance/gpu_device.py --call 2 --corpora
-    .device/corpora.tar.gz --out $OUT/call2.json python3 tests/performance/gpu_device.py --call 3
-    --corpora .device/corpora.tar.gz --out $OUT/call3.json
+        $OUT/call1.json
+    python3 tests/performance/gpu_device.py --call 2 --corpora .device/corpora.tar.gz --out
+        $OUT/call2.json
+    python3 tests/performance/gpu_device.py --call 3 --corpora .device/corpora.tar.gz --out
+        $OUT/call3.json
 
 After: one file of the three, to be kept with date and device in its name:
 
     python tests/performance/gpu_device.py --merge call1.json call2.json call3.json --out
-    tests/data/device/DATE_DEVICE.json
+        tests/data/device/DATE_DEVICE.json
 
 and its tables, in Markdown (`gpu_device_report.py` has them, and says what every field of the JSON
 is):
 
     python tests/performance/gpu_device.py --report tests/data/device/DATE_DEVICE.json --out
-    tables.md
+        tables.md
 
 What runs in which order (what is worth most comes first), and the minutes that an H200 took beside
 16 cores (--jobs 15). Every call begins with `environment`.

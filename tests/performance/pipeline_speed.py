@@ -1,7 +1,7 @@
 """The speed of the default CPU pipeline: milliseconds, what the journal costs, the ratio to XLA's cold compile, and growth with size.
 
     python tests/performance/pipeline_speed.py [--xla PYTHON_WITH_JAX] [--rounds 3] [--linear]
-    [WORKLOAD ...]
+        [WORKLOAD ...]
 
 Processor time, the best of a few interleaved rounds: on a machine that others use, wall time says
 little. XLA's figure is one whole cold compile of the same text (parse, passes, code) in a fresh

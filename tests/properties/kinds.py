@@ -1,8 +1,8 @@
 """Random programs of `kind_programs.py` by the hundred thousand: evaluator, native code between guard pages, PTX on the emulator, real XLA.
 
     python -m tests.properties.kinds --programs 100000 --seed 0 --workers 1 [--report FILE]
-    python -m tests.properties.kinds --programs 5000 --seed 0 --beside-xla            real XLA beside the evaluator (extra `jax`)
-    python -m tests.properties.kinds --show SEED                                     one program and what is found of it
+    python -m tests.properties.kinds --programs 5000 --seed 0 --beside-xla   # extra `jax`
+    python -m tests.properties.kinds --show SEED   # one program and its findings
 
 Several programs share a module. One in which something is found, or whose process dies, is taken
 apart: each of its programs runs alone. At the end: how many programs gave what, with which classes

@@ -1,8 +1,11 @@
 """Mutated texts by the hundred thousand, and the ledger of what came of them.
 
-    python tests/properties/ledger.py --hours 8 --jobs 2 --resume             texts compiled, run and compared with the evaluator
-    python tests/properties/ledger.py --hours 1 --mode text --resume          texts parsed, verified, printed and read again only
+    python tests/properties/ledger.py --hours 8 --jobs 2 --resume
+    python tests/properties/ledger.py --hours 1 --mode text --resume
     python tests/properties/ledger.py --report
+
+The first compiles, runs and compares texts with the evaluator; the second only parses, verifies,
+prints and reads them again.
 
 Each line of `ledger.jsonl` is a range of seeds that has been done, with what became of its texts;
 `--resume` goes on behind the last one, whatever ended the run before (a range that was not finished

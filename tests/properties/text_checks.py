@@ -1,9 +1,9 @@
-"""What must hold of any text: it is refused with a clear error, or it prints to a fixed point, compiles, and gives the evaluator's values.
+"""Checks of any HLO text: a clear refusal, or a printed fixed point with the evaluator's values.
 
-    python tests/properties/text_checks.py show SEED [--own]     the text of a seed and what is found of it
-    python tests/properties/text_checks.py check FILE [SEED]     the same of a file, with the arguments of a seed
+    python tests/properties/text_checks.py show SEED [--own]   # the text of a seed, its findings
+    python tests/properties/text_checks.py check FILE [SEED]   # a file, with a seed's arguments
 
-`serve` is the child of `ledger.py`: it says on its output what it is about to do, so that a crash
+`serve` is the child of `ledger.py`. It prints each step before it starts the step, so that a crash
 or a hang has a seed and a step.
 """
 

@@ -1,7 +1,7 @@
 """Times every workload of a folder in two processes that stay, XLA's and ours: a hundred workloads in two minutes.
 
     python quick_comparison.py FOLDER RESULT.json --harness DIR_OF_PERF_PY --jax-python PYTHON
-    [--threads 2] [--filter RE] [--seconds 22]
+        [--threads 2] [--filter RE] [--seconds 22]
 
 The harness's own workers do the work, interleaved; values are compared with the harness's
 tolerances. Compilations are those of a module that is new in a process that has compiled others, so

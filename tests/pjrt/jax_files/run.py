@@ -1,7 +1,7 @@
 """JAX's own test files through the plugin, and on JAX's CPU what does not pass there.
 
     python tests/pjrt/jax_files/run.py JAX --out ROWS [lax_test ...] [--devices 1] [--seconds 600]
-    [--report]
+        [--report]
 
 JAX: a checkout of jax's repository at the tag of the installed version. ROWS: a folder; a second
 call goes on where the first one stopped. The devices bear the name `cpu`

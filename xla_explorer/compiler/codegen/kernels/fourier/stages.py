@@ -4,7 +4,8 @@ The complex numbers lie as two arrays, real and imaginary parts, `lanes` transfo
 element k of transform c is at k * lanes + c. One stage (Stockham's, decimation in frequency) of
 radix r maps, for n = r m and s numbers side by side,
 
-    y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),   w = exp(-2 pi i / n),
+    y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),
+    w = exp(-2 pi i / n),
 
 and goes on with n = m and s = r s; there is no reordering at the end. Prime factors up to
 LARGEST_RADIX have a butterfly of their own; a length with a larger one becomes a circular
