@@ -31,7 +31,7 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     Operand,
     matrices_in,
 )
-from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_draft
+from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_kernels
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
     SIDE,
@@ -45,8 +45,12 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     plan_tiles,
 )
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
+    KernelDescriptor,
+    OperationDescriptor,
+    fresh_context,
+)
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -161,7 +165,7 @@ def _faster_than_a_loop(
 
 def write_tiled_gemm(
     i: HloInstruction, plan: TiledGemmPlan, architecture: GpuArchitecture, slots: tuple[int, ...]
-) -> OperationDraft:
+) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
     block, words, parts = (
@@ -228,8 +232,8 @@ def write_tiled_gemm(
         row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
     directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
     kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
-    first = KernelDraft(context, launch, block.shared_bytes, many_registers=simt)
+    first = KernelDescriptor(context, launch, block.shared_bytes, many_registers=simt)
     name = f"{'simt' if simt else 'tensor-core'}-{product.dot.opcode.name}"
-    return product_draft(
+    return product_kernels(
         i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of
     )
