@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
+from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     loop_us,
     served_convolution,
 )

@@ -1,4 +1,4 @@
-"""Convolutions as gathered products, by tensor cores and directly: any window, layout and grouping, beside the evaluator; the work counted."""
+"""Convolutions as implicit GEMM, by tensor cores and directly: any window, layout and grouping, beside the evaluator; the work counted."""
 
 import math
 
@@ -250,7 +250,7 @@ def parsed_window(text):
     ("f32", 1, "simt-convolution", 11), ("bf16", 1, "tensor-core-convolution", 11), ("f32", 16, "depthwise-convolution", 0),
 ])  # fmt: skip
 def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
-    """Gathered products multiply them with the padding's zeros, as XLA:CPU and cuDNN do; the evaluator leaves padded taps out."""
+    """Implicit GEMM multiplies them with the padding's zeros, as XLA:CPU and cuDNN do; the evaluator leaves padded taps out."""
     x, k, result = (1, 6, 6, 16), (3, 3, 16 // groups, 16), (1, 6, 6, 16)
     weights = np.ones(k, TYPES[kind])
     weights[0, 0, 0, 0] = np.inf

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
+from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     TYPES,
     BlockPlace,
     ConvolutionStore,
     ServedConvolution,
     block_place,
-    gathered_sides,
+    implicit_matrices,
     loop_us,
     served_convolution,
     words_for,
 )
-from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis, GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Axis, ImplicitMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     CHUNK,
     Matrices,
@@ -60,7 +60,7 @@ from xla_explorer.hlo.primitive_type import F32
 
 _TENSOR_CORE_TYPES = frozenset({"bf16", "f16"})
 _LEAST = 8  # features and reduced elements: fewer leave most of a fragment empty
-_GATHERED = (
+_UNCOALESCED_SHARE = (
     0.4  # of the tensor cores' rate, if the elements of a chunk are gathered one by one; assumed
 )
 
@@ -137,8 +137,8 @@ def plan_tensor_core_convolution(
     first = BlockPlace(
         0, 0, [0] * len(geometry.spatial), 0, 0
     )  # a block, only to inspect the layout of its matrices
-    sides = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
-    share = _GATHERED if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
+    sides = implicit_matrices(Words(FunctionWriter(), 0), geometry, first)
+    share = _UNCOALESCED_SHARE if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
     one_phase, kind = (
         math.prod(geometry.phases) == 1,
         product.dot.operands[0].shape.element_type.name,
@@ -184,9 +184,9 @@ def write_tiled_gemm(
         kernel = TensorCoreKernel(context, block, words, tiles)
     number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
 
-    def matrix(operand: Operand, kept: int, reduced: int) -> GatheredMatrix:
+    def matrix(operand: Operand, kept: int, reduced: int) -> ImplicitMatrix:
         base = words.linear(batch, operand.batch)
-        return GatheredMatrix(
+        return ImplicitMatrix(
             words,
             [Axis(kept, operand.kept)],
             [Axis(reduced, operand.reduced)],
@@ -205,7 +205,7 @@ def write_tiled_gemm(
 
     if isinstance(matrices, ConvolutionProduct):
         place = block_place(words, number, matrices, tiles.tile, parts.number)
-        sides = list(zip(gathered_sides(words, matrices, place), arrays, strict=True))[
+        sides = list(zip(implicit_matrices(words, matrices, place), arrays, strict=True))[
             :: -1 if matrices.features_are_rows else 1
         ]
         batch, row, column, split = [place.group], place.row, place.column, place.split

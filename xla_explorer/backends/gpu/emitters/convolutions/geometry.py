@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis
+from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Axis
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES, Phase, all_phases
 from xla_explorer.hlo.attributes import WindowDimension

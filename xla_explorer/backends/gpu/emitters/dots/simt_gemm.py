@@ -1,4 +1,4 @@
-"""SIMT tiled GEMM of gathered matrices: tiles in shared memory, accumulators in registers.
+"""SIMT tiled GEMM of implicit matrices: tiles in shared memory, accumulators in registers.
 
 The next step's tiles are loaded into registers during the products of the current step. Afterwards
 they are stored to the other half of shared memory, with one barrier a step. Tiles have the reduced
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix, Side
+from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.index_words import Words
@@ -159,7 +159,7 @@ class _Tile:
     def __init__(
         self,
         kernel: SimtGemmKernel,
-        matrix: GatheredMatrix,
+        matrix: ImplicitMatrix,
         array: ArrayInMemory,
         each: int,
         first: Word,

@@ -1,4 +1,4 @@
-"""Products of gathered matrices of bf16, f16 and TF32 by tensor cores: `mma.sync` m16n8, f32 sums.
+"""Products of implicit matrices of bf16, f16 and TF32 by tensor cores: `mma.sync` m16n8, f32 sums.
 
 A block computes a tile of the result. `cp.async` copies the next tiles of both operands into shared
 memory during the products of the current ones. `ldmatrix` loads them into fragments, transposed if
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix, Side
+from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matrices_of
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Shape, parts_for
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
@@ -141,7 +141,7 @@ class OperandTile:
     def __init__(
         self,
         kernel: TensorCoreKernel,
-        matrix: GatheredMatrix,
+        matrix: ImplicitMatrix,
         array: ArrayInMemory,
         length: int,
         first: Word,

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import served_convolution
+from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import served_convolution
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule, OperationDescriptor
 from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.columns import column_schedule

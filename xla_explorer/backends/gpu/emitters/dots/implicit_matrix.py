@@ -1,7 +1,7 @@
-"""A gathered matrix: each side is an index of several dimensions with their own strides.
+"""Matrices of an implicit GEMM: each side is an index of several dimensions with strides.
 
-The operand of a dot is a gathered matrix. So is the image of a convolution, without a copy: an
-element is a position of the result plus a tap, and zero outside the image.
+Both operands of a dot are such matrices, and so are image and weights of a convolution. No im2col
+copy is made: an element of the image is at a position of the result plus a tap, and zero outside.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class _Part(NamedTuple):
     inside: str | None
 
 
-class GatheredMatrix:
-    """A gathered matrix.
+class ImplicitMatrix:
+    """A matrix of an implicit GEMM.
 
     base: offset of its first element. borders: by spatial dimension, None for an operand of a dot.
     taps: number of valid taps by spatial dimension, if it varies. others: factors of the base.
@@ -192,7 +192,7 @@ class GatheredMatrix:
         self._reduced.clear()
 
 
-Side = tuple[GatheredMatrix, ArrayInMemory]
+Side = tuple[ImplicitMatrix, ArrayInMemory]
 
 
 def _minor(side: Sequence[Axis]) -> Axis | None:

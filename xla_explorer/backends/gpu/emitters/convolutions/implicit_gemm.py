@@ -1,4 +1,4 @@
-"""Shared parts of convolution kernels: supported convolutions, block tiles, stores of the sums."""
+"""Convolution as implicit GEMM: supported convolutions, tiles of a block, stores of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.geometry import (
     ConvolutionProduct,
     convolution_product,
 )
-from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Border, ImplicitMatrix
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.product_rates import product_us
@@ -94,10 +94,10 @@ def block_place(
     return BlockPlace(words.mul(row, tile[0]), words.mul(column, tile[1]), phases, group, split)
 
 
-def gathered_sides(
+def implicit_matrices(
     words: Words, geometry: ConvolutionProduct, place: BlockPlace
-) -> tuple[GatheredMatrix, GatheredMatrix]:
-    """Return image and weights as gathered matrices."""
+) -> tuple[ImplicitMatrix, ImplicitMatrix]:
+    """Return image and weights as matrices of the implicit GEMM."""
     image, weights = (words.mul(place.group, stride) for stride in geometry.group_strides[:2])
     borders, taps = {}, {}
     for number, (phase, one) in enumerate(zip(place.phases, geometry.spatial, strict=True)):
@@ -114,13 +114,13 @@ def gathered_sides(
     others = ([geometry.group_strides[0]] if groups else []) + [
         found.start * one.image for one in geometry.spatial for found in one.phases
     ]
-    left = GatheredMatrix(
+    left = ImplicitMatrix(
         words, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others
     )
     others = ([geometry.group_strides[1]] if groups else []) + [
         one.first_weight(p) for one in geometry.spatial for p in one.phases
     ]
-    right = GatheredMatrix(
+    right = ImplicitMatrix(
         words, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others
     )
     return left, right
