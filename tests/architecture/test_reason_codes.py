@@ -13,7 +13,7 @@ from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
 
 PACKAGE = pathlib.Path(xla_explorer.__file__).parent
 RECORDING = (  # where reasons are made that a journal, an answer or a row of overrides may hold
-    "compiler", "backends/gpu/block_loop.py", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/gpu/libraries/library_runner.py",
+    "compiler", "backends/gpu/persistent_kernel.py", "backends/gpu/emitters", "backends/gpu/gpu_program.py", "backends/gpu/libraries/library_runner.py",
     "backends/llvm/target_machine.py", "backends/interpreter/whole_module.py",
     "explorer/questions", "explorer/xla/replay", "hlo/analysis/call_graph_size.py", "hlo/analysis/coalescing.py", "hlo/analysis/elided_constants.py",
     "hlo/analysis/indexing",

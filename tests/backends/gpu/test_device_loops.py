@@ -120,7 +120,7 @@ def driver(monkeypatch):
 def in_launches(text, passes="default"):
     """Compiled with each kernel of a loop launched on its own, as if it were more than a block."""
     with mock.patch.object(
-        gpu_program, "block_loop", return_value=refuse("not-one-block", "planted")
+        gpu_program, "persistent_kernel", return_value=refuse("not-one-block", "planted")
     ):
         compiler = GpuCompiler()
         options = CompileOptions(passes=passes, backend_options={"architecture": "sm_90"})
@@ -352,7 +352,7 @@ def test_why_a_loop_is_no_kernel_is_told():
     event, kernel = decided(LOOP)
     assert (
         event.verdict == "accepted"
-        and event.facts["emitter"] == kernel.emitter == "block-loop"
+        and event.facts["emitter"] == kernel.emitter == "persistent-kernel"
         and kernel.launch.blocks == 1
     )
     for text, control, code in (
@@ -361,7 +361,7 @@ def test_why_a_loop_is_no_kernel_is_told():
             PassControl(),
             "not-one-block",
         ),
-        (LOOP, PassControl(forbid={"launch": [("w", "block-loop")]}), "forbidden-by-user"),
+        (LOOP, PassControl(forbid={"launch": [("w", "persistent-kernel")]}), "forbidden-by-user"),
     ):
         event, kernel = decided(text, control=control)
         assert event.verdict == "refused" and event.reason.code == code and kernel is None

@@ -204,7 +204,7 @@ def test_update_in_place_shares_its_parameter():
 
 def test_conditional_has_a_body_per_branch():
     thunk = next(t for t in compiled(BRANCHES).program.walk() if t.kind == "conditional")
-    assert len(thunk.bodies) == len(thunk.handed_over) == 2
+    assert len(thunk.bodies) == len(thunk.carried_copies) == 2
 
 
 def test_equal_kernels_are_written_once():

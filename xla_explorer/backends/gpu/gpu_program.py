@@ -19,8 +19,6 @@ from xla_explorer.backends.gpu.async_thunks import (
     start_of,
     wrapped_operation,
 )
-from xla_explorer.backends.gpu.block_loop import EMITTER as BLOCK_LOOP
-from xla_explorer.backends.gpu.block_loop import block_loop
 from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, KernelMath
 from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
@@ -34,6 +32,8 @@ from xla_explorer.backends.gpu.kernel_module import (
 )
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
+from xla_explorer.backends.gpu.persistent_kernel import EMITTER as PERSISTENT_KERNEL
+from xla_explorer.backends.gpu.persistent_kernel import persistent_kernel
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
@@ -240,7 +240,7 @@ class GpuProgramWriter:
             self.assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array
         ]
 
-    def _handed_over(
+    def _carried_copies(
         self, source: HloInstruction, target: HloInstruction
     ) -> tuple[tuple[BufferSlice, BufferSlice], ...]:
         pairs = zip(self._leaves(source), self._leaves(target), strict=True)
@@ -253,10 +253,10 @@ class GpuProgramWriter:
             left_out = wanted_by_the_condition_alone(i) if trips is not None else frozenset()
             bodies = (self._computation(condition), self._computation(body, left_out))
             before = [
-                Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)
+                Thunk("copy", i, arguments=pair) for pair in self._carried_copies(i.operands[0], i)
             ]
             predicate = self.assignment.slice_of(condition.root)
-            after = self._handed_over(body.root, i)
+            after = self._carried_copies(body.root, i)
             if trips is not None and not bodies[1] and not after:
                 return before
             return [
@@ -266,7 +266,7 @@ class GpuProgramWriter:
                 ),
             ]
         branches = tuple([self._computation(c) for c in i.called])
-        handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
+        carried_copies = tuple([self._carried_copies(c.root, i) for c in i.called])
         if i.opcode.name == "conditional":
             return [
                 Thunk(
@@ -275,21 +275,23 @@ class GpuProgramWriter:
                     None,
                     (self.assignment.slice_of(i.operands[0]),),
                     branches,
-                    handed_over,
+                    carried_copies,
                 )
             ]
-        return [Thunk("call", i, None, (), branches, handed_over)]
+        return [Thunk("call", i, None, (), branches, carried_copies)]
 
     def _in_one_block(self, loop: Thunk) -> Thunk:
         """Return the loop with a persistent single-block kernel, if possible (NVIDIA's GPUs)."""
         if not isinstance(self.kernels.architecture, GpuArchitecture):
             return loop
         i = loop.instruction
-        found = self._overrides(i).why_not(i, BLOCK_LOOP) or block_loop(loop)
+        found = self._overrides(i).why_not(i, PERSISTENT_KERNEL) or persistent_kernel(loop)
         if isinstance(found, Reason):
-            self.emitted.append((i, EmittedKernels((), "launches", refused=((BLOCK_LOOP, found),))))
+            self.emitted.append(
+                (i, EmittedKernels((), "launches", refused=((PERSISTENT_KERNEL, found),)))
+            )
             return loop
-        self.emitted.append((i, EmittedKernels((found.kernel,), BLOCK_LOOP)))
+        self.emitted.append((i, EmittedKernels((found.kernel,), PERSISTENT_KERNEL)))
         kernel = self.kernels.add(
             i.name,
             i.id,

@@ -41,11 +41,11 @@ class Thunk(NamedTuple):
     arguments: memory of each kernel parameter; source and target of a copy; the predicate or branch
     index of control flow; leaves of all operands, then of the result, of a library call or the
     evaluator.
-    handed_over: (source, target) slices to copy after a body, if they differ; one tuple per body.
+    carried_copies: (source, target) slices to copy after a body, if they differ; one tuple per body.
     reason: against a better strategy: a library, or a kernel.
     stream: of the work; 0 is the main one. waits: streams whose earlier work it waits for.
     trips: of a `while`, its known trip count, if the condition need not run.
-    kernel: of a `while`, the whole loop (see `block_loop`), with the predicate and more as
+    kernel: of a `while`, the whole loop (see `persistent_kernel`), with the predicate and more as
     arguments.
     """
 
@@ -54,7 +54,7 @@ class Thunk(NamedTuple):
     kernel: GpuKernel | None = None
     arguments: tuple[BufferSlice, ...] = ()
     bodies: tuple[tuple[Thunk, ...], ...] = ()
-    handed_over: tuple[tuple[tuple[BufferSlice, BufferSlice], ...], ...] = ()
+    carried_copies: tuple[tuple[tuple[BufferSlice, BufferSlice], ...], ...] = ()
     reason: Reason | None = None
     call: LibraryCall | None = None
     stream: int = 0
@@ -75,7 +75,7 @@ def node_count(thunks: Sequence[Thunk]) -> int:
     for thunk in thunks:
         inside = [
             node_count(body) + len(pairs)
-            for body, pairs in zip(thunk.bodies, thunk.handed_over, strict=True)
+            for body, pairs in zip(thunk.bodies, thunk.carried_copies, strict=True)
         ]
         if thunk.kernel is not None:
             count += 1
@@ -107,7 +107,7 @@ def trips_at_once(loop: Thunk) -> int:
     It is the trip count itself for a fully unrolled loop.
     """
     assert loop.trips is not None
-    nodes = max(node_count(loop.bodies[1]) + len(loop.handed_over[1]), 1)
+    nodes = max(node_count(loop.bodies[1]) + len(loop.carried_copies[1]), 1)
     return (
         loop.trips
         if loop.trips * nodes <= WRITTEN_OUT_NODES

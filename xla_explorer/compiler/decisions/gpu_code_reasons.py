@@ -16,8 +16,8 @@ LAUNCH = table(
             "leave it out of force=",
         ),
         "not-one-block": (
-            "a loop is one kernel only where everything in it has few threads, which do not wait for each other",
-            "%while: add_fusion (%add_fusion) is not up to 512 independent threads",
+            "a loop is one persistent kernel only if one block can run all of its steps without barriers in them",
+            "%while: add_fusion (%add_fusion) needs more than 512 threads, a barrier or another stream",
             "nothing to do: its kernels are launched one by one, in a graph",
         ),
         # products

@@ -78,7 +78,7 @@ class GpuRun:
         self._counters: dict[int, DeviceMemory] = {}  # by loop, of recorded ones
         self._aside: dict[
             tuple[int, int], DeviceMemory
-        ] = {}  # by thunk and number of what is handed over
+        ] = {}  # by thunk and number of the carried copy
         self._last = "the upload of arguments"
         self._actions: dict[str, Callable[[Thunk], None]] = {
             "kernel": self._kernel,
@@ -258,12 +258,12 @@ class GpuRun:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
         return self.memory.fetch(next(places), shape) if shape.is_array else None
 
-    def _hand_over(self, thunk: Thunk, body: int) -> None:
+    def _copy_carried(self, thunk: Thunk, body: int) -> None:
         """Results of a body to where they are looked for.
 
         By way of other memory where that would overwrite what is still to be read.
         """
-        pairs = thunk.handed_over[body]
+        pairs = thunk.carried_copies[body]
         aside: list[tuple[DeviceMemory, BufferSlice]] = []
         for number, (source, target) in enumerate(pairs):
             if any(target.overlaps(later) for later, _ in pairs[number + 1 :]):
@@ -323,9 +323,9 @@ class GpuRun:
             self._body(thunk, 1)
 
     def _body(self, thunk: Thunk, number: int) -> None:
-        """One of the computations inside, and what it hands over."""
+        """Run one of the computations inside, then its carried copies."""
         self._thunks(thunk.bodies[number])
-        self._hand_over(thunk, number)
+        self._copy_carried(thunk, number)
 
     def _within(self, action: Callable[..., None], *arguments: Any) -> None:
         """Something inside of a loop or a branch that is being recorded."""
@@ -400,5 +400,5 @@ class GpuRun:
             elif thunk.kind == "while" and id(thunk) not in self._counters:
                 self._counters[id(thunk)] = self.executor.allocate(8)
             for number in range(len(thunk.bodies)):
-                self._hand_over(thunk, number)
+                self._copy_carried(thunk, number)
         self.executor.synchronize()

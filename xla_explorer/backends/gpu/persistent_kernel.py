@@ -18,7 +18,7 @@ from xla_explorer.compiler.buffers import BufferSlice
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.foundation.reason import Reason, refuse
 
-EMITTER = "block-loop"
+EMITTER = "persistent-kernel"
 _CALLED = frozenset(
     {"loop", "vector-loop"}
 )  # emitters whose kernels have no barrier, which all threads would have to reach
@@ -28,12 +28,11 @@ _COPIED_AT_ONCE = 8  # elements of a thread
 _THREAD, _BARRIER = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "void @llvm.nvvm.barrier0()"
 
 
-class BlockLoop(NamedTuple):
-    """A loop as one kernel.
+class PersistentKernel(NamedTuple):
+    """A loop as one persistent kernel.
 
-    places: memory of its parameters; the first is
-    the condition's result. may_overlap: memory of a parameter may be written by another thread, or
-    through another parameter.
+    places: memory of its parameters; the first is the condition's result. may_overlap: memory of a
+    parameter may be written by another thread, or through another parameter.
     """
 
     kernel: GpuKernel
@@ -41,33 +40,35 @@ class BlockLoop(NamedTuple):
     may_overlap: bool
 
 
-def block_loop(loop: Thunk) -> BlockLoop | Reason:
+def persistent_kernel(loop: Thunk) -> PersistentKernel | Reason:
     """Return the kernel of a `while`, or the reason against one."""
     name = loop.instruction.name
-    copies = [Thunk("copy", loop.instruction, arguments=pair) for pair in loop.handed_over[1]]
+    copies = [Thunk("copy", loop.instruction, arguments=pair) for pair in loop.carried_copies[1]]
     condition = () if loop.trips is not None else loop.bodies[0]
     steps = (*condition, *loop.bodies[1], *copies)
     if not loop.bodies[1] or len(steps) > _MOST_STEPS:
         return refuse(
             "not-one-block",
-            f"%{name} has {len(steps)} steps a trip, 1 to {_MOST_STEPS} are one kernel",
+            f"%{name} has {len(steps)} steps an iteration, a kernel has 1 to {_MOST_STEPS}",
             steps=len(steps),
         )
     for step in steps:
         if not _is_one_block(step) or step.stream or step.waits:
             what = step.kernel.name if step.kernel is not None else step.kind
-            text = f"%{name}: {what} (%{step.instruction.name}) is not up to {_MOST_THREADS} independent threads"
+            text = f"%{name}: {what} (%{step.instruction.name}) needs more than {_MOST_THREADS} threads, a barrier or another stream"
             return refuse("not-one-block", text, step=what)
     if any(
         target.overlaps(later)
-        for k, (_, target) in enumerate(loop.handed_over[1])
-        for later, _ in loop.handed_over[1][k + 1 :]
+        for k, (_, target) in enumerate(loop.carried_copies[1])
+        for later, _ in loop.carried_copies[1][k + 1 :]
     ):
-        return refuse("not-one-block", f"%{name} hands over what it would overwrite")
+        text = f"%{name} permutes its state: an earlier copy would overwrite what a later one reads"
+        return refuse("not-one-block", text)
     block = max([_threads(step.kernel) for step in steps if step.kernel is not None], default=32)
     if any(-(-_units(step)[0] // block) > _COPIED_AT_ONCE for step in steps if step.kind == "copy"):
         return refuse(
-            "not-one-block", f"%{name} copies more of its state than {block} threads do at once"
+            "not-one-block",
+            f"%{name} copies more than {_COPIED_AT_ONCE} elements of its state per thread",
         )
     writer = _Writer(loop.instruction.id, block, loop.arguments[0])
     writer.write(condition, (*loop.bodies[1], *copies), loop.trips)
@@ -85,11 +86,11 @@ def block_loop(loop: Thunk) -> BlockLoop | Reason:
         (),
         block,
     )
-    why = f"one block for the {len(steps)} steps of a trip of %{name}, one after the other"
+    why = f"one block runs the {len(steps)} steps of an iteration of %{name} in order"
     overlap = any(
         a.overlaps(b) for k, a in enumerate(writer.places) for b in writer.places[k + 1 :]
     )
-    return BlockLoop(
+    return PersistentKernel(
         GpuKernel(kernel, LaunchDimensions(1, block, block, why), emitter=EMITTER, inside=inside),
         tuple(writer.places),
         block > 1 or overlap,
@@ -139,15 +140,15 @@ class _Writer:
         The condition's steps and its test, or a counter, then the body's steps.
         """
         self._line(f"%thread = call {_THREAD}")
-        self._line("br label %ask")
-        self.lines.append("ask:")
+        self._line("br label %check")
+        self.lines.append("check:")
         if trips is not None:
             self._line("%trip = phi i64 [ 0, %entry ], [ %trips, %next ]")
             self._line(f"%more = icmp ult i64 %trip, {trips}")
         else:
             self._steps(condition)
-            self._line("%answer = load i8, ptr addrspace(1) %a0, align 1")
-            self._line("%more = icmp ne i8 %answer, 0")
+            self._line("%predicate = load i8, ptr addrspace(1) %a0, align 1")
+            self._line("%more = icmp ne i8 %predicate, 0")
         self._line("br i1 %more, label %trip.begin, label %done")
         self.lines.append("trip.begin:")
         self._steps(body)
@@ -155,7 +156,7 @@ class _Writer:
         self.lines.append("next:")
         if trips is not None:
             self._line("%trips = add i64 %trip, 1")
-        self._line("br label %ask")
+        self._line("br label %check")
         self.lines.append("done:")
         self._line("ret void")
 
