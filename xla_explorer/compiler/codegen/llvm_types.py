@@ -17,7 +17,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.ir.builder import Builder, literal
 from xla_explorer.compiler.codegen.ir.types import Type
-from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar, Value
+from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, ScalarLike, Value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
@@ -75,7 +75,7 @@ def stored_type(element_type: PrimitiveType) -> Type:
     return held if t == held.scalar else Type(t)
 
 
-def scalar_of(w: Builder, given: Given, element_type: PrimitiveType) -> Scalar:
+def scalar_of(w: Builder, given: ScalarLike, element_type: PrimitiveType) -> Scalar:
     """An element of the type from what older writers have: names or constants."""
     if isinstance(given, (Value, Complex)):
         return given

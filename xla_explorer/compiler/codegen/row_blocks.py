@@ -18,7 +18,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import Choose, For, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, SelectRegion
 from xla_explorer.compiler.codegen.nest.policies.base import accesses, chain_of, collapses
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression
@@ -88,7 +88,7 @@ def row_kernel(i: HloInstruction) -> RowKernel | None:
     """How such a kernel runs along rows; None where that is not known."""
     nest = nest_of(i)
     outermost = (
-        [s for s in nest.body if isinstance(s, For | Reduce | Choose)]
+        [s for s in nest.body if isinstance(s, For | Reduce | SelectRegion)]
         if isinstance(nest, LoopNest)
         else []
     )

@@ -60,7 +60,7 @@ def test_rows(result, kind, dtype):
         [[2], [0], [-1], [2], [5], [6], [2]], np.int32
     )  # the third and the sixth miss; three meet
     nest = checked(module(kind, result, "6,5", "7,1", "7,5", ROWS), x, i, u)
-    assert ("choose : pred" in nest_text(nest)) is (
+    assert ("select-region : pred" in nest_text(nest)) is (
         result in ("", "subtract(b, a)")
     )  # without an identity element
 

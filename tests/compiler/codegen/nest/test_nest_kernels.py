@@ -12,7 +12,7 @@ from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.ir import Choose, Load, Store, walk
+from xla_explorer.compiler.codegen.nest.ir import Load, SelectRegion, Store, walk
 from xla_explorer.compiler.codegen.nest.policies import elementwise
 from xla_explorer.compiler.codegen.nest.policies.base import NEVER, Plan, Tuning
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
@@ -105,7 +105,7 @@ def test_an_element_of_many_pieces_is_not_read_from_all_of_them(
     session = xe.compile(text, threads=1, cache=False)
     np.testing.assert_array_equal(session.run_flat(given)[0], np.concatenate(given))
     (kernel,) = session.loops()
-    cases = [len(s.cases) for s, _ in walk(kernel.nest.body) if isinstance(s, Choose)]
+    cases = [len(s.cases) for s, _ in walk(kernel.nest.body) if isinstance(s, SelectRegion)]
     assert max(cases, default=0) <= left and bool(cases) == bool(left)
 
 

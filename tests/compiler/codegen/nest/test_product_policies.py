@@ -137,7 +137,7 @@ def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns
     """Each piece of the columns reads the whole left operand, so 31 must not be 16, 8, 4, 2 and 1."""
     nest = nest_of(_dot("64,33", f"{columns},33", f"64,{columns}", RIGHT_TURNED))
     assert isinstance(nest, LoopNest)
-    schedule = product_policy(nest, replace(tuning_of(CPU), covers=False))
+    schedule = product_policy(nest, replace(tuning_of(CPU), overlaps_tails=False))
     assert isinstance(schedule, Schedule) and len(re.findall(r"cut\{j", str(schedule))) == cuts
     assert not why_not_well_formed(schedule.nest)
     a, b = [

@@ -47,7 +47,7 @@ def _unary(opcode: str, shape: str) -> LoopNest:
 )
 def test_few_calls_of_functions_are_one_copy(shape: str, wanted: str) -> None:
     """A result that lies where its operand does may not be done twice; functions, and again functions of the rest, were twice the code."""
-    made = elementwise_policy(_unary("tanh", shape), replace(tuning_of(CPU), covers=False))
+    made = elementwise_policy(_unary("tanh", shape), replace(tuning_of(CPU), overlaps_tails=False))
     assert (
         isinstance(made, Schedule)
         and str(made).startswith(wanted)

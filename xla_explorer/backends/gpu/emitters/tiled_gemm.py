@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     TYPES,
     BlockPlace,
@@ -20,10 +19,11 @@ from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     ServedConvolution,
     block_place,
     implicit_matrices,
+    index_arithmetic_for,
     loop_us,
     served_convolution,
-    words_for,
 )
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Axis, ImplicitMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     CHUNK,
@@ -45,12 +45,12 @@ from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     plan_tiles,
 )
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
-from xla_explorer.backends.gpu.emitters.index_words import Words
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     KernelDescriptor,
     OperationDescriptor,
     fresh_context,
 )
+from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -137,7 +137,7 @@ def plan_tensor_core_convolution(
     first = BlockPlace(
         0, 0, [0] * len(geometry.spatial), 0, 0
     )  # a block, only to inspect the layout of its matrices
-    sides = implicit_matrices(Words(FunctionWriter(), 0), geometry, first)
+    sides = implicit_matrices(NarrowIndexArithmetic(FunctionWriter(), 0), geometry, first)
     share = _UNCOALESCED_SHARE if any(side.width(CHUNK) < CHUNK for side in sides) else 1.0
     one_phase, kind = (
         math.prod(geometry.phases) == 1,
@@ -168,26 +168,26 @@ def write_tiled_gemm(
 ) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
-    block, words, parts = (
+    block, indices, parts = (
         Block(context, tiles.threads),
-        words_for(product.dot, context),
+        index_arithmetic_for(product.dot, context),
         tiles.parts,
     )
     kernel: SimtGemmKernel | TensorCoreKernel
     if simt := isinstance(tiles, SimtGemmPlan):
-        kernel = SimtGemmKernel(context, block, words, tiles)
+        kernel = SimtGemmKernel(context, block, indices, tiles)
     else:
         if isinstance(
             matrices, Matrices
         ):  # LLVM folds constants into addresses without sign extension
-            words = Words(context.writer, 2**31)
-        kernel = TensorCoreKernel(context, block, words, tiles)
-    number, arrays = words.of(block.number), [context.arrays[o] for o in product.dot.operands]
+            indices = NarrowIndexArithmetic(context.writer, 2**31)
+        kernel = TensorCoreKernel(context, block, indices, tiles)
+    number, arrays = indices.of(block.number), [context.arrays[o] for o in product.dot.operands]
 
     def matrix(operand: Operand, kept: int, reduced: int) -> ImplicitMatrix:
-        base = words.linear(batch, operand.batch)
+        base = indices.linear(batch, operand.batch)
         return ImplicitMatrix(
-            words,
+            indices,
             [Axis(kept, operand.kept)],
             [Axis(reduced, operand.reduced)],
             base,
@@ -199,13 +199,18 @@ def write_tiled_gemm(
         if isinstance(matrices, ConvolutionProduct):
             phases = list(phases) or [0] * len(matrices.spatial)
             return ConvolutionStore(
-                context, block, product, matrices, words_for(product.dot, context), phases
+                context,
+                block,
+                product,
+                matrices,
+                index_arithmetic_for(product.dot, context),
+                phases,
             )
         return ResultStore(context, block, product, matrices.m, matrices.n)
 
     if isinstance(matrices, ConvolutionProduct):
-        place = block_place(words, number, matrices, tiles.tile, parts.number)
-        sides = list(zip(implicit_matrices(words, matrices, place), arrays, strict=True))[
+        place = block_place(indices, number, matrices, tiles.tile, parts.number)
+        sides = list(zip(implicit_matrices(indices, matrices, place), arrays, strict=True))[
             :: -1 if matrices.features_are_rows else 1
         ]
         batch, row, column, split = [place.group], place.row, place.column, place.split
@@ -217,10 +222,10 @@ def write_tiled_gemm(
             -(-matrices.n // tiles.tile[1]),
             parts.number,
         ]
-        *batch, tile_row, tile_column, split = words.unravel(number, extents)
+        *batch, tile_row, tile_column, split = indices.unravel(number, extents)
         if not simt:  # the remainders bound the values for LLVM
             tile_row, tile_column, split = [
-                words.mod(*x)
+                indices.mod(*x)
                 for x in zip((tile_row, tile_column, split), extents[-3:], strict=True)
             ]
         store = store_of(context, block)
@@ -229,9 +234,11 @@ def write_tiled_gemm(
             matrix(matrices.right, matrices.n, matrices.k),
         )
         sides = list(zip(found, arrays, strict=True))
-        row, column = words.mul(tile_row, tiles.tile[0]), words.mul(tile_column, tiles.tile[1])
-    directed(store, matrices.sums, parts, slots, [words.wide(x) for x in batch], words.wide(split))
-    kernel.multiply(sides[0], sides[1], row, column, words.mul(split, parts.each), store)
+        row, column = indices.mul(tile_row, tiles.tile[0]), indices.mul(tile_column, tiles.tile[1])
+    directed(
+        store, matrices.sums, parts, slots, [indices.wide(x) for x in batch], indices.wide(split)
+    )
+    kernel.multiply(sides[0], sides[1], row, column, indices.mul(split, parts.each), store)
     first = KernelDescriptor(context, launch, block.shared_bytes, many_registers=simt)
     name = f"{'simt' if simt else 'tensor-core'}-{product.dot.opcode.name}"
     return product_kernels(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
 from xla_explorer.compiler.codegen.elemental.registry import (
     ElementalOperation,
-    Given,
     Scalar,
+    ScalarLike,
     emits_elementwise,
 )
 from xla_explorer.compiler.codegen.ir.builder import Builder
@@ -66,7 +66,7 @@ def binary(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
 
 
 def binary_value(
-    w: Builder, name: str, element_type: PrimitiveType, left: Given, right: Given
+    w: Builder, name: str, element_type: PrimitiveType, left: ScalarLike, right: ScalarLike
 ) -> Scalar:
     """A binary operation by opcode name on two values of the element type."""
     if isinstance(left, Value) and isinstance(right, Value):
@@ -196,7 +196,11 @@ def bit_count(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scal
 
 
 def select_value(
-    w: Builder, condition: Given, element_type: PrimitiveType, then: Given, otherwise: Given
+    w: Builder,
+    condition: ScalarLike,
+    element_type: PrimitiveType,
+    then: ScalarLike,
+    otherwise: ScalarLike,
 ) -> Scalar:
     """Condition ? then : otherwise, complex values part by part."""
     choice = w.named(condition, I1)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.elemental.registry import (
     ElementalOperation,
-    Given,
     Scalar,
+    ScalarLike,
     emits_elementwise,
     emits_indexed,
 )
@@ -28,7 +28,9 @@ def convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar
     return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
 
 
-def convert_value(w: Builder, given: Given, source: PrimitiveType, target: PrimitiveType) -> Scalar:
+def convert_value(
+    w: Builder, given: ScalarLike, source: PrimitiveType, target: PrimitiveType
+) -> Scalar:
     """One value from a primitive type to another."""
     value = scalar_of(w, given, source)
     if source is target:

@@ -60,12 +60,12 @@ def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
         e,
         i,
         [read for read in reads if not read.addressing],
-        Words(e, dict(zip(axes, index, strict=True))),
+        IndexLowering(e, dict(zip(axes, index, strict=True))),
     )
 
 
-class Words:
-    """Index expressions as words; each atom is computed once, where it is asked for first: before every choice that depends on it."""
+class IndexLowering:
+    """Index expressions as indices; each atom is computed once, where it is asked for first: before every choice that depends on it."""
 
     def __init__(self, e: ElementalEmitter, known: dict[Atom, Word]) -> None:
         self.e, self.known = e, known
@@ -103,16 +103,18 @@ class Words:
         )
 
 
-def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words: Words) -> Scalar:
+def _first_read(
+    e: ElementalEmitter, i: HloInstruction, reads: list[Read], indices: IndexLowering
+) -> Scalar:
     read, *others = reads
-    operand, place = i.operands[read.operand], tuple([words(x) for x in read.place])
+    operand, place = i.operands[read.operand], tuple([indices(x) for x in read.place])
     inside: str | None = None
     for guard in read.guards if others else ():
-        x = words(guard.expression)
+        x = indices(guard.expression)
         if isinstance(x, int):
             if 0 <= x < guard.bound:
                 continue
-            return _first_read(e, i, others, words)
+            return _first_read(e, i, others, indices)
         fits = e.writer.test("ult", x, guard.bound)
         inside = fits if inside is None else e.writer.operation("and", inside, fits, "i1")
     if inside is None:
@@ -120,7 +122,10 @@ def _first_read(e: ElementalEmitter, i: HloInstruction, reads: list[Read], words
     if not others[0].place:
         e.element(i.operands[others[0].operand], ())  # of a padding value, all choices share one
     return e.choose(
-        inside, i.shape, lambda: e.element(operand, place), lambda: _first_read(e, i, others, words)
+        inside,
+        i.shape,
+        lambda: e.element(operand, place),
+        lambda: _first_read(e, i, others, indices),
     )
 
 

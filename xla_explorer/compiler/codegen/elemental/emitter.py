@@ -15,8 +15,8 @@ from xla_explorer.compiler.codegen.elemental.registry import (
     ELEMENTWISE_EMITTERS,
     INDEXED_EMITTERS,
     Complex,
-    Given,
     Scalar,
+    ScalarLike,
 )
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
@@ -39,7 +39,7 @@ from xla_explorer.hlo.shape import Shape
 
 Position = "str | int"
 IndexTuple = tuple["str | int", ...]
-Source = Callable[[IndexTuple], Given]
+Source = Callable[[IndexTuple], ScalarLike]
 
 
 class CodegenError(XlaExplorerError):
@@ -88,11 +88,11 @@ class ArrayInMemory:
             w, w.load(self._address(w, t, offset), t, element_type.bytes, tail), element_type
         )
 
-    def store(self, w: FunctionWriter, index: IndexTuple, value: Given) -> None:
+    def store(self, w: FunctionWriter, index: IndexTuple, value: ScalarLike) -> None:
         """Store the element at the index."""
         self.store_linear(w, w.linear(index, self.shape.strides), value)
 
-    def store_linear(self, w: FunctionWriter, offset: str | int, value: Given) -> None:
+    def store_linear(self, w: FunctionWriter, offset: str | int, value: ScalarLike) -> None:
         """Store the element at a linear offset (in elements)."""
         element_type = self.shape.element_type
         t, scalar = stored_type(element_type), scalar_of(w, value, element_type)
@@ -201,13 +201,13 @@ class ElementalEmitter:
 
     # -- small computations called with scalars (reducers, comparators, map) -----------------------
     def inline_scalar_computation(
-        self, computation: HloComputation, arguments: Sequence[Given]
+        self, computation: HloComputation, arguments: Sequence[ScalarLike]
     ) -> list[Scalar]:
         """The results (one per root tuple element) of a computation over scalars, inlined here."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
 
-        def always(value: Given) -> Callable[[IndexTuple], Given]:
+        def always(value: ScalarLike) -> Callable[[IndexTuple], ScalarLike]:
             return lambda _index: value
 
         inner = ElementalEmitter(self.writer, {p: always(v) for p, v in values.items()})
@@ -218,7 +218,7 @@ class ElementalEmitter:
     def combine(
         self,
         computation: HloComputation,
-        arguments: Sequence[Given],
+        arguments: Sequence[ScalarLike],
         types: Sequence[PrimitiveType],
     ) -> list[Scalar]:
         """`inline_scalar_computation` for arguments of the given types: the parameters may have another precision."""
@@ -242,7 +242,7 @@ class ElementalEmitter:
     # -- branches ----------------------------------------------------------------------------------
     def choose(
         self,
-        condition: Given,
+        condition: ScalarLike,
         shape: Shape,
         then: Callable[[], Scalar],
         otherwise: Callable[[], Scalar],

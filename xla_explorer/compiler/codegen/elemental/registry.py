@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xla_explorer.compiler.codegen.ir.builder import Builder
-from xla_explorer.compiler.codegen.ir.values import Complex, Given, Scalar
+from xla_explorer.compiler.codegen.ir.values import Complex, Scalar, ScalarLike
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
@@ -23,8 +23,8 @@ __all__ = [
     "INDEXED_EMITTERS",
     "Complex",
     "ElementalOperation",
-    "Given",
     "Scalar",
+    "ScalarLike",
     "elemental_opcodes",
     "emits_elementwise",
     "emits_indexed",

@@ -177,6 +177,5 @@ class Complex(NamedTuple):
 
 
 Scalar = Value | Complex  # an element of an array
-Given = (
-    Scalar | str | tuple[str, str]
-)  # the same as older writers have it: names or constants, whose type the caller knows
+# A scalar, or the LLVM names or constants of its parts: the caller knows their type.
+ScalarLike = Scalar | str | tuple[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
 from xla_explorer.compiler.codegen.ir.builder import Builder
 from xla_explorer.compiler.codegen.ir.types import PTR
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -40,7 +40,7 @@ class Elements:
         loaded = [self.w.load(self._address(part, at), self.t, changes=True) for part in self.parts]
         return element_of([from_memory(self.w, value, self.element_type) for value in loaded])
 
-    def store(self, at: Value | str | int | None, value: Given) -> None:
+    def store(self, at: Value | str | int | None, value: ScalarLike) -> None:
         """Set the element at a position; None: the only one."""
         for address, part in zip(
             self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True
@@ -69,7 +69,7 @@ class Accumulators:
         """The accumulators (of position `at` in the row)."""
         return [one.load(at if self.row else None) for one in self.elements]
 
-    def store(self, values: Sequence[Given], at: str | int = 0) -> None:
+    def store(self, values: Sequence[ScalarLike], at: str | int = 0) -> None:
         """Set the accumulators."""
         for one, value in zip(self.elements, values, strict=True):
             one.store(at if self.row else None, value)

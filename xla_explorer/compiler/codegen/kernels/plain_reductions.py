@@ -8,13 +8,13 @@ from contextlib import ExitStack, contextmanager
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
-from xla_explorer.compiler.codegen.elemental.data_movement import Words
+from xla_explorer.compiler.codegen.elemental.data_movement import IndexLowering
 from xla_explorer.compiler.codegen.elemental.emitter import (
     CodegenError,
     ElementalEmitter,
     IndexTuple,
 )
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -78,7 +78,7 @@ class _Reduction:
         self.given, self.sums = given, Accumulators(context, types)
         self.types: list[PrimitiveType] = types
 
-    def element(self, known: dict[Atom, Word]) -> list[Given]:
+    def element(self, known: dict[Atom, Word]) -> list[ScalarLike]:
         """The results for one place."""
         if self.is_product:
             self.sums.store([scalar_constant(0, self.types[0])])
@@ -90,9 +90,9 @@ class _Reduction:
                     for x, t, k in zip(values, self.given, self.types, strict=True)
                 ]
             )
-        with self.steps(known) as words:
+        with self.steps(known) as indices:
             values = [
-                self.e.element(self.root.operands[r.operand], self.place(words, r))
+                self.e.element(self.root.operands[r.operand], self.place(indices, r))
                 for r in self.inputs
             ]
             self.sums.store(self.combined(values))
@@ -103,26 +103,26 @@ class _Reduction:
             self.through(x, (k, t)) for x, t, k in zip(found, self.given, self.types, strict=True)
         ]
 
-    def place(self, words: Words, read: Read) -> IndexTuple:
-        return tuple([words(x) for x in read.place])
+    def place(self, indices: IndexLowering, read: Read) -> IndexTuple:
+        return tuple([indices(x) for x in read.place])
 
     @contextmanager
-    def steps(self, known: dict[Atom, Word]) -> Iterator[Words]:
+    def steps(self, known: dict[Atom, Word]) -> Iterator[IndexLowering]:
         """The loops over what is combined, where the guards hold."""
         w = self.context.writer
         with ExitStack() as loops:
             for axis in self.inputs[0].over:
                 known = {**known, axis: loops.enter_context(w.loop(axis.extent, stem="combine"))}
-            words = Words(self.e, known)
+            indices = IndexLowering(self.e, known)
             inside = []
             for guard in self.inputs[0].guards:
-                x = words(guard.expression)
+                x = indices(guard.expression)
                 inside.append(w.test("ult", x, guard.bound))
             loops.enter_context(w.where(*inside))
             loops.enter_context(self.e.scope())
-            yield words
+            yield indices
 
-    def combined(self, values: Sequence[Given]) -> list[Scalar]:
+    def combined(self, values: Sequence[ScalarLike]) -> list[Scalar]:
         """The sums with one more element in them."""
         w = self.context.writer
         if self.is_product:
@@ -144,7 +144,7 @@ class _Reduction:
             ]
         return self.e.inline_scalar_computation(self.root.to_apply, [*self.sums.load(), *values])
 
-    def through(self, value: Given, types: Sequence[PrimitiveType]) -> Given:
+    def through(self, value: ScalarLike, types: Sequence[PrimitiveType]) -> ScalarLike:
         """A value of the first of some types, converted to each of the others in turn."""
         for source, target in itertools.pairwise(types):
             if source is not target:

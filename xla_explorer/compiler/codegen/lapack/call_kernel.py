@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.ir.values import Complex, Given
+from xla_explorer.compiler.codegen.ir.values import Complex, ScalarLike
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.lapack.routines import (
     Argument,
@@ -187,7 +187,7 @@ class _LapackKernel:
                 else:
                     array.store(self.w, (*batch, *index), view.load(self.w, index))
 
-    def _fill(self, result: int, batch: Index, value: Given) -> None:
+    def _fill(self, result: int, batch: Index, value: ScalarLike) -> None:
         output = self.context.outputs[result]
         own = output.shape.dimensions[len(batch) :]
         if 0 not in own:

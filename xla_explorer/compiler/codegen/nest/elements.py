@@ -232,7 +232,7 @@ class Memory:
             [self.b.shuffle(part, part, range(part.type.lanes)[::-1]) for part in parts_of(x)]
         )
 
-    def load_words(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
+    def load_packed_pairs(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
         """Words of 32 bits, of two elements each."""
         emit = self.b.emit_here if self.written else self.b.emit
         return emit("load", I32.of_lanes(lanes), (pointer,), f", align {self.alignment}")

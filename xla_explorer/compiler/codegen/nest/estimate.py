@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
     BoundAxis,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -25,6 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     Store,
     axes_of,
@@ -271,7 +271,7 @@ def _operands(s: Statement) -> tuple[int, ...]:
         return s.operands
     if isinstance(s, Store):
         return (s.value,)
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         return tuple([case.value for case in s.cases])
     return s.initial if isinstance(s, Reduce) else ()
 
@@ -286,7 +286,7 @@ def _own_axes(s: Statement) -> frozenset[Axis]:
         return frozenset().union(*[x.axes for x in s.place])
     if isinstance(s, Iota):
         return s.index.axes
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         return frozenset().union(*[g.expression.axes for case in s.cases for g in case.guards])
     return frozenset()
 
@@ -338,6 +338,6 @@ def _effort(
         return _EFFORTS.get(s.opcode.name, PLAIN)
     return (
         InstructionCost(PLAIN.cycles * len(s.cases), PLAIN.latency)
-        if isinstance(s, Choose)
+        if isinstance(s, SelectRegion)
         else PLAIN
     )

@@ -27,7 +27,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
     Case,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -38,6 +37,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    SelectRegion,
     Store,
     ids_of,
 )
@@ -517,7 +517,7 @@ class PlainNest:
         else:  # one of the guards holds: the last needs no question
             cases[-1] = Case((), cases[-1].body, cases[-1].value)
         return self.put(
-            Choose(next(self.numbers), i.shape.element_type, tuple(cases), origin), depth
+            SelectRegion(next(self.numbers), i.shape.element_type, tuple(cases), origin), depth
         )
 
     # -- combining ---------------------------------------------------------------------------------

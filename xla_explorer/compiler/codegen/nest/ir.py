@@ -145,7 +145,7 @@ class Compute:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Case:
-    """What a `Choose` gives where all guards hold, and no case before."""
+    """What a `SelectRegion` gives where all guards hold, and no case before."""
 
     guards: tuple[Guard, ...]
     body: Body
@@ -153,7 +153,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Choose:
+class SelectRegion:
     """%id = the value of the first case whose guards hold; the last has none.
 
     Nothing is read for the others.
@@ -238,13 +238,13 @@ class For:
     ordered: bool = False
 
 
-Definition: TypeAlias = Load | Constant | Iota | Compute | Choose | Reduce
+Definition: TypeAlias = Load | Constant | Iota | Compute | SelectRegion | Reduce
 Statement: TypeAlias = Definition | Store | Allocate | For
 Body: TypeAlias = tuple[Statement, ...]
 Loop: TypeAlias = For | Reduce
 _LEAVES = frozenset({Load, Constant, Iota, Compute, Store})
 _WITH_BODIES = frozenset(
-    {For, Reduce, Choose}
+    {For, Reduce, SelectRegion}
 )  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
 
 
@@ -342,7 +342,7 @@ def uses_of(s: Statement) -> tuple[int, ...]:
         return (s.value, *_numbers_in(s.place))
     if isinstance(s, Load):
         return _numbers_in(s.place)
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         return (
             *[case.value for case in s.cases],
             *_numbers_in([g.expression for case in s.cases for g in case.guards]),
@@ -384,7 +384,7 @@ def bodies_of(s: Statement) -> tuple[Body, ...]:
     """The bodies inside a statement; that of a combiner, which no axis reaches, is not among them."""
     if isinstance(s, (For, Reduce)):
         return (s.body, s.each) if isinstance(s, Reduce) and s.each else (s.body,)
-    return tuple([case.body for case in s.cases]) if isinstance(s, Choose) else ()
+    return tuple([case.body for case in s.cases]) if isinstance(s, SelectRegion) else ()
 
 
 def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
@@ -398,7 +398,7 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
             change(s.body),
         )  # what follows first: it takes values of the body
         return s if body is s.body and each is s.each else replace(s, body=body, each=each)
-    if not isinstance(s, Choose):
+    if not isinstance(s, SelectRegion):
         return s
     bodies = [change(case.body) for case in s.cases]
     if all(case.body is body for case, body in zip(s.cases, bodies, strict=True)):
@@ -534,7 +534,7 @@ def with_axes_replaced(body: Body, values: Substitution) -> Body:
             )
         if isinstance(s, Iota):
             return replace(s, index=s.index.substitute(values), origin=o)
-        if isinstance(s, Choose):
+        if isinstance(s, SelectRegion):
             return replace(
                 s,
                 cases=tuple(

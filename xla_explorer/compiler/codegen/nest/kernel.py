@@ -14,10 +14,10 @@ from xla_explorer.compiler.codegen.nest.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
-    Choose,
     For,
     LoopNest,
     Reduce,
+    SelectRegion,
     Store,
 )
 from xla_explorer.compiler.codegen.nest.lower import Code, lower
@@ -26,7 +26,10 @@ from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.policies.products import product_policy
 from xla_explorer.compiler.codegen.nest.policies.scans import scan_policy
-from xla_explorer.compiler.codegen.nest.policies.windows import slides, window_policy
+from xla_explorer.compiler.codegen.nest.policies.windows import (
+    has_overlapping_windows,
+    window_policy,
+)
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -96,7 +99,9 @@ def nest_code(
         i, slots
     )  # the second time that a step is done, the operand would be the result
     tuning = (
-        replace(tuning_of(target, i), covers=not in_place) if own_vectors or tiles else LEFT_TO_LLVM
+        replace(tuning_of(target, i), overlaps_tails=not in_place)
+        if own_vectors or tiles
+        else LEFT_TO_LLVM
     )
     schedule = (
         Schedule(nest, nest).then(*directives)
@@ -182,7 +187,7 @@ def scheduled(
         if isinstance(made, Reason):
             made = (
                 window_policy(nest, tuning, parts)
-                if slides(nest)
+                if has_overlapping_windows(nest)
                 else product_policy(nest, tuning, parts)
             )
     except DirectiveRefused as refused:
@@ -192,7 +197,7 @@ def scheduled(
 
 def shares_are_rows(nest: LoopNest) -> bool:
     """Whether each share does as many steps of the one outermost loop."""
-    loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, Choose, Allocate))]
+    loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, SelectRegion, Allocate))]
     only = loops[0] if len(loops) == 1 else None
     return (
         isinstance(only, For)

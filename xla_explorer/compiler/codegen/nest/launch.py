@@ -14,10 +14,10 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     BoundAxis,
-    Choose,
     For,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     axes_of,
 )
@@ -120,7 +120,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
         ]
     if not crosses_threads(s):
         return []
-    if any(isinstance(x, Choose) for x in around):
+    if any(isinstance(x, SelectRegion) for x in around):
         return [
             refuse(
                 "threads-meet-in-a-case",

@@ -37,7 +37,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     AxisKind,
     Body,
-    Choose,
     Compute,
     Constant,
     For,
@@ -45,6 +44,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Space,
     Store,
 )
@@ -68,14 +68,14 @@ from xla_explorer.compiler.codegen.nest.lowering_checks import (
 )
 from xla_explorer.compiler.codegen.nest.register_layouts import (
     axis_along_memory,
-    in_words,
+    load_packed_pairs,
     load_square,
-    load_words,
     metadata_of,
+    packed_pair_axis,
+    packed_pairs_of,
     permuted,
     places_in_run,
     store_streamed,
-    words_of,
 )
 from xla_explorer.compiler.codegen.nest.scans.lowering import write_scan
 from xla_explorer.compiler.codegen.nest.verifier import denied_facts, facts_of
@@ -239,8 +239,8 @@ class Lowering(Indices):
                 write_scan(self, s) if s.each else write_reduce(self, s)
                 continue
             self.types[s.id] = s.element
-            if isinstance(s, Choose):
-                self.values[s.id] = self.choose(s)
+            if isinstance(s, SelectRegion):
+                self.values[s.id] = self.select_region(s)
             elif isinstance(s, Load) and s.is_prefetch:
                 self.prefetch(s)
             else:
@@ -265,9 +265,9 @@ class Lowering(Indices):
             rows = axis_along_memory(self.nest, s, self.vector, axes)
             if rows is not None:
                 return load_square(self, s, axes, rows)
-            pair = in_words(self.nest, s, self.vector, axes)
+            pair = packed_pair_axis(self.nest, s, self.vector, axes)
             if pair is not None and not self.guards:
-                return load_words(self, s, axes, pair)
+                return load_packed_pairs(self, s, axes, pair)
         if isinstance(s, Load):
             later = self.in_turn and not self.memory[s.array].written
             return UnrolledValue(
@@ -508,7 +508,7 @@ class Lowering(Indices):
             store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
             return
         pair = (
-            in_words(self.nest, s, self.vector, self.unrolled)
+            packed_pair_axis(self.nest, s, self.vector, self.unrolled)
             if self.vector is not None and not self.guards
             else None
         )
@@ -525,7 +525,9 @@ class Lowering(Indices):
                     for k in (0, 1)
                 ]
                 self.b.store(
-                    words_of(self.b, even, odd), self.address(array, offset, {**point, pair: 0}), 2
+                    packed_pairs_of(self.b, even, odd),
+                    self.address(array, offset, {**point, pair: 0}),
+                    2,
                 )
             return
         lanes_of_store = self.lanes if step else 1
@@ -566,7 +568,7 @@ class Lowering(Indices):
         with self.b.only_if(mask):
             memory.store(value, pointer, lanes)
 
-    def choose(self, s: Choose) -> UnrolledValue:
+    def select_region(self, s: SelectRegion) -> UnrolledValue:
         """All cases, each reading under its guards only, then one of them."""
         facts, denied = facts_of(tuple(self.guards)), 0
         for case in s.cases:
@@ -581,7 +583,7 @@ class Lowering(Indices):
             more = denied_facts(case.guards, facts)
             facts, denied = (*facts, *more), denied + len(more)
 
-        def choice(point: Point) -> Scalar:
+        def value_at(point: Point) -> Scalar:
             *others, last = s.cases
             value = self.values[last.value].at(point)
             for case in reversed(others):
@@ -598,4 +600,4 @@ class Lowering(Indices):
                 )
             return value
 
-        return UnrolledValue([a for a in self.unrolled if a in self.depends[s.id]], choice)
+        return UnrolledValue([a for a in self.unrolled if a in self.depends[s.id]], value_at)

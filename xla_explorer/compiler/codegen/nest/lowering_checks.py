@@ -11,7 +11,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
     Body,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -20,6 +19,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     Store,
     axes_of,
@@ -132,7 +132,7 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
         s.guards
         if isinstance(s, (For, Reduce))
         else [g for case in s.cases for g in case.guards]
-        if isinstance(s, Choose)
+        if isinstance(s, SelectRegion)
         else ()
     )
     return [g.expression for g in guards]
@@ -182,7 +182,7 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 found[s.id] = frozenset()
             elif isinstance(s, Iota):
                 found[s.id] = s.index.axes
-            elif isinstance(s, Choose):
+            elif isinstance(s, SelectRegion):
                 for case in s.cases:
                     visit(case.body)
                 guards = [g.expression.axes for case in s.cases for g in case.guards]

@@ -16,7 +16,6 @@ import numpy as np
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     BoundAxis,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -25,6 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     Store,
     axes_of,
@@ -161,7 +161,7 @@ class _Machine:
             else:
                 self.values[s.id] = self.computed(s)
 
-    def computed(self, s: Load | Constant | Iota | Compute | Choose) -> Numbers:
+    def computed(self, s: Load | Constant | Iota | Compute | SelectRegion) -> Numbers:
         if isinstance(s, Load):
             where, mask = self.element_at(s.array, s.place)
             data = self.memory[s.array]
@@ -174,8 +174,8 @@ class _Machine:
             return s.literal.array
         if isinstance(s, Iota):
             return convert(self.index(s.index), s.element)
-        if isinstance(s, Choose):
-            return self.choose(s)
+        if isinstance(s, SelectRegion):
+            return self.select_region(s)
         return _operation(s, [self.value(o) for o in s.operands], self.evaluator)
 
     def store(self, s: Store) -> None:
@@ -224,7 +224,7 @@ class _Machine:
         self.run(body)
         self.masks.pop()
 
-    def choose(self, s: Choose) -> Numbers:
+    def select_region(self, s: SelectRegion) -> Numbers:
         rest = np.asarray(True)
         found: Numbers | None = None
         for case in s.cases:

@@ -12,7 +12,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     BoundAxis,
     Case,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -22,6 +21,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    SelectRegion,
     Space,
     Statement,
     Store,
@@ -135,8 +135,8 @@ class _Parser:
         if m := _REDUCE.fullmatch(operation):
             return self.reduce(ids, elements, m, note)
         name, _, rest = operation.partition(" ")
-        if name == "choose":
-            return self.choose(ids[0], elements[0], note)
+        if name == "select-region":
+            return self.select_region(ids[0], elements[0], note)
         origin = self.origin(note)
         if name in ("load", "prefetch") and rest.endswith("]"):
             array, _, place = rest[1:-1].partition("[")
@@ -159,7 +159,7 @@ class _Parser:
             )
         raise self.error("expected an operation")
 
-    def choose(self, number: int, element: PrimitiveType, note: str) -> Choose:
+    def select_region(self, number: int, element: PrimitiveType, note: str) -> SelectRegion:
         cases: list[Case] = []
         while not cases or cases[-1].guards:
             line = self.take()
@@ -170,7 +170,7 @@ class _Parser:
             cases.append(Case(guards, body, self.given()[0]))
             self.expect("}")
         self.expect("}")
-        return Choose(number, element, tuple(cases), self.origin(note))
+        return SelectRegion(number, element, tuple(cases), self.origin(note))
 
     def reduce(
         self, ids: tuple[int, ...], elements: tuple[PrimitiveType, ...], m: re.Match[str], note: str

@@ -55,7 +55,7 @@ def axis_along_memory(
     )
 
 
-def in_words(
+def packed_pair_axis(
     nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
 ) -> Axis | None:
     """The unrolled axis of two steps whose elements of 16 bits share a word of 32, where lanes are such words: even and odd elements."""
@@ -67,14 +67,14 @@ def in_words(
     )
 
 
-def halves(b: Builder, words: Value[Integer]) -> list[Value]:
+def unpacked_pairs(b: Builder, words: Value[Integer]) -> list[Value]:
     """The even elements of words and the odd ones: as f32, whose upper half bf16 is, that takes a shift of these and a mask of those."""
     t = BF16_LANES.of_lanes(words.type.lanes)
     return [b.emit("trunc", t, (words,)), b.emit("trunc", t, (words >> 16,))]
 
 
-def words_of(b: Builder, even: Value, odd: Value) -> Value[Integer]:
-    """The reverse of `halves`."""
+def packed_pairs_of(b: Builder, even: Value, odd: Value) -> Value[Integer]:
+    """The reverse of `unpacked_pairs`."""
     low, high = [b.convert("zext", b.to_bits(x), "i32") for x in (even, odd)]
     return low | (high << 16)
 
@@ -139,7 +139,9 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
     return UnrolledValue(axes, copy)
 
 
-def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) -> UnrolledValue:
+def load_packed_pairs(
+    lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis
+) -> UnrolledValue:
     """A load of words of two elements each, which an unrolled axis counts."""
     array = lowering.nest.array(s.array)
     assert array is not None
@@ -149,8 +151,8 @@ def load_words(lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis) ->
         address = lowering.address(
             array, linearize(s.place, array.shape.strides), {**point, pair: 0}
         )
-        words = memory.load_words(address, lowering.lanes)
-        return halves(lowering.b, words)[point[pair]]
+        words = memory.load_packed_pairs(address, lowering.lanes)
+        return unpacked_pairs(lowering.b, words)[point[pair]]
 
     return UnrolledValue(axes, copy)
 

@@ -10,7 +10,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Body,
     Case,
-    Choose,
     Combination,
     Compute,
     Definition,
@@ -19,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    SelectRegion,
     Statement,
     Store,
     bodies_of,
@@ -67,7 +67,7 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
         return Load(of(s.id), s.element, s.array, s.place, s.origin, s.is_prefetch)
     if isinstance(s, Compute):
         return Compute(of(s.id), s.element, s.opcode, several(s.operands), s.attributes, s.origin)
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         return replace(
             s,
             id=of(s.id),
@@ -116,7 +116,7 @@ def _indices(s: Statement) -> Place:
     own: list[Any] = list(origin.place) if origin is not None else []
     own += getattr(s, "place", ())
     own += [g.expression for g in getattr(s, "guards", ())]
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         own += [g.expression for case in s.cases for g in case.guards]
     if (one := getattr(s, "index", None)) is not None:
         own.append(one)

@@ -9,7 +9,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
     Body,
-    Choose,
     Combination,
     Compute,
     Constant,
@@ -19,6 +18,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Origin,
     Reduce,
+    SelectRegion,
     Space,
     Statement,
     Store,
@@ -103,11 +103,11 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         return
     types = ", ".join([t.name for t in elements_of(s)])
     head = f"{pad}{_ids(ids_of(s))} = {_operation(s)} : {types}"
-    if not isinstance(s, Choose | Reduce):
+    if not isinstance(s, SelectRegion | Reduce):
         yield Line(head + note, origin)
         return
     yield Line(f"{head} {{{note}", origin)
-    if isinstance(s, Choose):
+    if isinstance(s, SelectRegion):
         for case in s.cases:
             yield Line(
                 f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{"
@@ -131,7 +131,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
     yield Line(f"{pad}}}")
 
 
-def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
+def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce) -> str:
     """What stands between `=` and the types."""
     if isinstance(s, Load):
         return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}"
@@ -141,8 +141,8 @@ def _operation(s: Load | Constant | Iota | Compute | Choose | Reduce) -> str:
         return f"iota {s.index}{f' by lines of %{s.lines_of}' if s.lines_of else ''}"
     if isinstance(s, Compute):
         return f"{s.opcode.name} {_ids(s.operands)}{s.attributes.text}"
-    if isinstance(s, Choose):
-        return "choose"
+    if isinstance(s, SelectRegion):
+        return "select-region"
     axes = ", ".join([f"{axis} in {axis.extent} @{kind.value}" for axis, kind in axes_of(s)])
     combiner = "" if isinstance(s.combiner, Combination) else f" {s.combiner.name}"
     where = f" where {guards_text(s.guards)}" if s.guards else ""

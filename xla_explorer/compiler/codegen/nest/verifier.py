@@ -15,7 +15,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     BoundAxis,
-    Choose,
     Combination,
     Compute,
     For,
@@ -23,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Space,
     Statement,
     Store,
@@ -167,8 +167,8 @@ class _Verifier:
             self.index(f"%{s.id}", s.index, scope)
         elif isinstance(s, Compute):
             self.compute(s, scope)
-        elif isinstance(s, Choose):
-            self.choose(s, scope)
+        elif isinstance(s, SelectRegion):
+            self.select_region(s, scope)
         elif isinstance(s, Reduce):
             self.reduce(s, scope)
 
@@ -220,7 +220,7 @@ class _Verifier:
                 "types-differ", f"{what}: {s.opcode.name} of {_names(types)} must give {s.element}"
             )
 
-    def choose(self, s: Choose, scope: _Scope) -> None:
+    def select_region(self, s: SelectRegion, scope: _Scope) -> None:
         if not s.cases or s.cases[-1].guards:
             self.problem("no-last-case", f"%{s.id}: the last case must have no guards")
         before: tuple[Fact, ...] = ()

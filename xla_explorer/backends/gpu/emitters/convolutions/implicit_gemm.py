@@ -12,7 +12,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.geometry import (
 )
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Border, ImplicitMatrix
 from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
-from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -85,43 +85,47 @@ class BlockPlace(NamedTuple):
 
 
 def block_place(
-    words: Words, number: Word, geometry: ConvolutionProduct, tile: tuple[int, int], parts: int
+    indices: NarrowIndexArithmetic,
+    number: Word,
+    geometry: ConvolutionProduct,
+    tile: tuple[int, int],
+    parts: int,
 ) -> BlockPlace:
     """Return the work of block `number`: parts vary fastest, then columns, rows, phases, groups."""
     m, n = geometry.sides
     extents = [geometry.groups, *geometry.phases, -(-m // tile[0]), -(-n // tile[1]), parts]
-    group, *phases, row, column, split = words.unravel(number, extents)
-    return BlockPlace(words.mul(row, tile[0]), words.mul(column, tile[1]), phases, group, split)
+    group, *phases, row, column, split = indices.unravel(number, extents)
+    return BlockPlace(indices.mul(row, tile[0]), indices.mul(column, tile[1]), phases, group, split)
 
 
 def implicit_matrices(
-    words: Words, geometry: ConvolutionProduct, place: BlockPlace
+    indices: NarrowIndexArithmetic, geometry: ConvolutionProduct, place: BlockPlace
 ) -> tuple[ImplicitMatrix, ImplicitMatrix]:
     """Return image and weights as matrices of the implicit GEMM."""
-    image, weights = (words.mul(place.group, stride) for stride in geometry.group_strides[:2])
+    image, weights = (indices.mul(place.group, stride) for stride in geometry.group_strides[:2])
     borders, taps = {}, {}
     for number, (phase, one) in enumerate(zip(place.phases, geometry.spatial, strict=True)):
-        start = words.pick(phase, [found.start for found in one.phases])
-        image = words.add(image, words.mul(start, one.image))
-        weights = words.add(
-            weights, words.pick(phase, [one.first_weight(found) for found in one.phases])
+        start = indices.pick(phase, [found.start for found in one.phases])
+        image = indices.add(image, indices.mul(start, one.image))
+        weights = indices.add(
+            weights, indices.pick(phase, [one.first_weight(found) for found in one.phases])
         )
         if one.leaves_image:
             borders[number] = Border(start, one.phases[0].stride, one.phases[0].spread, one.size)
         if one.uneven_taps:
-            taps[number] = words.pick(phase, [found.taps for found in one.phases])
+            taps[number] = indices.pick(phase, [found.taps for found in one.phases])
     groups = geometry.groups > 1
     others = ([geometry.group_strides[0]] if groups else []) + [
         found.start * one.image for one in geometry.spatial for found in one.phases
     ]
     left = ImplicitMatrix(
-        words, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others
+        indices, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others
     )
     others = ([geometry.group_strides[1]] if groups else []) + [
         one.first_weight(p) for one in geometry.spatial for p in one.phases
     ]
     right = ImplicitMatrix(
-        words, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others
+        indices, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others
     )
     return left, right
 
@@ -133,16 +137,16 @@ class ConvolutionStore(ResultStore):
     spatial dimension.
     """
 
-    def __init__(self, context: KernelContext, block: Block, product: Product, geometry: ConvolutionProduct, words: Words,
+    def __init__(self, context: KernelContext, block: Block, product: Product, geometry: ConvolutionProduct, indices: NarrowIndexArithmetic,
                  phases: list[Word]) -> None:  # fmt: skip
         super().__init__(context, block, product, *geometry.sides)
-        self.geometry, self.words, self.phases = geometry, words, phases
+        self.geometry, self.indices, self.phases = geometry, indices, phases
         self.together = geometry.together
 
     def _position(self, number: str | int) -> list[Word]:
         """Return the index of a position, by the axes of positions."""
-        return self.words.unravel(
-            self.words.of(number), [axis.extent for axis in self.geometry.positions]
+        return self.indices.unravel(
+            self.indices.of(number), [axis.extent for axis in self.geometry.positions]
         )
 
     def _sides(self, row: str | int, column: str | int) -> tuple[str | int, str | int]:
@@ -151,18 +155,18 @@ class ConvolutionStore(ResultStore):
 
     def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
         """Return the result's index of an element."""
-        words, geometry = self.words, self.geometry
+        indices, geometry = self.indices, self.geometry
         position, feature = self._sides(row, column)
         labels = self.product.dot.attribute("dim_labels")
         index: list[str | int] = [0] * self.product.dot.shape.rank
         for axis, at in zip(geometry.positions, self._position(position), strict=True):
             if axis.spatial < 0:
-                index[labels.output_batch] = words.wide(at)
+                index[labels.output_batch] = indices.wide(at)
                 continue
             found = geometry.spatial[axis.spatial].phases
-            first = words.pick(self.phases[axis.spatial], [phase.first for phase in found])
-            index[labels.output_spatial[axis.spatial]] = words.wide(
-                words.add(words.mul(at, found[0].step), first)
+            first = indices.pick(self.phases[axis.spatial], [phase.first for phase in found])
+            index[labels.output_spatial[axis.spatial]] = indices.wide(
+                indices.add(indices.mul(at, found[0].step), first)
             )
         index[labels.output_feature] = self.w.add(
             self.w.mul(self.batch[-1], geometry.features.extent), feature
@@ -182,7 +186,7 @@ class ConvolutionStore(ResultStore):
         )
 
     def _in_phase(self, position: str | int, inside: str | None) -> tuple[str | int, str | None]:
-        words, uneven = self.words, None
+        indices, uneven = self.indices, None
         axes = self.geometry.positions
         if not any(
             a.spatial >= 0 and self.geometry.spatial[a.spatial].uneven_positions for a in axes
@@ -192,7 +196,9 @@ class ConvolutionStore(ResultStore):
             if axis.spatial >= 0 and self.geometry.spatial[axis.spatial].uneven_positions:
                 counts = [phase.outputs for phase in self.geometry.spatial[axis.spatial].phases]
                 uneven = both(
-                    self.w, uneven, words.below(at, words.pick(self.phases[axis.spatial], counts))
+                    self.w,
+                    uneven,
+                    indices.below(at, indices.pick(self.phases[axis.spatial], counts)),
                 )
         if uneven is None:
             return position, inside
@@ -201,18 +207,20 @@ class ConvolutionStore(ResultStore):
     def _offset(self, row: str | int, column: str | int) -> str | int:
         if self._sums_only:
             return super()._offset(row, column)
-        words, geometry = self.words, self.geometry
+        indices, geometry = self.indices, self.geometry
         position, feature = self._sides(row, column)
-        at = words.linear(self._position(position), [axis.result for axis in geometry.positions])
-        at = words.add(at, words.mul(words.of(feature), geometry.features.result))
-        at = words.add(at, words.mul(words.of(self.batch[-1]), geometry.group_strides[2]))
+        at = indices.linear(self._position(position), [axis.result for axis in geometry.positions])
+        at = indices.add(at, indices.mul(indices.of(feature), geometry.features.result))
+        at = indices.add(at, indices.mul(indices.of(self.batch[-1]), geometry.group_strides[2]))
         for phase, one in zip(self.phases, geometry.spatial, strict=True):
-            at = words.add(
-                at, words.pick(phase, [found.first * one.result for found in one.phases])
+            at = indices.add(
+                at, indices.pick(phase, [found.first * one.result for found in one.phases])
             )
-        return words.wide(at)
+        return indices.wide(at)
 
 
-def words_for(conv: HloInstruction, context: KernelContext) -> Words:
+def index_arithmetic_for(conv: HloInstruction, context: KernelContext) -> NarrowIndexArithmetic:
     """Return index arithmetic wide enough for the indices of all arrays."""
-    return Words(context.writer, 2 * max(o.shape.element_count for o in (conv, *conv.operands)))
+    return NarrowIndexArithmetic(
+        context.writer, 2 * max(o.shape.element_count for o in (conv, *conv.operands))
+    )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.block import both
-from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 
@@ -57,10 +57,21 @@ class ImplicitMatrix:
     """
 
     def __init__(
-        self, words: Words, kept: Sequence[Axis], reduced: Sequence[Axis], base: Word = 0, borders: dict[int, Border] | None = None,
-        taps: dict[int, Word] | None = None, others: Sequence[int] = (),
-    ) -> None:  # fmt: skip
-        self.words, self.kept, self.reduced, self.base = words, tuple(kept), tuple(reduced), base
+        self,
+        indices: NarrowIndexArithmetic,
+        kept: Sequence[Axis],
+        reduced: Sequence[Axis],
+        base: Word = 0,
+        borders: dict[int, Border] | None = None,
+        taps: dict[int, Word] | None = None,
+        others: Sequence[int] = (),
+    ) -> None:
+        self.indices, self.kept, self.reduced, self.base = (
+            indices,
+            tuple(kept),
+            tuple(reduced),
+            base,
+        )
         self.borders, self.taps, self.others, self.of_dot = (
             borders or {},
             taps or {},
@@ -110,19 +121,19 @@ class ImplicitMatrix:
         """
         if not self.of_dot:
             return self.place(kept, step, inner, tile, exact)
-        words = self.words
-        at = words.add(words.mul(step, tile), inner)
+        indices = self.indices
+        at = indices.add(indices.mul(step, tile), inner)
         within = (
-            words.below(at, self.depth)
+            indices.below(at, self.depth)
             if self.depth % tile
-            else words.below(step, self.depth // tile)
+            else indices.below(step, self.depth // tile)
         )
         index = (
-            words.where(None if exact else words.below(kept, self.length), kept, 0),
-            words.where(within, at, 0),
+            indices.where(None if exact else indices.below(kept, self.length), kept, 0),
+            indices.where(within, at, 0),
         )
-        return words.add(
-            self.base, words.linear(index, [self.kept[0].stride, self.reduced[0].stride])
+        return indices.add(
+            self.base, indices.linear(index, [self.kept[0].stride, self.reduced[0].stride])
         ), within
 
     def place(
@@ -134,56 +145,56 @@ class ImplicitMatrix:
         is always in bounds.
         """
         a, b = self._kept_part(kept, exact), self._reduced_part(step, inner, tile)
-        words, inside = self.words, both(self.words.w, a.inside, b.inside)
+        indices, inside = self.indices, both(self.indices.w, a.inside, b.inside)
         for number, border in self.borders.items():
-            at = words.add(a.along.get(number, border.start), b.along.get(number, 0))
-            inside = both(words.w, inside, words.below(at, border.size))
-        offset = words.add(words.add(self.base, a.offset), b.offset)
-        return words.where(inside, offset, 0), inside
+            at = indices.add(a.along.get(number, border.start), b.along.get(number, 0))
+            inside = both(indices.w, inside, indices.below(at, border.size))
+        offset = indices.add(indices.add(self.base, a.offset), b.offset)
+        return indices.where(inside, offset, 0), inside
 
     def _kept_part(self, kept: Word, exact: bool) -> _Part:
         found = self._kept.get(kept)
         if found is None:
-            words = self.words
-            index = words.unravel(kept, [a.extent for a in self.kept])
-            along = {a.spatial: words.add(self.borders[a.spatial].start, words.mul(at, self.borders[a.spatial].stride))
+            indices = self.indices
+            index = indices.unravel(kept, [a.extent for a in self.kept])
+            along = {a.spatial: indices.add(self.borders[a.spatial].start, indices.mul(at, self.borders[a.spatial].stride))
                      for a, at in zip(self.kept, index, strict=True) if a.spatial in self.borders}  # fmt: skip
-            inside = None if exact else words.below(kept, self.length)
+            inside = None if exact else indices.below(kept, self.length)
             found = self._kept[kept] = _Part(
-                words.linear(index, [a.stride for a in self.kept]), along, inside
+                indices.linear(index, [a.stride for a in self.kept]), along, inside
             )
         return found
 
     def _reduced_part(self, step: Word, inner: Word, tile: int) -> _Part:
         found = self._reduced.get((step, inner))
         if found is None:
-            words, (*outer, last) = self.words, self.reduced
+            indices, (*outer, last) = self.indices, self.reduced
             inside: str | None
             if (
                 last.extent % tile == 0
             ):  # a tile is within one index of the other dimensions, the same for all threads
                 per = last.extent // tile
                 rest, at = (
-                    words.div(step, per),
-                    words.add(words.mul(words.mod(step, per), tile), inner),
+                    indices.div(step, per),
+                    indices.add(indices.mul(indices.mod(step, per), tile), inner),
                 )
                 index = (
-                    [*words.unravel(rest, [a.extent for a in outer]), at]
+                    [*indices.unravel(rest, [a.extent for a in outer]), at]
                     if outer
-                    else [words.add(words.mul(step, tile), inner)]
+                    else [indices.add(indices.mul(step, tile), inner)]
                 )
-                inside = words.below(step, self.depth // tile)
+                inside = indices.below(step, self.depth // tile)
             else:
-                number = words.add(words.mul(step, tile), inner)
-                index = words.unravel(number, [a.extent for a in self.reduced])
-                inside = words.below(number, self.depth)
+                number = indices.add(indices.mul(step, tile), inner)
+                index = indices.unravel(number, [a.extent for a in self.reduced])
+                inside = indices.below(number, self.depth)
             for a, at in zip(self.reduced, index, strict=True):
                 if a.spatial in self.taps:
-                    inside = both(words.w, inside, words.below(at, self.taps[a.spatial]))
-            along = {a.spatial: words.mul(at, self.borders[a.spatial].spread)
+                    inside = both(indices.w, inside, indices.below(at, self.taps[a.spatial]))
+            along = {a.spatial: indices.mul(at, self.borders[a.spatial].spread)
                      for a, at in zip(self.reduced, index, strict=True) if a.spatial in self.borders}  # fmt: skip
             found = self._reduced[step, inner] = _Part(
-                words.linear(index, [a.stride for a in self.reduced]), along, inside
+                indices.linear(index, [a.stride for a in self.reduced]), along, inside
             )
         return found
 

@@ -18,7 +18,7 @@ from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import memory_type, real, scalar_of, to_memory
 from xla_explorer.foundation.reason import Reason, refuse
@@ -122,7 +122,7 @@ class ResultStore:
         return self._now
 
     def finished(
-        self, value: Given, wide: PrimitiveType, row: str | int, column: str | int
+        self, value: ScalarLike, wide: PrimitiveType, row: str | int, column: str | int
     ) -> Scalar:
         """Return the stored value of a sum.
 
@@ -133,7 +133,7 @@ class ResultStore:
         return self.finished_at(value, wide, self.index(row, column))
 
     def finished_at(
-        self, value: Given, wide: PrimitiveType, index: tuple[str | int, ...]
+        self, value: ScalarLike, wide: PrimitiveType, index: tuple[str | int, ...]
     ) -> Scalar:
         """Return the stored value of a sum by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
@@ -279,7 +279,7 @@ class ResultStore:
             self._store(values, wide, row, *self.inside(0, row, exact_rows), column, exact_columns)
 
     def _store(
-        self, values: Sequence[Given], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
+        self, values: Sequence[ScalarLike], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
         exact: bool,
     ) -> None:  # fmt: skip
         """Store sums of neighbouring columns of a row with a known bounds check."""
@@ -303,7 +303,9 @@ class ResultStore:
                         offset,
                     )
 
-    def element(self, value: Given, wide: PrimitiveType, row: str | int, column: str | int) -> None:
+    def element(
+        self, value: ScalarLike, wide: PrimitiveType, row: str | int, column: str | int
+    ) -> None:
         """Store one sum that is in bounds."""
         with self.emitter.scope():
             self.output.store_linear(

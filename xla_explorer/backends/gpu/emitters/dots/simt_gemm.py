@@ -22,7 +22,7 @@ from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
-from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -171,7 +171,7 @@ class _Tile:
             each,
             first,
         )
-        plan, words = kernel.plan, kernel.words
+        plan, indices = kernel.plan, kernel.indices
         self.kind, self.wide, self.depth = array.shape.element_type, plan.wide, plan.depth
         self.length = SIDE * each
         self.run = min(each, 16 // self.wide.bytes)
@@ -186,40 +186,40 @@ class _Tile:
         self.base = kernel.block.shared_address(
             2 * self.length * self.depth * self.wide.bytes
         )  # two halves
-        thread = words.of(kernel.block.thread)
+        thread = indices.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
         # Neighbouring threads load neighbours in memory; a transposed store needs few enough of
         # them for the banks.
         near = min(per, _MOST_ACROSS) if self.across else per
         self.minor, self.major = (
-            words.mul(words.mod(thread, near), self.width),
-            words.div(thread, near),
+            indices.mul(indices.mod(thread, near), self.width),
+            indices.div(thread, near),
         )
         self.near, self.beside, self.major_step = near, per // near, THREADS // near
-        self.active = words.below(thread, self.rest) if self.rest and vectors < THREADS else None
+        self.active = indices.below(thread, self.rest) if self.rest and vectors < THREADS else None
         assert vectors < THREADS or not self.rest
 
     def _at(self, number: int) -> tuple[Word, Word]:
         """Return (kept, reduced) of a vector's first element within the tile."""
-        words = self.kernel.words
-        minor = words.add(self.minor, number % self.beside * self.near * self.width)
-        major = words.add(self.major, number // self.beside * self.major_step)
+        indices = self.kernel.indices
+        minor = indices.add(self.minor, number % self.beside * self.near * self.width)
+        major = indices.add(self.major, number // self.beside * self.major_step)
         return (major, minor) if self.across else (minor, major)
 
     def fetch(self, step: Word) -> None:
         """Load the tile of a step, with zeros out of bounds."""
-        w, words = self.kernel.w, self.kernel.words
+        w, indices = self.kernel.w, self.kernel.indices
         stored, zero = memory_type(self.kind), scalar_constant(0, self.wide)
         tail = INVARIANT if self.array.invariant else ""
         pointer, width = self.array.pointer_type, self.width
         at = [self._at(number) for number in range(self.number)]
         places = [
-            self.matrix.place(words.add(self.first, kept), step, reduced, self.depth, self.exact)
+            self.matrix.place(indices.add(self.first, kept), step, reduced, self.depth, self.exact)
             for kept, reduced in at
         ]
         with self.kernel.block.only_if(self.active):
             for (offset, inside), slot in zip(places, self.waiting, strict=True):
-                address = w.element_at(self.array.pointer, stored, words.wide(offset), pointer)
+                address = w.element_at(self.array.pointer, stored, indices.wide(offset), pointer)
                 raw = w.read_lanes(address, stored, width, pointer, tail)
                 values = [
                     convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide)
@@ -230,18 +230,18 @@ class _Tile:
 
     def _address(self, half: Word, row: Word, column: Word) -> str:
         """Return the address of an element in the shared tile. row: along the reduced dimension."""
-        w, words = self.kernel.w, self.kernel.words
+        w, indices = self.kernel.w, self.kernel.indices
         if self.across:
             order = self._order(row)
             if isinstance(column, int) and isinstance(order, int):
                 column ^= order
             elif order != 0:
-                column = w.operation("xor", column, order, words.kind)
-        at = words.add(
-            words.add(words.mul(row, self.length), column),
-            words.mul(half, self.length * self.depth),
+                column = w.operation("xor", column, order, indices.kind)
+        at = indices.add(
+            indices.add(indices.mul(row, self.length), column),
+            indices.mul(half, self.length * self.depth),
         )
-        return w.element_at(self.base, memory_type(self.wide), words.wide(at), "ptr addrspace(3)")
+        return w.element_at(self.base, memory_type(self.wide), indices.wide(at), "ptr addrspace(3)")
 
     def _order(self, row: Word) -> Word:
         """Return the exclusive-or mask of a row's columns, against bank conflicts.
@@ -249,17 +249,17 @@ class _Tile:
         It is a multiple of the width of a thread's reads, and differs between rows that are written
         together.
         """
-        words = self.kernel.words
-        return words.mul(
-            words.mod(words.div(row, self.width), self.near),
+        indices = self.kernel.indices
+        return indices.mul(
+            indices.mod(indices.div(row, self.width), self.near),
             _BANK_BYTES // self.wide.bytes // self.near,
         )
 
     def put(self, half: Word) -> None:
         """Store the loaded tile to a half of shared memory."""
-        w, words, t, size = (
+        w, indices, t, size = (
             self.kernel.w,
-            self.kernel.words,
+            self.kernel.indices,
             memory_type(self.wide),
             self.wide.bytes,
         )
@@ -271,7 +271,7 @@ class _Tile:
                     for j, value in enumerate(values):
                         w.write(
                             value,
-                            self._address(half, words.add(reduced, j), kept),
+                            self._address(half, indices.add(reduced, j), kept),
                             t,
                             size,
                             "ptr addrspace(3)",
@@ -286,10 +286,10 @@ class _Tile:
 
         They are runs of `run` neighbours, SIDE runs apart.
         """
-        w, words, t = self.kernel.w, self.kernel.words, memory_type(self.wide)
+        w, indices, t = self.kernel.w, self.kernel.indices, memory_type(self.wide)
         found: list[Scalar] = []
         for first in range(0, self.length, SIDE * self.run):
-            address = self._address(half, row, words.add(words.mul(thread, self.run), first))
+            address = self._address(half, row, indices.add(indices.mul(thread, self.run), first))
             found += [
                 from_memory(w, x, self.wide)
                 for x in w.read_lanes(address, t, self.run, "ptr addrspace(3)")
@@ -304,26 +304,30 @@ class SimtGemmKernel:
     """
 
     def __init__(
-        self, context: KernelContext, block: Block, words: Words, plan: SimtGemmPlan
+        self,
+        context: KernelContext,
+        block: Block,
+        indices: NarrowIndexArithmetic,
+        plan: SimtGemmPlan,
     ) -> None:
-        self.context, self.block, self.words, self.plan, self.w = (
+        self.context, self.block, self.indices, self.plan, self.w = (
             context,
             block,
-            words,
+            indices,
             plan,
             context.writer,
         )
         # Lanes of a warp as 4 x 8, warps as 4 x 2.
-        thread = words.of(block.thread)
-        lane, warp = words.mod(thread, 32), words.div(thread, 32)
-        self.x = words.add(words.mul(words.mod(warp, 2), 8), words.mod(lane, 8))
-        self.y = words.add(words.mul(words.div(warp, 2), 4), words.div(lane, 8))
+        thread = indices.of(block.thread)
+        lane, warp = indices.mod(thread, 32), indices.div(thread, 32)
+        self.x = indices.add(indices.mul(indices.mod(warp, 2), 8), indices.mod(lane, 8))
+        self.y = indices.add(indices.mul(indices.div(warp, 2), 4), indices.div(lane, 8))
 
     def multiply(
         self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
     ) -> None:
         """Load, multiply and store the block's tile, whose first row and column are given."""
-        w, words, plan = self.w, self.words, self.plan
+        w, indices, plan = self.w, self.indices, self.plan
         a, b = _Tile(self, *left, plan.rows, row), _Tile(self, *right, plan.columns, column)
         sums = [
             [Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)]
@@ -342,17 +346,17 @@ class SimtGemmKernel:
         self.block.barrier()
         steps = plan.parts.each
         with w.loop(steps, stem="depth") as now:
-            step = words.of(now)
-            half, following = words.mod(step, 2), words.add(step, 1)
-            more = w.test("slt", following, steps, words.kind) if steps > 1 else "false"
+            step = indices.of(now)
+            half, following = indices.mod(step, 2), indices.add(step, 1)
+            more = w.test("slt", following, steps, indices.kind) if steps > 1 else "false"
             if steps > 1:
                 with self.block.only_if(more):
                     both_tiles(lambda tile: tile.matrix.forget())
-                    both_tiles(lambda tile: tile.fetch(words.add(first_step, following)))
+                    both_tiles(lambda tile: tile.fetch(indices.add(first_step, following)))
             self._step(a, b, half, sums)
             if steps > 1:
                 with self.block.only_if(more):
-                    both_tiles(lambda tile: tile.put(words.mod(following, 2)))
+                    both_tiles(lambda tile: tile.put(indices.mod(following, 2)))
                 self.block.barrier()
         self._store(sums, a, b, store)
         self.block.finish()
@@ -369,13 +373,15 @@ class SimtGemmKernel:
     def _store(
         self, sums: list[list[Accumulators]], a: _Tile, b: _Tile, store: ResultStore
     ) -> None:
-        words, wide = self.words, self.plan.wide
+        indices, wide = self.indices, self.plan.wide
         for number, line in enumerate(sums):
             group, j = divmod(number, a.run)
-            row = words.add(words.add(a.first, words.mul(self.y, a.run)), group * SIDE * a.run + j)
+            row = indices.add(
+                indices.add(a.first, indices.mul(self.y, a.run)), group * SIDE * a.run + j
+            )
             for first in range(0, self.plan.columns, b.run):
-                column = words.add(words.add(b.first, words.mul(self.x, b.run)), first * SIDE)
+                column = indices.add(indices.add(b.first, indices.mul(self.x, b.run)), first * SIDE)
                 values = [slot.load()[0] for slot in line[first : first + b.run]]
                 store.neighbours(
-                    values, wide, words.wide(row), words.wide(column), a.exact, b.exact
+                    values, wide, indices.wide(row), indices.wide(column), a.exact, b.exact
                 )

@@ -25,7 +25,7 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matri
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Shape, parts_for
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
-from xla_explorer.backends.gpu.emitters.index_words import Words
+from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -163,34 +163,36 @@ class OperandTile:
 
         Elements that `cp.async` cannot copy are gathered one by one.
         """
-        w, words, block = self.kernel.w, self.kernel.words, self.kernel.block
+        w, indices, block = self.kernel.w, self.kernel.indices, self.kernel.block
         per_row = self.inner // CHUNK
-        thread, chunks = words.of(block.thread), self.outer * per_row
+        thread, chunks = indices.of(block.thread), self.outer * per_row
         self.matrix.forget()
         whole = self.matrix.width(CHUNK) == CHUNK
-        column, row = words.mod(thread, per_row), words.div(thread, per_row)
+        column, row = indices.mod(thread, per_row), indices.div(thread, per_row)
         for number in range(-(-chunks // block.threads)):
             outer, inner = (
-                words.add(row, number * (block.threads // per_row)),
-                words.mul(column, CHUNK),
+                indices.add(row, number * (block.threads // per_row)),
+                indices.mul(column, CHUNK),
             )
             places = []
             for j in range(1 if whole else CHUNK):
                 kept, reduced = (
-                    (outer, words.add(inner, j))
+                    (outer, indices.add(inner, j))
                     if self.reduced_is_minor
-                    else (words.add(inner, j), outer)
+                    else (indices.add(inner, j), outer)
                 )
                 places.append(
-                    self.matrix.near(words.add(self.first, kept), step, reduced, DEPTH, self.exact)
+                    self.matrix.near(
+                        indices.add(self.first, kept), step, reduced, DEPTH, self.exact
+                    )
                 )
             rest = chunks - number * block.threads
-            with block.only_if(words.below(thread, rest) if rest < block.threads else None):
-                wide = words.wide(outer)
-                target = self._address(stage, wide, words.wide(column), self._order(wide))
+            with block.only_if(indices.below(thread, rest) if rest < block.threads else None):
+                wide = indices.wide(outer)
+                target = self._address(stage, wide, indices.wide(column), self._order(wide))
                 sources = [
                     w.element_at(
-                        self.array.pointer, "i16", words.wide(offset), self.array.pointer_type
+                        self.array.pointer, "i16", indices.wide(offset), self.array.pointer_type
                     )
                     for offset, _ in places
                 ]
@@ -264,12 +266,16 @@ class TensorCoreKernel:
     """The kernel being written."""
 
     def __init__(
-        self, context: KernelContext, block: Block, words: Words, plan: TensorCorePlan
+        self,
+        context: KernelContext,
+        block: Block,
+        indices: NarrowIndexArithmetic,
+        plan: TensorCorePlan,
     ) -> None:
-        self.context, self.block, self.words, self.plan, self.w = (
+        self.context, self.block, self.indices, self.plan, self.w = (
             context,
             block,
-            words,
+            indices,
             plan,
             context.writer,
         )
@@ -284,7 +290,7 @@ class TensorCoreKernel:
         self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
     ) -> None:
         """Load, multiply and store the block's tile, whose first row and column are given."""
-        w, words, steps = self.w, self.words, self.plan.parts.each
+        w, indices, steps = self.w, self.indices, self.plan.parts.each
         a, b = (
             OperandTile(self, *left, self.plan.rows, row),
             OperandTile(self, *right, self.plan.columns, column),
@@ -292,7 +298,7 @@ class TensorCoreKernel:
 
         def fetch(step: str | int, stage: str | int) -> None:
             for tile in (a, b):
-                tile.fetch(words.add(first_step, words.of(step)), stage)
+                tile.fetch(indices.add(first_step, indices.of(step)), stage)
 
         sums = [
             [Accumulators(self.context, [F32] * 4) for _ in range(self.width // _FRAGMENT_N)]
@@ -364,11 +370,11 @@ class TensorCoreKernel:
                     product = w.value(f"call {four} @{name}({arguments})")
                     slot.store([w.value(f"extractvalue {four} {product}, {n}") for n in range(4)])
 
-    def _typed(self, words: list[str]) -> list[str]:
+    def _typed(self, indices: list[str]) -> list[str]:
         return (
-            words
+            indices
             if self.plan.kind != "f16"
-            else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
+            else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in indices]
         )
 
     def _store(
@@ -378,13 +384,13 @@ class TensorCoreKernel:
 
         Each lane has two neighbouring columns of two rows of every fragment.
         """
-        w, words = self.w, self.words
-        column = w.add(words.wide(b.first), self.warp_column)
+        w, indices = self.w, self.indices
+        column = w.add(indices.wide(b.first), self.warp_column)
         with store.emitter.scope():
             for r, line in enumerate(sums):
                 for half in (0, 1):
                     row = w.add(
-                        w.add(words.wide(a.first), self.warp_row),
+                        w.add(indices.wide(a.first), self.warp_row),
                         w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half),
                     )
                     pairs = [

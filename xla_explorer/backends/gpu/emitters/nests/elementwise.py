@@ -19,13 +19,13 @@ from xla_explorer.compiler.codegen.nest.directives import CutLoop, Pad, Reorder,
 from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
-    Choose,
     Compute,
     For,
     Iota,
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Store,
     walk,
 )
@@ -49,7 +49,7 @@ def elementwise_schedule(
     applied = Applied(nest)
     applied.sink()
     moves = any(a.holds for a in nest.arrays) or not any(
-        isinstance(s, Compute | Choose) for s, _ in walk(nest.body)
+        isinstance(s, Compute | SelectRegion) for s, _ in walk(nest.body)
     )
     return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)
 
@@ -78,7 +78,9 @@ def _cuts(nest: LoopNest, axis: Axis) -> list[int]:
     """Return the steps of an axis at which a select region changes."""
     found = set()
     for s, _ in walk(nest.body):
-        for g in [g for case in s.cases for g in case.guards] if isinstance(s, Choose) else ():
+        for g in (
+            [g for case in s.cases for g in case.guards] if isinstance(s, SelectRegion) else ()
+        ):
             start = (g.expression - index(axis)) * -1
             if not start.terms:
                 found |= {start.constant, start.constant + g.bound}
@@ -218,7 +220,7 @@ def work_of(nest: LoopNest) -> int:
     names = [
         s.opcode.name if isinstance(s, Compute) else ""
         for s, _ in walk(nest.body)
-        if isinstance(s, Compute | Load | Iota | Choose)
+        if isinstance(s, Compute | Load | Iota | SelectRegion)
     ]
     return sum(
         [24 if name in _LONG else 8 if name in _SHORT else 1 if name else 2 for name in names]

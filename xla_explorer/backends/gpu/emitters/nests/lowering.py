@@ -36,7 +36,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
     Case,
-    Choose,
     Compute,
     Constant,
     For,
@@ -44,6 +43,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Store,
     axes_of,
     elements_of,
@@ -109,7 +109,7 @@ class NestWriter:
         self.unrolled: list[Axis] = []
         self.serial_loops = 0
         self._alone = False
-        self.choices = 0  # enclosing select regions
+        self.open_select_regions = 0  # enclosing select regions
         self._branches = 0  # enclosing divergent branches
         self.indices = Indices(self)
         self.memory = Arrays(self, scratch)
@@ -157,8 +157,8 @@ class NestWriter:
                     self.memory.store(s)
             elif isinstance(s, Reduce):
                 self.values.update(Reduction(self, s).write())
-            elif isinstance(s, Choose):
-                self.values[s.id] = self._choose(s)
+            elif isinstance(s, SelectRegion):
+                self.values[s.id] = self._select_region(s)
             elif isinstance(s, Load):
                 self.values[s.id] = (
                     self.memory.load(s)
@@ -230,7 +230,7 @@ class NestWriter:
             yield
         self._alone = outer
 
-    def branch_points(self, s: Choose) -> Iterator[Point]:
+    def branch_points(self, s: SelectRegion) -> Iterator[Point]:
         """Yield the points of unrolled axes that a select region's guards depend on.
 
         Each has its own branch, in which only the other unrolled axes are open.
@@ -258,7 +258,7 @@ class NestWriter:
                 yield point
         self.unrolled = outer
 
-    def _choose(self, s: Choose) -> UnrolledValue:
+    def _select_region(self, s: SelectRegion) -> UnrolledValue:
         """Write a branch to the first matching case, for each point that the guards depend on."""
         copies, apart, rest = self.copies_of(s.id), list[Axis](), list[Axis]()
         found: dict[tuple[int, ...], Scalar] = {}
@@ -274,12 +274,12 @@ class NestWriter:
 
     def in_case(self, case: Case) -> UnrolledValue:
         """Write a case and return its value."""
-        self.choices += 1
+        self.open_select_regions += 1
         self.statements(case.body)
-        self.choices -= 1
+        self.open_select_regions -= 1
         return self.values[case.value]
 
-    def _first_case(self, s: Choose, number: int, rest: list[Axis]) -> list[Scalar]:
+    def _first_case(self, s: SelectRegion, number: int, rest: list[Axis]) -> list[Scalar]:
         case = s.cases[number]
         holds = self.chosen_case(case)
         if holds is False:

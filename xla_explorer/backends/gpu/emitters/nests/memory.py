@@ -119,7 +119,7 @@ class Arrays:
         for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
             alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
             for part in [group] if alike else [[point] for point in group]:
-                if self.writer.choices and self.indices.guarded_axes:
+                if self.writer.open_select_regions and self.indices.guarded_axes:
                     # Select regions use unclamped indices, so the bounds check does too: a clamped
                     # index is another step.
                     with self.indices.without_pending():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
+from xla_explorer.compiler.codegen.nest.argmax import argmax_direction
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Combination,
@@ -66,7 +66,7 @@ def adds_products(s: Reduce) -> bool:
 
 def why_not_associative(s: Reduce) -> Reason | None:
     """Return None if partial results can be combined in any order, up to rounding."""
-    if direction_of_extreme(s) is not None:
+    if argmax_direction(s) is not None:
         return None
     if isinstance(s.combiner, Combination) or (
         s.elements[0].is_complex and s.combiner.name != "add"

@@ -20,10 +20,10 @@ from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.elements import chosen
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
-    Choose,
     Combination,
     Load,
     Reduce,
+    SelectRegion,
     axes_of,
     walk,
 )
@@ -168,7 +168,8 @@ class Reduction(Reducing["NestWriter"]):
     def step(self, sums: Sums) -> Sums:
         """Write one step (see `Reducing.step`)."""
         last = next(
-            (s for s in self.s.body[-1:] if isinstance(s, Choose) and self._is_optional(s)), None
+            (s for s in self.s.body[-1:] if isinstance(s, SelectRegion) and self._is_optional(s)),
+            None,
         )
         with self.indices.pending(self.guards):
             self.l.statements(self.s.body[:-1] if last else self.s.body)
@@ -181,7 +182,7 @@ class Reduction(Reducing["NestWriter"]):
                 after.append(mine)
             return after
 
-    def _is_optional(self, s: Choose) -> bool:
+    def _is_optional(self, s: SelectRegion) -> bool:
         """Return whether a select region gives an element or the identity.
 
         Its guards must be fixed at each of its own instances.
@@ -202,7 +203,7 @@ class Reduction(Reducing["NestWriter"]):
         known = asked.issuperset([a for a in self.own if a.extent > 1])
         return known and real(other.at({})).name == real(self.identity()).name
 
-    def _with_case(self, s: Choose, sums: Sums) -> Sums:
+    def _with_case(self, s: SelectRegion, sums: Sums) -> Sums:
         """Combine a select region's element in a branch with its load.
 
         The identity needs no code.

@@ -16,13 +16,13 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
     Case,
-    Choose,
     Combination,
     Compute,
     Load,
     LoopNest,
     Origin,
     Reduce,
+    SelectRegion,
     Store,
 )
 from xla_explorer.foundation.reason import Reason, refuse
@@ -128,7 +128,7 @@ class _Scatter(PlainNest):
                         else self.read(self.updates[number], self.place(places))
                     )
                 cases = Case(guards, tuple(case.body), then), Case((), (), other)
-                values += self.put(Choose(next(self.numbers), t, cases, origin), depth + 1)
+                values += self.put(SelectRegion(next(self.numbers), t, cases, origin), depth + 1)
         ids, axes = (
             tuple([next(self.numbers) for _ in types]),
             tuple([BoundAxis(a) for a in self.rows.values()]),

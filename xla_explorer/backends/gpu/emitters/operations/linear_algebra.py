@@ -24,7 +24,7 @@ from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.elemental.registry import Complex, Given, Scalar
+from xla_explorer.compiler.codegen.elemental.registry import Complex, Scalar, ScalarLike
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -99,7 +99,7 @@ class _Panels:
         """Return 0."""
         return constant(self.w, 0, self.kind)
 
-    def select(self, condition: str, a: Given, b: Given) -> Scalar:
+    def select(self, condition: str, a: ScalarLike, b: ScalarLike) -> Scalar:
         """Return `condition ? a : b`."""
         return select_value(self.w, condition, self.kind, a, b)
 

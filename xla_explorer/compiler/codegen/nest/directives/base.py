@@ -266,7 +266,7 @@ def offsets_of(
             yield s, f"%{s.id}", s.index
 
 
-def runs_as_one(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
+def is_collapsible(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
     """Whether an offset grows along two nested axes as along one."""
     a, b = offset.coefficient(outer), offset.coefficient(inner)
     return a is not None and b is not None and a == b * inner.extent

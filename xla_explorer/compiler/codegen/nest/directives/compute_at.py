@@ -16,11 +16,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
     Body,
-    Choose,
     Definition,
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Space,
     Statement,
     Store,
@@ -111,7 +111,7 @@ class ComputeAt(StepDirective):
                 "not-in-step",
                 f"{self.value} is computed again before the loop that computes it first has ended",
             )
-        if any(isinstance(s, Choose) for s in first.inside) or any(
+        if any(isinstance(s, SelectRegion) for s in first.inside) or any(
             isinstance(x.statement, Reduce) for x in later
         ):
             return refuse(

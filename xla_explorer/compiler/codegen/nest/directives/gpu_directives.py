@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest import transformations
+from xla_explorer.compiler.codegen.nest.argmax import argmax_direction
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.directives.kinds import Binding
-from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -36,7 +36,7 @@ class _Launched(Binding):
         loop = nest.loop(self.axis)
         return (
             None
-            if isinstance(loop, Reduce) and direction_of_extreme(loop) is not None
+            if isinstance(loop, Reduce) and argmax_direction(loop) is not None
             else super().parts_combine(nest)
         )
 

@@ -16,12 +16,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     BoundAxis,
     Case,
-    Choose,
     Combination,
     For,
     Loop,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     all_ids,
     axes_of,
@@ -276,7 +276,7 @@ def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
     same = {} if same is None else same
     found: list[Statement] = []
     for s in body:
-        if isinstance(s, Choose):
+        if isinstance(s, SelectRegion):
             cases = [case for case in s.cases if not any(_never_holds(g) for g in case.guards)]
             last = next((k for k, case in enumerate(cases) if not case.guards), len(cases) - 1)
             cases = cases[: last + 1]

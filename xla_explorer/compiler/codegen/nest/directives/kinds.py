@@ -17,12 +17,12 @@ from xla_explorer.compiler.codegen.nest.directives.base import (
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
-    Choose,
     Combination,
     For,
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     Statement,
     Store,
     overwrites,
@@ -195,7 +195,7 @@ class Parallel(Directive):
         Memory may hand values from the first to the others: these are a phase of their own, of
         which the first loop may be shared too.
         """
-        work = [s for s in nest.body if isinstance(s, For | Reduce | Store | Choose)]
+        work = [s for s in nest.body if isinstance(s, For | Reduce | Store | SelectRegion)]
         at = next(
             (
                 k

@@ -9,13 +9,12 @@ from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
+    is_collapsible,
     offsets_of,
     order_of_sums,
-    runs_as_one,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
-    Choose,
     Compute,
     Constant,
     For,
@@ -23,6 +22,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Load,
     Loop,
     LoopNest,
+    SelectRegion,
     with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
@@ -126,7 +126,9 @@ class Collapse(Pair):
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
         """Every access runs along both axes as along one."""
         outer, inner = [nest.axes()[name].axis for name in (self.axis, self.inner)]
-        if all(runs_as_one(offset, outer, inner) for _, _, offset in offsets_of(nest, self.axis)):
+        if all(
+            is_collapsible(offset, outer, inner) for _, _, offset in offsets_of(nest, self.axis)
+        ):
             return None
         after = self.changed(nest)
         one = after.axes()[self.axis + self.inner].axis
@@ -202,7 +204,8 @@ class Sink(Directive):
             len(inner) == 1
             and loop is not None
             and all(
-                isinstance(s, For | Load | Constant | Iota | Compute | Choose) for s in loop.body
+                isinstance(s, For | Load | Constant | Iota | Compute | SelectRegion)
+                for s in loop.body
             )
         ):
             return None

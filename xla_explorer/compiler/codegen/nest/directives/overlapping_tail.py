@@ -34,7 +34,7 @@ class OverlapTail(Directive):
 
     name: ClassVar[str] = "overlap"
     adds = "oi"
-    asks = ("axis_exists", "axis_is_serial", "may_be_done_again", "blocks_fit", "names_are_free")
+    asks = ("axis_exists", "axis_is_serial", "steps_are_repeatable", "blocks_fit", "names_are_free")
     bare: ClassVar[str] = "lines_of"
     axis: str
     factor: int
@@ -60,7 +60,7 @@ class OverlapTail(Directive):
 
         return with_loop_replaced(nest, self.axis, change)
 
-    def may_be_done_again(self, nest: LoopNest) -> Reason | None:
+    def steps_are_repeatable(self, nest: LoopNest) -> Reason | None:
         """Steps that are done twice store the same twice: nothing reads what the loop writes, and it does not combine."""
         loop = nest.loop(self.axis)
         stored = {

@@ -7,15 +7,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from xla_explorer.compiler.codegen.nest.argmax import (
+    MOST_POSITIONS,
+    argmax_direction,
+    with_positions,
+)
 from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
     ReductionDirective,
     identity_of,
     too_large,
-)
-from xla_explorer.compiler.codegen.nest.extremes import (
-    MOST_POSITIONS,
-    direction_of_extreme,
-    with_positions,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -216,14 +216,14 @@ class Reassociate(ReductionDirective):
     """A reduction that finds an extreme value and its index carries the position of the value too: partial results combine in any order."""
 
     name: ClassVar[str] = "reassociate"
-    asks = ("axis_exists", "axis_is_reduced", "axis_is_serial", "finds_an_extreme")
+    asks = ("axis_exists", "axis_is_reduced", "axis_is_serial", "is_argmax_or_argmin")
     axis: str
 
-    def finds_an_extreme(self, nest: LoopNest) -> Reason | None:
+    def is_argmax_or_argmin(self, nest: LoopNest) -> Reason | None:
         """The combiner is that of argmax or argmin, over elements that a position of 32 bits counts."""
         s = reduction_of(nest, self.axis)
         if (
-            direction_of_extreme(s) is not None
+            argmax_direction(s) is not None
             and math.prod([b.axis.extent for b in s.axes]) < MOST_POSITIONS
         ):
             return None

@@ -80,7 +80,7 @@ class Prefetch(Directive):
     """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
 
     name: ClassVar[str] = "prefetch"
-    asks = ("axis_exists", "axis_is_serial", "reads_runs")
+    asks = ("axis_exists", "axis_is_serial", "reads_contiguously")
     bare: ClassVar[str] = "array"
     axis: str
     array: str
@@ -107,7 +107,7 @@ class Prefetch(Directive):
             "ahead": self.ahead,
         }
 
-    def reads_runs(self, nest: LoopNest) -> Reason | None:
+    def reads_contiguously(self, nest: LoopNest) -> Reason | None:
         """A step reads elements of the array that are neighbours in memory."""
         if self._run(nest) is not None and self.ahead >= 0:
             return None

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.nest.directives import (
     Unroll,
     Vectorize,
 )
-from xla_explorer.compiler.codegen.nest.directives.base import runs_as_one
+from xla_explorer.compiler.codegen.nest.directives.base import is_collapsible
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -52,7 +52,7 @@ class Tuning:
     in code with functions. most_statements: of all copies together, so that code stays small.
     streamed_bytes: of a result written past the cache, and of a transposed one, whose lines compete
     for a few sets of a cache where extents are powers of two. registers: that code may name. fused:
-    there are multiply-adds. covers: steps may be done twice, as no result lies where an operand
+    there are multiply-adds. overlaps_tails: steps may be done twice, as no result lies where an operand
     does.
     """
 
@@ -66,7 +66,7 @@ class Tuning:
     streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)
     registers: int = 32
     fused: bool = True
-    covers: bool = True
+    overlaps_tails: bool = True
 
 
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
@@ -156,7 +156,7 @@ def has_masks(plan: Plan, body: Body) -> bool:
     return sizes <= plan.tuning.masks
 
 
-def may_cover(plan: Plan, name: str) -> bool:
+def tail_may_overlap(plan: Plan, name: str) -> bool:
     """Whether the last block of an axis may begin earlier, so that nothing is left over.
 
     What goes past the caches is written once.
@@ -170,9 +170,9 @@ def may_cover(plan: Plan, name: str) -> bool:
     ):  # rows that lie anywhere are asked for ahead, by whole steps
         return False
     return (
-        plan.tuning.covers
+        plan.tuning.overlaps_tails
         and not streamed
-        and OverlapTail(name, 1).may_be_done_again(plan.nest) is None
+        and OverlapTail(name, 1).steps_are_repeatable(plan.nest) is None
     )
 
 
@@ -226,7 +226,7 @@ def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
     indices = [offset for _, offset in accesses(nest, body)] + [
         s.index for s, _ in walk(body) if isinstance(s, Iota)
     ]
-    return all(runs_as_one(x, outer, inner) for x in indices)
+    return all(is_collapsible(x, outer, inner) for x in indices)
 
 
 def width_of(element: PrimitiveType) -> int:

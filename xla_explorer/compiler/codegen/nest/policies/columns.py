@@ -16,12 +16,12 @@ from xla_explorer.compiler.codegen.nest.directives import (
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
-    Choose,
     Combination,
     For,
     Load,
     LoopNest,
     Reduce,
+    SelectRegion,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import (
@@ -31,8 +31,8 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     calls_functions,
     has_masks,
     in_registers,
-    may_cover,
     statements_of,
+    tail_may_overlap,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
@@ -65,7 +65,7 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
     if (isinstance(s.combiner, Combination) and not several) or (s.guards and not guarded):
         return False
     for x, _ in walk(s.body):
-        if isinstance(x, (Choose, Reduce, For)):
+        if isinstance(x, (SelectRegion, Reduce, For)):
             return False
         if isinstance(x, Load) and any(
             isinstance(atom, RuntimeValue) for place in x.place for atom in place.atoms()
@@ -74,7 +74,7 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
     return True
 
 
-def runs_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
+def is_contiguous_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
     """Whether every access is to neighbours along an axis, or to one element; some are to neighbours, stores among them."""
     found = [(s, offset.coefficient(axis)) for s, offset in accesses(nest, body)]
     return any(step == 1 for _, step in found) and all(
@@ -149,7 +149,7 @@ def columns(
     simple = (
         plan.tuning.register_bytes > 0
         and all(is_simple(s) for s in reductions)
-        and runs_along(plan.nest, loop.body, loop.axis)
+        and is_contiguous_along(plan.nest, loop.body, loop.axis)
     )
     if simple and all(count_of(s) <= SMALL for s in reductions):
         for s in reductions:
@@ -213,7 +213,7 @@ def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:
     while copies > 1 and copies * lanes > axis.extent:
         copies //= 2
     whole = axis.extent - axis.extent % (lanes * copies)
-    if 0 < whole < axis.extent and copies == 1 and may_cover(plan, name):
+    if 0 < whole < axis.extent and copies == 1 and tail_may_overlap(plan, name):
         plan.do(OverlapTail(name, lanes))
         plan.do(Vectorize(f"{name}i"))
         return

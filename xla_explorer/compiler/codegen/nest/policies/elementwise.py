@@ -18,13 +18,13 @@ from xla_explorer.compiler.codegen.nest.directives import (
     Vectorize,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
-    Choose,
     Compute,
     Constant,
     For,
     Iota,
     Load,
     LoopNest,
+    SelectRegion,
     Statement,
     Store,
     ids_of,
@@ -43,8 +43,8 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     in_copies,
     in_registers,
     lanes_for,
-    may_cover,
     statements_of,
+    tail_may_overlap,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
@@ -74,7 +74,7 @@ LEAST_STEPS = (
     128  # of all loops around code that has several registers of each value: copies are code
 )
 LONG_COPY = 2 << 20  # bytes that no second-level cache holds
-COVERED = 64  # times as many elements as are done twice has a loop without a tail
+LEAST_OVERLAPPED = 64  # times as many elements as are done twice has a loop without a tail
 
 
 def elementwise_policy(
@@ -212,7 +212,7 @@ def in_pieces(plan: Plan) -> Reason | None:
     halved: each cut rewrites what is behind it, and asks for a name of one letter more.
     """
     cuts = 0
-    while choices := [s for s, _ in plan.nest.statements() if isinstance(s, Choose)]:
+    while choices := [s for s, _ in plan.nest.statements() if isinstance(s, SelectRegion)]:
         choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
         changes = [
             place
@@ -287,14 +287,14 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     name, rest = axis.name, ""
     twice = whole + lanes * copies - axis.extent
     masked = in_order and copies == 1 and steps < least * lanes and has_masks(plan, loop.body)
-    if whole < axis.extent and masked and not may_cover(plan, name):
+    if whole < axis.extent and masked and not tail_may_overlap(plan, name):
         plan.do(
             Split(name, lanes)
         )  # all under a mask: the rest would be another copy of the functions
         plan.do(Vectorize(f"{name}i"))
         return None
     if whole < axis.extent and not (
-        (copies == 1 or COVERED * twice <= whole) and may_cover(plan, name)
+        (copies == 1 or LEAST_OVERLAPPED * twice <= whole) and tail_may_overlap(plan, name)
     ):
         plan.do(CutLoop(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
@@ -438,7 +438,7 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
         plan.do(Unroll(name))
         return
     if lanes < axis.extent and axis.extent % lanes:
-        if may_cover(plan, name):
+        if tail_may_overlap(plan, name):
             plan.do(OverlapTail(name, lanes))
             plan.do(Vectorize(f"{name}i"))
             return

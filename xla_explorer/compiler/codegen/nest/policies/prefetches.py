@@ -108,6 +108,6 @@ def ask_for_rows(plan: Plan) -> None:
     if (
         ahead
         and plan.nest.axes()[loop].axis.extent > ahead
-        and directive.reads_runs(plan.nest) is None
+        and directive.reads_contiguously(plan.nest) is None
     ):
         plan.do(directive)

@@ -34,7 +34,7 @@ class Product(NamedTuple):
     of; right_read: which read of one that is both, else -1.
 
     steps: of the left operand along rows and along what is contracted; of the right one along that.
-    near: rows of the left one overlap. covers: tiles may.
+    near: rows of the left one overlap. overlaps_tails: tiles may.
     """
 
     row: Axis | None
@@ -49,7 +49,7 @@ class Product(NamedTuple):
     right_across: int
     right_read: int
     near: bool = False
-    covers: bool = False
+    overlaps_tails: bool = False
 
 
 class OperandPacking(NamedTuple):

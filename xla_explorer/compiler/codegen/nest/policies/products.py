@@ -39,7 +39,7 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     accesses,
     has_masks,
     in_blocks,
-    may_cover,
+    tail_may_overlap,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple
 from xla_explorer.compiler.codegen.nest.policies.product_copies import (
@@ -170,7 +170,9 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
     down, left_step, right_step, across = [
         (offset.coefficient(along) or 0) * size for offset, along in pairs
     ]
-    covers = all(may_cover(plan, axis.name) for axis in (row, column) if axis is not None)
+    overlaps_tails = all(
+        tail_may_overlap(plan, axis.name) for axis in (row, column) if axis is not None
+    )
     down = down if row else 0
     return Product(
         row,
@@ -184,7 +186,7 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
         right_step,
         across,
         read,
-        covers=covers,
+        overlaps_tails=overlaps_tails,
     )
 
 
@@ -219,7 +221,9 @@ def _tile(plan: Plan, p: Product) -> RegisterTile:
         plan.tuning.registers,
     )
     pieces, whole = tile_for(*sizes, p.near), tile_for(*sizes, p.near, overlaps=True)
-    return whole if p.covers and whole.cycles <= LIMITS.overlapping * pieces.cycles else pieces
+    return (
+        whole if p.overlaps_tails and whole.cycles <= LIMITS.overlapping * pieces.cycles else pieces
+    )
 
 
 def _may_be_turned(plan: Plan, p: Product) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 
+from xla_explorer.compiler.codegen.nest.argmax import argmax_direction
 from xla_explorer.compiler.codegen.nest.directives import (
     Collapse,
     CutLoop,
@@ -19,7 +20,6 @@ from xla_explorer.compiler.codegen.nest.directives import (
     Unroll,
     Vectorize,
 )
-from xla_explorer.compiler.codegen.nest.extremes import direction_of_extreme
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
     For,
@@ -42,9 +42,9 @@ from xla_explorer.compiler.codegen.nest.policies.columns import (
     SMALL,
     columns,
     count_of,
+    is_contiguous_along,
     is_simple,
     lanes_of_body,
-    runs_along,
     sums_floats,
     unrolled_if_small,
 )
@@ -202,8 +202,10 @@ def collapse_reduced(plan: Plan, s: Reduce) -> None:
 def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
     """The last axis of a reduction, where all that is read for it lies side by side along that axis."""
     axis = s.axes[-1].axis if s.axes else None
-    combines = is_simple(s) or (is_simple(s, several=True) and direction_of_extreme(s) is not None)
-    return axis if axis is not None and combines and runs_along(nest, s.body, axis) else None
+    combines = is_simple(s) or (is_simple(s, several=True) and argmax_direction(s) is not None)
+    return (
+        axis if axis is not None and combines and is_contiguous_along(nest, s.body, axis) else None
+    )
 
 
 # -- rows ------------------------------------------------------------------------------------------

@@ -24,13 +24,13 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     has_masks,
     in_blocks,
     in_registers,
-    may_cover,
+    tail_may_overlap,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     in_tiles,
+    is_contiguous_along,
     is_simple,
     lanes_of_body,
-    runs_along,
     vectors,
 )
 from xla_explorer.compiler.codegen.nest.policies.elementwise import tail
@@ -69,7 +69,7 @@ def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Re
         loops
         and tuning.register_bytes
         and is_simple(s, several=True)
-        and runs_along(plan.nest, body, loops[-1])
+        and is_contiguous_along(plan.nest, body, loops[-1])
     ):
         _columns(plan, loops, lanes, parts)
     elif (
@@ -116,7 +116,7 @@ def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
         )
     else:
         width = min(lanes, 1 << (extent.bit_length() - 1))
-        if extent % width and not may_cover(plan, name):
+        if extent % width and not tail_may_overlap(plan, name):
             vectors(plan, name, lanes, 1)
             return
         plan.do(in_blocks(plan, name, width))

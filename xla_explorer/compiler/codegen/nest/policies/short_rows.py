@@ -14,8 +14,8 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     in_copies,
     is_looked_up,
     lanes_for,
-    may_cover,
     statements_of,
+    tail_may_overlap,
 )
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
 
@@ -57,7 +57,7 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
     if len(line[-2].body) > 1:
         plan.do(Sink(outer.name))
     rows, name = lcm(lanes, inner.extent) // inner.extent, outer.name
-    if outer.extent % rows and not may_cover(plan, name):
+    if outer.extent % rows and not tail_may_overlap(plan, name):
         plan.do(CutLoop(name, outer.extent - outer.extent % rows))
         rest = plan.nest.loop(f"{name}r")
         assert isinstance(rest, For) and isinstance(rest.body[0], For)

@@ -68,11 +68,15 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     )
     side = min(lanes, LARGEST_SQUARE, 1 << (min(across.extent, inner.extent).bit_length() - 1))
     uneven = bool(across.extent % side or inner.extent % side)
-    covers = plan.tuning.covers and all(
-        OverlapTail(axis.name, side).may_be_done_again(plan.nest) is None
+    overlaps_tails = plan.tuning.overlaps_tails and all(
+        OverlapTail(axis.name, side).steps_are_repeatable(plan.nest) is None
         for axis in (across, inner)
     )
-    if side < 2 or side * len(statements) > plan.tuning.most_statements or (uneven and not covers):
+    if (
+        side < 2
+        or side * len(statements) > plan.tuning.most_statements
+        or (uneven and not overlaps_tails)
+    ):
         return False
     names = [x.axis.name for x in line]
     for name in names[:-1]:
@@ -86,7 +90,9 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
     assert array is not None
     by_lines = (
-        covers and across.extent % side == 0 and side * array.shape.element_type.bytes == LINE_BYTES
+        overlaps_tails
+        and across.extent % side == 0
+        and side * array.shape.element_type.bytes == LINE_BYTES
     )
     plan.do(
         OverlapTail(across.name, side, array.name)

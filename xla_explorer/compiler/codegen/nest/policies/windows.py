@@ -12,9 +12,9 @@ from xla_explorer.compiler.codegen.nest.ir import Combination, For, Load, LoopNe
 from xla_explorer.compiler.codegen.nest.policies.base import Plan, Tuning
 from xla_explorer.compiler.codegen.nest.policies.columns import (
     count_of,
+    is_contiguous_along,
     is_simple,
     lanes_of_body,
-    runs_along,
     vectors,
 )
 from xla_explorer.compiler.codegen.nest.policies.reductions import kept_loops
@@ -31,7 +31,7 @@ SIDE_BY_SIDE = (
 )  # results that take the same weights, which are read once: as many as come out even
 
 
-def slides(nest: LoopNest) -> bool:
+def has_overlapping_windows(nest: LoopNest) -> bool:
     """Whether a reduction reads windows: an index counts results and what is reduced."""
     for s, _ in nest.statements():
         if isinstance(s, Reduce):
@@ -59,7 +59,9 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
         return kept
     reductions = [s for s in (kept[-1].body if kept else nest.body) if isinstance(s, Reduce)]
     if kept and len(reductions) == 1 and is_simple(reductions[0], several=True, guarded=True):
-        in_lanes = tuning.register_bytes > 0 and runs_along(plan.nest, kept[-1].body, kept[-1].axis)
+        in_lanes = tuning.register_bytes > 0 and is_contiguous_along(
+            plan.nest, kept[-1].body, kept[-1].axis
+        )
         copies = tuning.copies
         if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(
             reductions[0].combiner, Combination

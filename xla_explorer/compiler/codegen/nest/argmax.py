@@ -29,7 +29,7 @@ from xla_explorer.hlo.shape import array_shape
 MOST_POSITIONS = 1 << 31
 
 
-def direction_of_extreme(s: Reduce) -> str | None:
+def argmax_direction(s: Reduce) -> str | None:
     """GT or LT where the combiner of (value, index) pairs is `select(a > c or a != a, a, c)` and
     `select(a > c or a != a or (a == c and b < d), b, d)`, else None; integers need no `a != a`.
     """
@@ -85,7 +85,7 @@ def direction_of_extreme(s: Reduce) -> str | None:
 
 def with_positions(nest: LoopNest, s: Reduce) -> LoopNest:
     """The nest with a third value in an extreme reduction, the position of the value, and a `join` of partial results."""
-    direction, c, number = direction_of_extreme(s), s.combiner, nest.fresh_id()
+    direction, c, number = argmax_direction(s), s.combiner, nest.fresh_id()
     assert direction is not None and isinstance(c, Combination)
     start, position, result, p, q, kept, *rest = range(number, number + 40)
     place = index(0)

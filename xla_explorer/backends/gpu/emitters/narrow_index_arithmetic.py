@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexArithmetic, Word
 
 
-class Words(IndexArithmetic[str]):
+class NarrowIndexArithmetic(IndexArithmetic[str]):
     """Index arithmetic on register names of `bits` bits, or ints.
 
     largest: elements of the largest indexed array.
