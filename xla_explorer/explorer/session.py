@@ -262,7 +262,7 @@ class Session(Compilation):
         """A Chrome trace of the compile and of the last profile; where there is none and it can run, it is profiled now.
 
         The phases and the passes of the compile stand one after the other, then the kernels of one
-        run, each as long as its median; the whole program, timed without probes, is a track of its
+        run, each as long as its median; the whole program, timed without instrumentation, is a track of its
         own. Times are in microseconds.
 
         Parameters

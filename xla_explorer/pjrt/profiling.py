@@ -1,6 +1,6 @@
 """`jax.profiler.trace` with rows of our programs and kernels, by PJRT's profiler extension.
 
-While a trace goes on every run is one of the program's second build, whose probes count cycles. A
+While a trace goes on every run is one of the program's instrumented build, which counts cycles. A
 run's kernels are drawn one behind the other from its start, in the order of the program: the times
 are measured, the places within the run are not. Source of the layouts:
 xla/backends/profiler/plugin/profiler_c_api.h, tsl/profiler/protobuf/xplane.proto.

@@ -10,7 +10,7 @@ import pytest
 
 from xla_explorer.backends.cpu import machine_limits as limits_module
 from xla_explorer.backends.cpu.machine_limits import MachineLimits, machine_limits, measure
-from xla_explorer.backends.cpu.probe_kernels import multiply_add_ir
+from xla_explorer.backends.cpu.microbenchmarks import multiply_add_ir
 from xla_explorer.backends.llvm.target_machine import usable_cores
 
 EXAMPLE = MachineLimits("cpu", 4, 256, 10e9, 30e9, 100e9, 50e9, 400e9, 200e9)
@@ -171,7 +171,7 @@ def test_what_no_measurement_gives_is_a_miss(tmp_path, monkeypatch, damage):
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
-def test_probe_without_fma(lanes):
+def test_multiply_add_without_fma(lanes):
     from xla_explorer.backends.llvm.llvm_compiler import optimized_ir
 
     text = optimized_ir(multiply_add_ir("f", "float", lanes, has_fma=False))

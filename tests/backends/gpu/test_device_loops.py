@@ -14,7 +14,7 @@ from tests.backends.gpu.test_gpu_executable import SWAP, SWITCH
 from xla_explorer.backends.gpu import gpu_program, thunk
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
-from xla_explorer.backends.gpu.runtime import code_loading, probe
+from xla_explorer.backends.gpu.runtime import code_loading, instrumentation
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
@@ -238,7 +238,7 @@ def test_without_such_nodes_the_host_decides(driver, function):
 
 
 def test_of_many_calls_a_profile_marks_some(driver, monkeypatch):
-    monkeypatch.setattr(probe, "_MARKED_CALLS", 3)
+    monkeypatch.setattr(instrumentation, "_RECORDED_CALLS", 3)
     executable = on(CudaExecutor(driver_of(driver)), LOOP)
     arguments = [np.zeros((64, 8), np.float32), np.ones(8, np.float32), np.int32(59)]
     before = driver.calls.count("cuEventElapsedTime")

@@ -72,7 +72,7 @@ def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
     )
     for _ in range(5):
         assert np.array_equal(session(x), threaded(x))
-    assert len(threaded.profile(x)) >= 2  # the build with probes runs kernel by kernel
+    assert len(threaded.profile(x)) >= 2  # the instrumented build runs kernel by kernel
 
 
 def test_small_programs_stay_whole() -> None:
@@ -104,7 +104,7 @@ ENTRY e {
     np.testing.assert_allclose(session(x), expected, rtol=1e-4, atol=1e-1)
 
 
-def test_probes_count_a_chain_once() -> None:
+def test_instrumentation_counts_a_chain_once() -> None:
     session = xe.compile(softmax("2048", 200), backend="cpu", threads=1)
     x = np.ones((2048, 200), np.float32)
     np.testing.assert_allclose(session(x), 1 / 200, rtol=1e-6)

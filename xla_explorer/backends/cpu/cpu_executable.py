@@ -101,7 +101,7 @@ class CpuExecutable:
         )
         self._own = self._activation()
         self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
-        self._probed: tuple[NativeLibrary, Any] | None = None
+        self._instrumented: tuple[NativeLibrary, Any] | None = None
 
     def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
         """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
@@ -230,33 +230,33 @@ class CpuExecutable:
         )
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
-        """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.
+        """Execute the instrumented build, which adds to `counters`: int64 [steps, 2], cycles and calls.
 
-        While a step runs its cycles are negative, so whoever shares that memory sees what a program
-        that never came back was doing.
+        While a step runs its cycles are negative: a process that shares the memory can name the
+        step in which a program hangs.
         """
         self.prepare_watched()
-        assert self._probed is not None
-        self._own.table[self.program.probe_slot] = counters.__array_interface__["data"][0]
-        return self.execute(arrays, self._probed[1])
+        assert self._instrumented is not None
+        self._own.table[self.program.counter_slot] = counters.__array_interface__["data"][0]
+        return self.execute(arrays, self._instrumented[1])
 
     def prepare_watched(self) -> None:
-        """Make the second build now."""
-        if self._probed is None:
+        """Compile the instrumented build, unless it exists."""
+        if self._instrumented is None:
             scheduled = ScheduledKernels(self._schedules)
             program = write_program(
                 self.module,
                 self.assignment,
-                probes=True,
+                instrumented=True,
                 threads=self.program.threads,
                 scheduled=scheduled,
             )
             library = self._load(program, optimize_and_emit(program.text))
-            self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+            self._instrumented = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
 
     # -- profile -----------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
-        """Whole-program times without probes, then per-step times by cycle counters from a second build with probes."""
+        """Time the whole program, then each step by the cycle counters of the instrumented build."""
         totals = []
         for _ in range(3):
             self.execute(arrays)
@@ -284,7 +284,9 @@ class CpuExecutable:
                     ),
                 )
             )
-        return ProfileResult(tuple(totals), tuple(timings), clock.probe_us, clock.per_microsecond)
+        return ProfileResult(
+            tuple(totals), tuple(timings), clock.instrumentation_us, clock.per_microsecond
+        )
 
 
 def _after_fork() -> None:

@@ -1,4 +1,4 @@
-"""The counter that probes read: how fast it runs, and what a probe costs."""
+"""The cycle counter of instrumented programs: its rate, and the cost of instrumentation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 
-# The body of the loop is what a probed program does around a step (`HostProgramWriter`): subtract
+# The body of the loop is what an instrumented program does around a step (`HostProgramWriter`): subtract
 # the counter, add it, count the call.
 _IR: Final = """
 declare i64 @llvm.readcyclecounter()
@@ -20,7 +20,7 @@ define i64 @cycles() {
   ret i64 %now
 }
 
-define i64 @probes(ptr %cell, i64 %n) {
+define i64 @instrumentation(ptr %cell, i64 %n) {
 entry:
   %first = call i64 @llvm.readcyclecounter()
   %count = getelementptr inbounds i64, ptr %cell, i64 1
@@ -48,30 +48,36 @@ exit:
 }
 """
 _SECONDS: Final = 0.02
-_PROBES: Final = 500
+_STEPS: Final = 500
 _ROUNDS: Final = 9
 
 
 class CycleCounter(NamedTuple):
-    """per_microsecond: steps of the counter.
+    """The rate of the counter and the cost of instrumentation.
 
-    probe_us: microseconds that the probes around one step add to it.
+    per_microsecond: increments of the counter. instrumentation_us: microseconds that
+    instrumentation adds to a step.
     """
 
     per_microsecond: float
-    probe_us: float
+    instrumentation_us: float
 
 
 @functools.lru_cache(maxsize=1)
 def cycle_counter() -> CycleCounter:
-    """Measured once over 20 ms; the cost of a probe is the best of several rounds, for other work can only add to it."""
-    library = NativeLibrary(optimize_and_emit(_IR).objects, {}, ["cycles", "probes"])
+    """Measure the counter over 20 ms, once in a process.
+
+    The cost of instrumentation is the minimum of several rounds: other work can only add to it.
+    """
+    library = NativeLibrary(optimize_and_emit(_IR).objects, {}, ["cycles", "instrumentation"])
     cycles = library.bind("cycles", ctypes.c_int64, [])
-    probes = library.bind("probes", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_int64])
+    instrumentation = library.bind(
+        "instrumentation", ctypes.c_int64, [ctypes.c_void_p, ctypes.c_int64]
+    )
     cells = (ctypes.c_int64 * 2)()
     cycles()
     started, first = time.perf_counter(), cycles()
-    cost = min([probes(cells, _PROBES) for _ in range(_ROUNDS)]) / _PROBES
+    cost = min([instrumentation(cells, _STEPS) for _ in range(_ROUNDS)]) / _STEPS
     while time.perf_counter() - started < _SECONDS:
         pass
     last, ended = cycles(), time.perf_counter()

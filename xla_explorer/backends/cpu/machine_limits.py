@@ -25,7 +25,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.cpu.aligned_arena import Arena
-from xla_explorer.backends.cpu.probe_kernels import ACCUMULATORS, STREAMING_TRIAD, probe_ir
+from xla_explorer.backends.cpu.microbenchmarks import (
+    ACCUMULATORS,
+    STREAMING_TRIAD,
+    microbenchmark_ir,
+)
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
@@ -283,7 +287,9 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         *(["streaming_triad"] if streams else []),
     ]
     library = NativeLibrary(
-        optimize_and_emit(probe_ir(host) + (STREAMING_TRIAD if streams else ""), host).object_bytes,
+        optimize_and_emit(
+            microbenchmark_ir(host) + (STREAMING_TRIAD if streams else ""), host
+        ).object_bytes,
         exports=names,
     )
     triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])

@@ -19,7 +19,7 @@ def write_program(
     module: HloModule,
     assignment: BufferAssignment,
     *,
-    probes: bool = False,
+    instrumented: bool = False,
     threads: int = 1,
     target: Target | None = None,
     name: str = "xe_entry",
@@ -75,4 +75,6 @@ def write_program(
     # Memory that was given away is a parameter's and a result's.
     apart = not any(alias.reason is None for alias in assignment.aliases)
     kernels = ProgramKernels(target, threads, name, control, scheduled, decides, finished)
-    return HostProgramWriter(module, kernels, place_of, table, probes=probes, apart=apart).write()
+    return HostProgramWriter(
+        module, kernels, place_of, table, instrumented=instrumented, apart=apart
+    ).write()

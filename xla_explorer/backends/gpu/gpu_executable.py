@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
-from xla_explorer.backends.gpu.runtime.probe import Probe
+from xla_explorer.backends.gpu.runtime.instrumentation import Instrumentation
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
@@ -172,7 +172,7 @@ class GpuExecutable:
         self,
         arrays: Sequence[Any],
         executor: DeviceExecutor | None = None,
-        probe: Probe | None = None,
+        instrumentation: Instrumentation | None = None,
         ptx: PtxProgram | None = None,
     ) -> GpuRun:
         """Return a run with its arguments on the device, which must be closed (or used by `with`).
@@ -190,7 +190,7 @@ class GpuExecutable:
             self.program,
             executor,
             executor.load_ptx(ptx or self.ptx),
-            probe,
+            instrumentation,
             self.synchronous,
         )
         try:
@@ -317,14 +317,14 @@ class GpuExecutable:
                     first = self.executor.record_event()
                     launch()
                     totals.append(self.executor.elapsed_us(first, self.executor.record_event()))
-            probe = Probe(self.executor)
+            instrumentation = Instrumentation(self.executor)
             samples: list[dict[int, tuple[int, float]]] = []
-            with self.start(arrays, probe=probe) as run:
+            with self.start(arrays, instrumentation=instrumentation) as run:
                 run.run()
-                probe.take()
+                instrumentation.take()
                 for _ in rounds(repeats):
                     run.run()
-                    samples.append(probe.take())
+                    samples.append(instrumentation.take())
         timings = []
         for step in self.steps:
             found = [sample.get(step.number, (0, 0.0)) for sample in samples]

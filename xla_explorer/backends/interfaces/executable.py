@@ -47,13 +47,13 @@ class ProfileResult(NamedTuple):
     """Times of a profiled executable.
 
     total_us: whole-program times without instrumentation, one per run. kernels: per step, with
-    instrumentation. probe_cost_us: per call. cycles_per_us: rate of the counter behind the kernels'
+    instrumentation. instrumentation_cost_us: per call. cycles_per_us: rate of the counter behind the kernels'
     times; None without a counter.
     """
 
     total_us: tuple[float, ...]
     kernels: tuple[KernelTiming, ...]
-    probe_cost_us: float
+    instrumentation_cost_us: float
     cycles_per_us: float | None = None
 
 

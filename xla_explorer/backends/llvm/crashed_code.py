@@ -73,7 +73,7 @@ def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
     return Finished((made.data,), made.seconds)
 
 
-class _Probe:
+class _TrialProcess:
     """Does one job at a time, in a process that is replaced when it ends.
 
     died: how it did the last time.
@@ -104,29 +104,29 @@ _one_at_a_time = threading.Lock()
 
 def _recovered(job: Job, whole: bool) -> Finished:
     with _one_at_a_time:
-        probe = _Probe()
+        trial = _TrialProcess()
         try:
-            made = probe.made(job)  # alone, it may be done
+            made = trial.made(job)  # alone, it may be done
             return (
                 Finished((made.data,), made.seconds)
                 if made is not None
-                else _otherwise(job, whole, probe)
+                else _otherwise(job, whole, trial)
             )
         finally:
-            probe.close()
+            trial.close()
 
 
-def _otherwise(job: Job, whole: bool, probe: _Probe) -> Finished:
+def _otherwise(job: Job, whole: bool, trial: _TrialProcess) -> Finished:
     """The job in another way, as little of it as LLVM allows."""
     names = function_names(job.ir_text) or []
-    guilty = _guilty(job, names, names, probe)
-    assert probe.died is not None
-    first = probe.died
+    guilty = _guilty(job, names, names, trial)
+    assert trial.died is not None
+    first = trial.died
     for text, rest in _cuts(job.ir_text, names, guilty, whole):
         for how, easier in _easier(job._replace(ir_text=text)):
             data, seconds = [], dict[str, float]()
             for part in (easier, job._replace(ir_text=rest)) if rest else (easier,):
-                made = probe.made(part)
+                made = trial.made(part)
                 if made is None:
                     break
                 data.append(made.data)
@@ -140,11 +140,13 @@ def _otherwise(job: Job, whole: bool, probe: _Probe) -> Finished:
     raise LlvmCrashedError(_what_happened(first, guilty, job.description), guilty)
 
 
-def _guilty(job: Job, names: Sequence[str], everything: Sequence[str], probe: _Probe) -> list[str]:
+def _guilty(
+    job: Job, names: Sequence[str], everything: Sequence[str], trial: _TrialProcess
+) -> list[str]:
     """Those of the functions over which LLVM dies, each by itself where it does; empty where it does not die of these alone."""
     others = set(everything) - set(names)
     text = job.ir_text if not others else without_functions(job.ir_text, others)
-    if not names or text is None or (others and probe.made(job._replace(ir_text=text)) is not None):
+    if not names or text is None or (others and trial.made(job._replace(ir_text=text)) is not None):
         return []
     if len(names) == 1:
         return list(names)
@@ -152,7 +154,7 @@ def _guilty(job: Job, names: Sequence[str], everything: Sequence[str], probe: _P
     return [
         found
         for part in (names[:half], names[half:])
-        for found in _guilty(job, part, everything, probe)
+        for found in _guilty(job, part, everything, trial)
     ] or list(names)
 
 

@@ -1,7 +1,7 @@
 """A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
 
 The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and
-slots for the evaluator callback, the probe counters and the kernels' scratch memory. Every value's
+slots for the evaluator callback, the instrumentation's counters and the kernels' scratch memory. Every value's
 place comes from the buffer assignment; control flow is emitted inline. Here is the function that is
 entered; the kernels that it calls are kept in `program_kernels.py`.
 """
@@ -52,14 +52,14 @@ class HostProgramWriter:
         place_of: PlaceOf,
         layout: HostTable,
         *,
-        probes: bool = False,
+        instrumented: bool = False,
         apart: bool = False,
     ) -> None:
         """apart: no two slots of the table lead to the same memory."""
         self.module, self.kernels, self.place_of, self.table = module, kernels, place_of, layout
         self.threads, self.name = kernels.threads, kernels.entry
-        self.apart, self.probes = apart, probes
-        self.operations = OperationWriter(kernels, place_of, layout, probes=probes)
+        self.apart, self.instrumented = apart, instrumented
+        self.operations = OperationWriter(kernels, place_of, layout, instrumented=instrumented)
         self.w, self.calls = self.operations.w, self.operations.calls
 
     # -- computations ------------------------------------------------------------------------------
@@ -144,27 +144,29 @@ class HostProgramWriter:
         ]
         if (
             self.threads > 1
-            and not self.probes
+            and not self.instrumented
             and not any(kernel.made.scratch_bytes for kernel in prepared)
         ):
             self.calls.chain(prepared, parts)
             return
-        if self.threads > 1:  # a probe counts one kernel, so these run one after the other
+        if self.threads > 1:  # an instrumented step is one kernel, so these run one after the other
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
-                    self.calls.probe(number, True)
+                    self.calls.instrument(number, True)
                     self.calls.kernel(kernel)
-                    self.calls.probe(number, False)
+                    self.calls.instrument(number, False)
             return
         with self.w.loop(parts, stem="block") as block:
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
-                    self.calls.probe(number, True)
+                    self.calls.instrument(number, True)
                     self.calls.kernel(kernel, str(block))
-                    self.calls.probe(
+                    self.calls.instrument(
                         number,
                         False,
-                        counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true",
+                        counted=self.w.value(f"icmp eq i64 {block}, 0")
+                        if self.instrumented
+                        else "true",
                     )
 
     def instruction(self, i: HloInstruction) -> None:
@@ -355,7 +357,7 @@ class HostProgramWriter:
             t.constant_slot,
             t.arena_slot,
             t.callback_slot,
-            t.probe_slot,
+            t.counter_slot,
             t.scratch_slot,
             kernels.scratch_bytes,
             t.size + len(self.calls.tables),

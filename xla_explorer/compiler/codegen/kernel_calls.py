@@ -11,17 +11,17 @@ PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i
 
 
 class KernelCalls:
-    """Writes addresses, calls and probes into `w`.
+    """Writes addresses, calls and instrumentation into `w`.
 
     pointers: slots of the table that are read, with the name of what is in them. tables: constant
-    data of kernels, with their number behind the other slots. probes: whether steps count their
+    data of kernels, with their number behind the other slots. instrumented: steps count their
     cycles. is_long: whether the entry is not optimised.
     """
 
     def __init__(
-        self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool
+        self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, instrumented: bool
     ) -> None:
-        self.w, self.table, self.kernels, self.probes = w, table, kernels, probes
+        self.w, self.table, self.kernels, self.instrumented = w, table, kernels, instrumented
         self.pointers: dict[int, str] = {}
         self.is_long = False
         self.tables: dict[bytes, int] = {}
@@ -105,18 +105,18 @@ class KernelCalls:
         name = self.kernels.chain(tuple(calls))
         w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
 
-    def probe(self, number: int, start: bool, counted: str = "true") -> None:
+    def instrument(self, number: int, start: bool, counted: str = "true") -> None:
         """Add the cycle counter's advance to the row's cell, count the call in the next one.
 
         counted: an i1.
         """
-        if not self.probes:
+        if not self.instrumented:
             return
         w = self.w
         w.declare("declare i64 @llvm.readcyclecounter()")
         now = w.value("call i64 @llvm.readcyclecounter()")
         cell = w.value(
-            f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}"
+            f"getelementptr inbounds i64, ptr {self.base(self.table.counter_slot)}, i64 {2 * number}"
         )
         total = w.value(f"load volatile i64, ptr {cell}, align 8")
         changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")

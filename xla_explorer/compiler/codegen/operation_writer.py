@@ -54,7 +54,12 @@ class OperationWriter:
     """
 
     def __init__(
-        self, kernels: ProgramKernels, place_of: PlaceOf, table: HostTable, *, probes: bool = False
+        self,
+        kernels: ProgramKernels,
+        place_of: PlaceOf,
+        table: HostTable,
+        *,
+        instrumented: bool = False,
     ) -> None:
         self.kernels, self.place_of, self.table = kernels, place_of, table
         self.target, self.threads = kernels.target, kernels.threads
@@ -63,7 +68,7 @@ class OperationWriter:
         self.steps: list[EvaluatorStep] = []
         self.foreign: dict[HloInstruction, int] = {}
         self._strategies: dict[HloInstruction, ChosenStrategy] = {}
-        self.calls = KernelCalls(self.w, table, kernels, probes=probes)
+        self.calls = KernelCalls(self.w, table, kernels, instrumented=instrumented)
 
     def strategy_of(self, i: HloInstruction) -> ChosenStrategy:
         """Where an instruction is computed; decided once."""
@@ -125,32 +130,32 @@ class OperationWriter:
             self._operation(i, operation_strategy(i, self.target, self.kernels.control))
             return
         number = self.row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
+        self.calls.instrument(number, True)
         for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
             self.copy(source, target)
-        self.calls.probe(number, False)
+        self.calls.instrument(number, False)
 
     def _pad_to_static(self, i: HloInstruction) -> None:
         """The argument lies in memory up to its bound; the s32 sizes of its dimensions follow (see `LeafReader`)."""
         number = self.row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
+        self.calls.instrument(number, True)
         given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
         self.copy(given, whole)
         for d, size in enumerate(sizes):
             self.copy(
                 BufferSlice(given.slot, given.offset + given.size + size.size * d, size.size), size
             )
-        self.calls.probe(number, False)
+        self.calls.instrument(number, False)
 
     def _collective(self, i: HloInstruction) -> None:
         """On one device a collective copies, and the device's number is zero."""
         number = self.row(i, "copy", "memcpy", None)
-        self.calls.probe(number, True)
+        self.calls.instrument(number, True)
         if i.opcode.name in IDENTIFIERS:
             self.w.do(f"store i32 0, ptr {self.calls.address(self.place_of(i, ()))}, align 4")
         for operand, target in zip(i.operands, self.leaves(i), strict=False):
             self.copy(self.place_of(operand, ()), target)
-        self.calls.probe(number, False)
+        self.calls.instrument(number, False)
 
     def _operation(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
         """A kernel, a library call, or the evaluator."""
@@ -175,9 +180,9 @@ class OperationWriter:
             return
         prepared = self.prepared(i, kind, write)
         number = self.row(i, kind, prepared.function, reason, refused)
-        self.calls.probe(number, True)
+        self.calls.instrument(number, True)
         self.calls.kernel(prepared)
-        self.calls.probe(number, False)
+        self.calls.instrument(number, False)
 
     def _evaluator_step(
         self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
@@ -190,9 +195,9 @@ class OperationWriter:
                 i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))
             )
         )
-        self.calls.probe(number, True)
+        self.calls.instrument(number, True)
         self._callback(step)
-        self.calls.probe(number, False)
+        self.calls.instrument(number, False)
 
     def _callback(self, step: int) -> None:
         w = self.w
@@ -212,7 +217,7 @@ class OperationWriter:
             len(self.steps),
         )
         self.steps.append(EvaluatorStep(i, (), (), slot))
-        calls.probe(number, True)
+        calls.instrument(number, True)
         results = [
             self.place_of(i, index) if leaf.is_array else None for index, leaf in i.shape.leaves()
         ]
@@ -228,7 +233,7 @@ class OperationWriter:
         status = write_foreign_call(w, calls.base(slot), addresses)
         with w.where(w.value(f"icmp ne i32 {status}, 0")):
             self._callback(step)
-        calls.probe(number, False)
+        calls.instrument(number, False)
 
     def row(
         self,

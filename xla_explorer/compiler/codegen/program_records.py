@@ -76,7 +76,7 @@ class HostProgram(NamedTuple):
     constant_slot: int
     arena_slot: int
     callback_slot: int
-    probe_slot: int
+    counter_slot: int
     scratch_slot: int
     scratch_bytes: int
     table_size: int
@@ -117,8 +117,8 @@ class HostTable(NamedTuple):
         return self.arena_slot + 1
 
     @property
-    def probe_slot(self) -> int:
-        """The slot of the probe counters."""
+    def counter_slot(self) -> int:
+        """The slot of the instrumentation's counters."""
         return self.arena_slot + 2
 
     @property

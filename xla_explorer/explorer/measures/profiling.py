@@ -113,9 +113,9 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores
     as the kernel uses, over the median, where the backend knows the machine (by its figure for
     streaming stores where the kernel has them); data that stays in a cache may exceed 1. The whole
-    program is timed without probes, the kernels with them. `frame.kernels` has the rows of kernels
+    program is timed without instrumentation, the kernels with it. `frame.kernels` has the rows of kernels
     alone, for sums and groups; `frame.whole` that of the whole program. `frame.attrs["note"]` says
-    what inputs were used and what a probe costs.
+    what inputs were used and what instrumentation costs.
     """
     note = "the arguments given"
     if not arrays and session.signature.shapes:
@@ -181,7 +181,7 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
 
     frame = ProfileFrame.of(session, rows, COLUMNS)
     frame.attrs["note"] = (
-        f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+        f"{note}; instrumentation costs about {cell_text(result.instrumentation_cost_us)} us per call; bytes and flops are estimates"
     )
     session.last_profile = frame
     return frame

@@ -23,7 +23,7 @@ from xla_explorer.backends.gpu.device_executor import (
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
-from xla_explorer.backends.gpu.runtime.probe import Probe
+from xla_explorer.backends.gpu.runtime.instrumentation import Instrumentation
 from xla_explorer.backends.gpu.runtime.program_memory import ProgramMemory, stored_array
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.gpu.thunk import (
@@ -59,11 +59,11 @@ class GpuRun:
         program: GpuProgram,
         executor: DeviceExecutor,
         loaded: Any,
-        probe: Probe | None = None,
+        instrumentation: Instrumentation | None = None,
         synchronous: bool = False,
     ) -> None:
         self.module, self.program, self.executor = module, program, executor
-        self.loaded, self.probe, self.synchronous = loaded, probe, synchronous
+        self.loaded, self.instrumentation, self.synchronous = loaded, instrumentation, synchronous
         self.memory = ProgramMemory(module, assignment, program, executor)
         self._streams: dict[int, Any] = {0: None}
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
@@ -167,8 +167,8 @@ class GpuRun:
             for other in thunk.waits:
                 self._wait(thunk, other)
             action = self._actions[thunk.kind]
-            if self.probe is not None and thunk.kind not in NO_STEP:
-                self.probe.around(
+            if self.instrumentation is not None and thunk.kind not in NO_STEP:
+                self.instrumentation.around(
                     self._numbers[id(thunk)], partial(action, thunk), self._stream(thunk.stream)
                 )
             else:
@@ -290,7 +290,9 @@ class GpuRun:
         condition, predicate = partial(self._thunks, thunk.bodies[0]), thunk.arguments[0]
         graphs = self._recording
         if (
-            thunk.kernel is not None and self.probe is None and not self.executor.facts.emulated
+            thunk.kernel is not None
+            and self.instrumentation is None
+            and not self.executor.facts.emulated
         ):  # those show each kernel
             self._kernel(thunk)
         elif thunk.trips is not None:

@@ -1,7 +1,7 @@
 """A small file that both processes see: what the child is doing, written before it does it, readable after it has died.
 
 An int64 header (program, phase, number of steps, the name of the pass at work), then a row of two
-per step, which the code's own probes write: while the step runs the first is negative, the second
+per step, which instrumented code writes: while the step runs the first is negative, the second
 counts its finished calls.
 """
 

@@ -144,7 +144,7 @@ class Worker:
         return written_schedules(getattr(self.programs[number].executable, "program", None))
 
     def execute(self, number: int, arrays: list[Any]) -> list[Any]:
-        """Leaves in, leaves out; with probes where the backend has them."""
+        """Leaves in, leaves out; with instrumentation if the backend has it."""
         executable = self._begin(number, "running")
         watched = getattr(executable, "execute_watched", None)
         if watched is None:

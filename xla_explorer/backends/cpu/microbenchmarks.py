@@ -14,7 +14,7 @@ from xla_explorer.backends.llvm.target_machine import TargetDescription
 ACCUMULATORS: Final = 12
 
 
-def probe_ir(host: TargetDescription) -> str:
+def microbenchmark_ir(host: TargetDescription) -> str:
     """Return the module with `triad`, `multiply_add_f32` and `multiply_add_f64` for a machine."""
     return _TRIAD + "".join(
         multiply_add_ir(name, element, max(1, host.vector_register_bits // bits), host.has_fma)
