@@ -190,7 +190,7 @@ def test_as_many_products_as_the_tiles_need():
     assert loads and all(row["sector_use"] >= 1 for row in loads)
 
 
-def test_long_sums_are_reduced_in_parts():
+def test_long_sums_use_split_k():
     x, k, result = (4, 28, 28, 1), (4, 28, 28, 16), (3, 3, 1, 16)
     text = text_of(
         "f32", x, k, result, "window={size=28x28 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf"
@@ -198,10 +198,10 @@ def test_long_sums_are_reduced_in_parts():
     ran = check(text, *arrays("f32", x, k), relative=1e-3, assemble=False)
     first, second = ran.emitted.kernels
     assert (
-        "parts that a second kernel adds" in first.launch.reasoning and second.suffix == "_combine"
+        "slices that a second kernel adds" in first.launch.reasoning and second.suffix == "_combine"
     )
     assert ran.emitted.scratch_bytes == 4 * 9 * 16 * int(
-        first.launch.reasoning.split("reduced in ")[1].split()[0]
+        first.launch.reasoning.split("split-K over ")[1].split()[0]
     )
 
 

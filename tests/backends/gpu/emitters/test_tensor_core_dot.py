@@ -105,13 +105,13 @@ def test_tf32_where_the_dot_asks_for_it(a, b):
         ((33, 1000), (35, 1000), 1, 1, 0, 4),
     ],
 )
-def test_thin_results_are_reduced_in_parts(a, b, left, right, batch, splits):
+def test_small_results_use_split_k(a, b, left, right, batch, splits):
     text = dot("bf16", "f32", a, b, left, right, batch)
     x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in (a, b))
     ran = check(text, x, y, relative=1e-2, assemble=splits == 16)
     first, second = ran.emitted.kernels
     assert (
-        f"in {splits} parts" in first.launch.reasoning
+        f"split-K over {splits} slices" in first.launch.reasoning
         and first.scratch
         and second.scratch
         and ran.conflicts() == 1

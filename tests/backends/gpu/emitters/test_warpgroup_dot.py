@@ -74,7 +74,7 @@ def test_widest_tiles_and_several_tiles_a_block(right, b):
     assert ran.sector_use() == 1
 
 
-def test_thin_results_are_reduced_in_parts():
+def test_small_results_use_split_k():
     devices = dataclasses.replace(HOPPER, multiprocessors=8)
     a, b = (136, 2080), (2080, 72)
     ran = check(
@@ -92,7 +92,7 @@ def test_thin_results_are_reduced_in_parts():
         and first.launch.blocks == 8
     )
     assert (
-        "reduced in 4 parts" in first.launch.reasoning
+        "split-K over 4 slices" in first.launch.reasoning
         and ran.emitted.scratch_bytes == 4 * 4 * 136 * 72
     )
 

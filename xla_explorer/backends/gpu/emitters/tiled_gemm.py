@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     TYPES,
     BlockPlace,
@@ -23,7 +24,6 @@ from xla_explorer.backends.gpu.emitters.convolutions.implicit_gemm import (
     loop_us,
     served_convolution,
 )
-from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Axis, ImplicitMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     CHUNK,
@@ -31,7 +31,6 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import (
     Operand,
     matrices_in,
 )
-from xla_explorer.backends.gpu.emitters.dots.partial_products import directed, product_kernels
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
     SIDE,
@@ -39,6 +38,7 @@ from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
     SimtGemmPlan,
     plan_simt_gemm,
 )
+from xla_explorer.backends.gpu.emitters.dots.split_k import direct_store, product_kernels
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     TensorCoreKernel,
     TensorCorePlan,
@@ -168,10 +168,10 @@ def write_tiled_gemm(
 ) -> OperationDescriptor:
     """Return the kernel descriptors: one, or two with split-K."""
     context, (product, matrices, tiles, launch) = fresh_context(i, slots), plan
-    block, indices, parts = (
+    block, indices, split_k = (
         Block(context, tiles.threads),
         index_arithmetic_for(product.dot, context),
-        tiles.parts,
+        tiles.split_k,
     )
     kernel: SimtGemmKernel | TensorCoreKernel
     if simt := isinstance(tiles, SimtGemmPlan):
@@ -209,7 +209,7 @@ def write_tiled_gemm(
         return ResultStore(context, block, product, matrices.m, matrices.n)
 
     if isinstance(matrices, ConvolutionProduct):
-        place = block_place(indices, number, matrices, tiles.tile, parts.number)
+        place = block_place(indices, number, matrices, tiles.tile, split_k.slices)
         sides = list(zip(implicit_matrices(indices, matrices, place), arrays, strict=True))[
             :: -1 if matrices.features_are_rows else 1
         ]
@@ -220,7 +220,7 @@ def write_tiled_gemm(
             *matrices.batch,
             -(-matrices.m // tiles.tile[0]),
             -(-matrices.n // tiles.tile[1]),
-            parts.number,
+            split_k.slices,
         ]
         *batch, tile_row, tile_column, split = indices.unravel(number, extents)
         if not simt:  # the remainders bound the values for LLVM
@@ -235,12 +235,12 @@ def write_tiled_gemm(
         )
         sides = list(zip(found, arrays, strict=True))
         row, column = indices.mul(tile_row, tiles.tile[0]), indices.mul(tile_column, tiles.tile[1])
-    directed(
-        store, matrices.sums, parts, slots, [indices.wide(x) for x in batch], indices.wide(split)
+    direct_store(
+        store, matrices.sums, split_k, slots, [indices.wide(x) for x in batch], indices.wide(split)
     )
-    kernel.multiply(sides[0], sides[1], row, column, indices.mul(split, parts.each), store)
+    kernel.multiply(sides[0], sides[1], row, column, indices.mul(split, split_k.tiles), store)
     first = KernelDescriptor(context, launch, block.shared_bytes, many_registers=simt)
     name = f"{'simt' if simt else 'tensor-core'}-{product.dot.opcode.name}"
     return product_kernels(
-        i, first, name, tiles.estimated_us, matrices.sums, parts, slots, architecture, store_of
+        i, first, name, tiles.estimated_us, matrices.sums, split_k, slots, architecture, store_of
     )

@@ -20,8 +20,8 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
+from xla_explorer.backends.gpu.emitters.dots.split_k import SplitK
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
@@ -58,21 +58,21 @@ _STEP_US, _LAUNCH_US = (
     0.4,
     2.0,
 )  # latency of a tile to shared memory; a second kernel; assumed
-_PARTS = (1, 2, 4, 8, 16, 32, 64)
+_SLICES = (1, 2, 4, 8, 16, 32, 64)
 
 
 class SimtGemmPlan(NamedTuple):
     """Plan of a SIMT tiled GEMM.
 
-    rows, columns: of the result per thread. wide: accumulator type. depth: of a tile. parts: of the
-    reduced dimension (split-K).
+    rows, columns: of the result per thread. wide: accumulator type. depth: of a tile. split_k: of
+    the reduced dimension.
     """
 
     rows: int
     columns: int
     wide: PrimitiveType
     depth: int
-    parts: Parts
+    split_k: SplitK
     blocks: int
     estimated_us: float
 
@@ -89,7 +89,7 @@ class SimtGemmPlan(NamedTuple):
     def tiles_of(self, multiprocessors: int) -> str:
         """Return a description of the tiles."""
         return (f"tiles of {SIDE * self.rows} x {SIDE * self.columns}, {self.rows} x {self.columns} a thread, reduced {self.depth} at a "
-                f"time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
+                f"time{self.split_k.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
 def sum_type(kind: PrimitiveType) -> PrimitiveType:
@@ -103,10 +103,10 @@ def plan_simt_gemm(
     n: int,
     k: int,
     kind: PrimitiveType,
-    may_cut: bool,
+    may_split: bool,
     architecture: GpuArchitecture,
 ) -> SimtGemmPlan:
-    """Return the tile and the split-K parts with the least estimated time.
+    """Return the tile and the split-K slices with the least estimated time.
 
     The operands are `products` matrices of m x k and k x n.
     """
@@ -122,32 +122,32 @@ def plan_simt_gemm(
         work_us = product_us(
             SIDE * SIDE * rows * columns * depth, rate, _OWN_SHARE * relative, architecture, 1
         )
-        for number in _PARTS if may_cut and wide is F32 else (1,):
+        for number in _SLICES if may_split and wide is F32 else (1,):
             if number > 1 and steps < 2 * number:
                 break
             each = -(-steps // number)
-            parts = Parts(-(-steps // each), each)
-            blocks = tiles * parts.number
+            split_k = SplitK(-(-steps // each), each)
+            blocks = tiles * split_k.slices
             resident = min(_RESIDENT, -(-blocks // architecture.multiprocessors))
             waves = -(-blocks // (architecture.multiprocessors * resident))
             extra = 0.0
-            if parts.number > 1:
+            if split_k.slices > 1:
                 traffic = (
                     8
-                    * parts.number
+                    * split_k.slices
                     * products
                     * m
                     * n
                     / architecture.dram_bytes_per_nanosecond
                     / 1e3
                 )
-                extra = _LAUNCH_US + parts.number * 0.02 + traffic
+                extra = _LAUNCH_US + split_k.slices * 0.02 + traffic
             estimate = waves * ((each + 1) * max(resident * work_us, _STEP_US) + _STEP_US) + extra
             choices.append(
                 (
                     estimate,
                     -rows * columns,
-                    SimtGemmPlan(rows, columns, wide, depth, parts, blocks, estimate),
+                    SimtGemmPlan(rows, columns, wide, depth, split_k, blocks, estimate),
                 )
             )
     return min(choices)[2]
@@ -300,7 +300,7 @@ class _Tile:
 class SimtGemmKernel:
     """The kernel being written. rows and columns: first of the block's tile.
 
-    first_step: of its part.
+    first_step: of its split-K slice.
     """
 
     def __init__(
@@ -344,7 +344,7 @@ class SimtGemmKernel:
         both_tiles(lambda tile: tile.fetch(first_step))
         both_tiles(lambda tile: tile.put(0))
         self.block.barrier()
-        steps = plan.parts.each
+        steps = plan.split_k.tiles
         with w.loop(steps, stem="depth") as now:
             step = indices.of(now)
             half, following = indices.mod(step, 2), indices.add(step, 1)

@@ -22,8 +22,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, mma_rate
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import ImplicitMatrix, Side
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Shape, parts_for
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.split_k import Shape, SplitK, plan_split_k
 from xla_explorer.backends.gpu.emitters.dots.tiled_gemm_plan import TiledGemmPlan, tiled_gemm_plan
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
@@ -49,14 +49,14 @@ class TensorCorePlan(NamedTuple):
     """Plan of a tensor-core product.
 
     kind: of the elements, tf32 for f32. rows, columns: of a tile of the result. warps: along rows,
-    along columns. parts: split-K. estimated_us: device time.
+    along columns. split_k: of the reduced dimension. estimated_us: device time.
     """
 
     kind: str
     rows: int
     columns: int
     warps: tuple[int, int]
-    parts: Parts
+    split_k: SplitK
     blocks: int
     estimated_us: float
 
@@ -72,8 +72,11 @@ class TensorCorePlan(NamedTuple):
 
     def tiles_of(self, multiprocessors: int) -> str:
         """Return a description of the tiles."""
-        return (f"{self.blocks // self.parts.number} tiles of {self.rows} x {self.columns}, {self.warps[0]} x {self.warps[1]} warps each, "
-                f"reduced {DEPTH} at a time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
+        return (
+            f"{self.blocks // self.split_k.slices} tiles of {self.rows} x {self.columns}, "
+            f"{self.warps[0]} x {self.warps[1]} warps each, reduced {DEPTH} at a time"
+            f"{self.split_k.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}"
+        )
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan | Reason:
@@ -122,16 +125,16 @@ def plan_tiles(
     choices = []
     for (rows, columns), (_, relative) in TILES.items():
         tiles = products * -(-m // rows) * -(-n // columns)
-        parts = parts_for(tiles, steps, architecture) if may_split else Parts(1, steps)
-        waves = -(-tiles * parts.number // architecture.multiprocessors)
-        work, rate = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * share
-        estimate = product_us(work, mma_rate(architecture), rate, architecture, 1) + parts.extra_us(
-            sums, architecture
-        )
-        choices.append((estimate, rows, columns, tiles, parts))
-    estimate, rows, columns, tiles, parts = min(choices)
+        split_k = plan_split_k(tiles, steps, architecture) if may_split else SplitK(1, steps)
+        waves = -(-tiles * split_k.slices // architecture.multiprocessors)
+        work, rate = waves * rows * columns * split_k.tiles * DEPTH, OWN_SHARE * relative * share
+        estimate = product_us(
+            work, mma_rate(architecture), rate, architecture, 1
+        ) + split_k.extra_us(sums, architecture)
+        choices.append((estimate, rows, columns, tiles, split_k))
+    estimate, rows, columns, tiles, split_k = min(choices)
     return TensorCorePlan(
-        kind, rows, columns, TILES[rows, columns][0], parts, tiles * parts.number, estimate
+        kind, rows, columns, TILES[rows, columns][0], split_k, tiles * split_k.slices, estimate
     )
 
 
@@ -290,7 +293,7 @@ class TensorCoreKernel:
         self, left: Side, right: Side, row: Word, column: Word, first_step: Word, store: ResultStore
     ) -> None:
         """Load, multiply and store the block's tile, whose first row and column are given."""
-        w, indices, steps = self.w, self.indices, self.plan.parts.each
+        w, indices, steps = self.w, self.indices, self.plan.split_k.tiles
         a, b = (
             OperandTile(self, *left, self.plan.rows, row),
             OperandTile(self, *right, self.plan.columns, column),

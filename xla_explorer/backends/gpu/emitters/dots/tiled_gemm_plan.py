@@ -1,4 +1,4 @@
-"""The plan of a tiled GEMM for any kernel: operands, tiles, split-K parts, launch."""
+"""The plan of a tiled GEMM for any kernel: operands, tiles, split-K, launch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class TiledGemmPlan(NamedTuple):
     """Plan of a tiled GEMM. matrices: operands of a dot or convolution.
 
-    tiles: tiles and parts.
+    tiles: tiles and split-K.
     """
 
     product: Product

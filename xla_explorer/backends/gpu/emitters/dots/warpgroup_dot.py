@@ -21,16 +21,16 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import (
-    Parts,
-    directed,
-    parts_for,
-    product_kernels,
-)
 from xla_explorer.backends.gpu.emitters.dots.result_store import (
     ResultStore,
     operand_slots,
     product_in,
+)
+from xla_explorer.backends.gpu.emitters.dots.split_k import (
+    SplitK,
+    direct_store,
+    plan_split_k,
+    product_kernels,
 )
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
@@ -63,14 +63,14 @@ _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 class WarpgroupPlan(NamedTuple):
     """Plan of a warpgroup product.
 
-    columns: of a tile of the result. stages: of tiles in shared memory. parts: split-K. works:
-    tiles of all products times parts, shared by the blocks. estimated_us: device time.
+    columns: of a tile of the result. stages: of tiles in shared memory. split_k: of the
+    reduced dimension. works: tiles of all products times slices, shared by the blocks. estimated_us: device time.
     """
 
     columns: int
     stages: int
     matrices: Matrices
-    parts: Parts
+    split_k: SplitK
     works: int
     launch: LaunchDimensions
     estimated_us: float
@@ -115,21 +115,21 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     choices = []
     for columns, relative in _RELATIVE_RATE.items():
         tiles = products * -(-m // ROWS) * -(-n // columns)
-        parts = parts_for(tiles, -(-k // DEPTH), architecture)
-        waves = -(-tiles * parts.number // architecture.multiprocessors)
-        work = waves * ROWS * columns * parts.each * DEPTH
-        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(
-            found.sums, architecture
-        )
-        choices.append((estimate, -columns, tiles, parts))
-    estimate, narrow, tiles, parts = min(choices)
-    columns, works = -narrow, tiles * parts.number
+        split_k = plan_split_k(tiles, -(-k // DEPTH), architecture)
+        waves = -(-tiles * split_k.slices // architecture.multiprocessors)
+        work = waves * ROWS * columns * split_k.tiles * DEPTH
+        estimate = product_us(
+            work, rate, _OWN_SHARE * relative, architecture, 1
+        ) + split_k.extra_us(found.sums, architecture)
+        choices.append((estimate, -columns, tiles, split_k))
+    estimate, narrow, tiles, split_k = min(choices)
+    columns, works = -narrow, tiles * split_k.slices
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
     blocks = min(works, architecture.multiprocessors)
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{parts.sentence}; "
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{split_k.sentence}; "
            f"{counted(blocks, 'block')}, one a multiprocessor, take them in turn; one warpgroup copies, two multiply")  # fmt: skip
     launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
-    return WarpgroupPlan(columns, stages, found, parts, works, launch, estimate)
+    return WarpgroupPlan(columns, stages, found, split_k, works, launch, estimate)
 
 
 def tensor_map_of(
@@ -285,13 +285,13 @@ class _Kernel:
         w.start_block(end)
 
     def place(self, work: str | int) -> tuple[str | int, str | int, list[str | int], str | int]:
-        """Return the first row and column, batch index and split-K part of a work item.
+        """Return the first row and column, batch index and split-K slice of a work item.
 
         Items are ordered in bands of rows, column by column within a band.
         """
         w, plan = self.w, self.plan
         down, across = -(-plan.matrices.m // ROWS), -(-plan.matrices.n // plan.columns)
-        tile, part = w.div(work, plan.parts.number), w.mod(work, plan.parts.number)
+        tile, k_slice = w.div(work, plan.split_k.slices), w.mod(work, plan.split_k.slices)
         within, product = w.mod(tile, down * across), w.div(tile, down * across)
         band = min(BAND, down)
         start = w.mul(w.div(within, band * across), band)
@@ -305,7 +305,7 @@ class _Kernel:
             w.mul(w.add(start, row), ROWS),
             w.mul(column, plan.columns),
             w.unravel(product, plan.matrices.batch),
-            part,
+            k_slice,
         )
 
     def copy(self) -> None:
@@ -313,9 +313,9 @@ class _Kernel:
         w, plan = self.w, self.plan
         self.first_stage(1)  # the phase before a barrier's first counts as complete
         with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
-            row, column, batch, part = self.place(tile)
-            begin = w.mul(part, plan.parts.each * DEPTH)
-            with w.loop(plan.parts.each, stem="depth") as step:
+            row, column, batch, k_slice = self.place(tile)
+            begin = w.mul(k_slice, plan.split_k.tiles * DEPTH)
+            with w.loop(plan.split_k.tiles, stem="depth") as step:
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, free, parity)
                 assembly.barrier_arrive_expecting(w, full, plan.stage_bytes)
@@ -337,7 +337,7 @@ class _Kernel:
             for slot in sums:
                 slot.store(["0x0000000000000000"])
             w.write(0, before, "i32")
-            with w.loop(plan.parts.each, stem="depth"):
+            with w.loop(plan.split_k.tiles, stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
                 left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
@@ -356,8 +356,8 @@ class _Kernel:
             for slot, value in zip(sums, values, strict=True):
                 slot.store([value])
             assembly.barrier_arrive(w, w.read(before, "i32"), lane)
-            row, column, batch, part = self.place(tile)
-            directed(self.result, plan.matrices.sums, plan.parts, self.slots, batch, part)
+            row, column, batch, k_slice = self.place(tile)
+            direct_store(self.result, plan.matrices.sums, plan.split_k, self.slots, batch, k_slice)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
     def store(
@@ -421,7 +421,7 @@ def write_warpgroup_dot(
         "warpgroup-dot",
         plan.estimated_us,
         matrices.sums,
-        plan.parts,
+        plan.split_k,
         slots,
         architecture,
         store,

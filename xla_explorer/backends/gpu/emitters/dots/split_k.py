@@ -27,70 +27,72 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
-_LEAST_STEPS, _MOST_PARTS = 8, 32  # minimum of tiles in a part; maximum of parts
+_LEAST_STEPS, _MOST_SLICES = 8, 32  # minimum of tiles in a slice; maximum of slices
 _LAUNCH_US = 2.0  # of the second kernel, and the tail of the first; assumed
 Shape = tuple[int, ...]  # of the sums of all products: batch, rows, columns
 
 
-class Parts(NamedTuple):
-    """The split of the reduced dimension. number: of parts, 1 without split.
+class SplitK(NamedTuple):
+    """The slices of the reduced dimension.
 
-    each: tiles of a part.
+    slices: their number, 1 without split-K. tiles: tiles of one slice.
     """
 
-    number: int
-    each: int
+    slices: int
+    tiles: int
 
     @property
     def sentence(self) -> str:
         """Description of the split for a launch's explanation."""
         return (
-            f", reduced in {self.number} parts that a second kernel adds in their order"
-            if self.number > 1
+            f", split-K over {self.slices} slices that a second kernel adds in order"
+            if self.slices > 1
             else ""
         )
 
     def scratch_bytes(self, sums: Shape) -> int:
         """Return the bytes of partial sums."""
-        return 4 * self.number * math.prod(sums) if self.number > 1 else 0
+        return 4 * self.slices * math.prod(sums) if self.slices > 1 else 0
 
     def extra_us(self, sums: Shape, architecture: GpuArchitecture) -> float:
         """Return the time of writing partial sums and reading them again."""
-        if self.number == 1:
+        if self.slices == 1:
             return 0.0
         return (
             _LAUNCH_US + 2 * self.scratch_bytes(sums) / architecture.dram_bytes_per_nanosecond / 1e3
         )
 
 
-def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
-    """Return as many parts as keep the device busy, for `tiles` tiles of `steps` steps."""
-    wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_PARTS)
+def plan_split_k(tiles: int, steps: int, architecture: GpuArchitecture) -> SplitK:
+    """Return as many slices as keep the device busy, for `tiles` tiles of `steps` steps."""
+    wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_SLICES)
     each = -(-steps // wanted) if wanted > 1 else steps
-    return Parts(-(-steps // each), each)
+    return SplitK(-(-steps // each), each)
 
 
-def partial_sums(context: KernelContext, sums: Shape, parts: Parts, scratch: str) -> ArrayInMemory:
-    """Return the array of partial sums in scratch memory: [parts, batch..., m, n]."""
-    return ArrayInMemory(scratch, array_shape(F32, (parts.number, *sums)), context.target.pointer)
+def partial_sums(
+    context: KernelContext, sums: Shape, split_k: SplitK, scratch: str
+) -> ArrayInMemory:
+    """Return the array of partial sums in scratch memory: [slices, batch..., m, n]."""
+    return ArrayInMemory(scratch, array_shape(F32, (split_k.slices, *sums)), context.target.pointer)
 
 
-def directed(
+def direct_store(
     store: ResultStore,
     sums: Shape,
-    parts: Parts,
+    split_k: SplitK,
     slots: tuple[int, ...],
     batch: list[str | int],
     split: str | int,
 ) -> None:
     """Direct a block's sums to the result, or to scratch memory with split-K."""
-    if parts.number > 1:
-        store.store_sums(partial_sums(store.context, sums, parts, scratch_pointer(slots)))
-    store.at([split, *batch] if parts.number > 1 else batch)
+    if split_k.slices > 1:
+        store.store_sums(partial_sums(store.context, sums, split_k, scratch_pointer(slots)))
+    store.at([split, *batch] if split_k.slices > 1 else batch)
 
 
 def product_kernels(
-    i: HloInstruction, first: KernelDescriptor, emitter: str, estimated_us: float, sums: Shape, parts: Parts, slots: tuple[int, ...],
+    i: HloInstruction, first: KernelDescriptor, emitter: str, estimated_us: float, sums: Shape, split_k: SplitK, slots: tuple[int, ...],
     architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
 ) -> OperationDescriptor:  # fmt: skip
     """Return the kernel descriptors of a product: one, or two with split-K.
@@ -99,20 +101,20 @@ def product_kernels(
     """
     second = (
         ()
-        if parts.number == 1
-        else (_sum_of_parts(fresh_context(i, slots), sums, parts, slots, architecture, store),)
+        if split_k.slices == 1
+        else (_combine_slices(fresh_context(i, slots), sums, split_k, slots, architecture, store),)
     )
-    return OperationDescriptor((first, *second), emitter, parts.scratch_bytes(sums), estimated_us)
+    return OperationDescriptor((first, *second), emitter, split_k.scratch_bytes(sums), estimated_us)
 
 
-def _sum_of_parts(
-    context: KernelContext, sums: Shape, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
+def _combine_slices(
+    context: KernelContext, sums: Shape, split_k: SplitK, slots: tuple[int, ...], architecture: GpuArchitecture,
     store: Callable[[KernelContext, Block], ResultStore],
 ) -> KernelDescriptor:  # fmt: skip
     """Return a kernel whose threads each add an element's partial sums and store it."""
     w, partial, total = (
         context.writer,
-        partial_sums(context, sums, parts, scratch_pointer(slots)),
+        partial_sums(context, sums, split_k, scratch_pointer(slots)),
         math.prod(sums),
     )
     launch = launch_dimensions(total, architecture)
@@ -120,9 +122,9 @@ def _sum_of_parts(
     with context.iterate(list(sums)) as index:
         linear = w.linear(index, partial.shape.strides[1:])
         value = real(partial.load_linear(w, linear))
-        for part in range(1, parts.number):
-            value = value + real(partial.load_linear(w, w.add(linear, part * total)))
+        for k in range(1, split_k.slices):
+            value = value + real(partial.load_linear(w, w.add(linear, k * total)))
         result.at(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
-    launch = launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")
+    launch = launch._replace(reasoning=f"sums of {split_k.slices} slices: {launch.reasoning}")
     return KernelDescriptor(context, launch, suffix="_combine")
