@@ -361,7 +361,7 @@ def test_irregular_left_rows_repeat_the_product():
     assert plan_dot(module.entry.root.operands[1], HOST_LIKE).sizes == DotSizes(6, 20, 9, 10)
 
 
-def test_a_large_thin_product_is_written_a_few_rows_at_a_time():
+def test_a_large_skinny_product_is_written_a_few_rows_at_a_time():
     """A result of more than 4 MiB whose rows are 4 KiB apart, uneven in tiles; values only."""
     check([("f32", (1037, 9), (9, 1024), (1037, 1024), MULTIPLY)], ["mk,kn->mn"])
 

@@ -129,7 +129,7 @@ def test_only_where_vectors_of_every_width_can_be_multiplied():
     [
         ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-grouped-product"),
         ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_GROUPS, "no-grouped-product"),
-        ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_GROUPS, "product-too-thin"),
+        ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_GROUPS, "product-too-skinny"),
         (
             "s8[8,9]",
             "s8[8,9]",

@@ -86,6 +86,6 @@ def test_native_code_has_the_evaluators_values(element_type: str) -> None:
         )
 
 
-def test_a_thin_product_is_left_as_it_is() -> None:
+def test_a_skinny_product_is_left_as_it_is() -> None:
     text = program("pmq", "npq", "pq").replace("9", "2")
     assert not xe.optimize(text, "dot-operand-transposer").passes[0].changed

@@ -32,12 +32,12 @@ def emitters(session: xe.Session) -> list[str]:
 
 def test_launch_another_emitter_is_forced() -> None:
     session = on_gpu(DOT)
-    other = session.override(force=[("launch", "%d", "thin-dot")])
+    other = session.override(force=[("launch", "%d", "skinny-dot")])
     (override,) = other.overrides()
     assert (
         not override.granted
         and override.reason is not None
-        and override.reason.code == "neither-side-is-thin"
+        and override.reason.code == "neither-side-is-skinny"
     )
     assert emitters(other) == emitters(session)
     plain = session.override(force=[("launch", "%d", "loop")])

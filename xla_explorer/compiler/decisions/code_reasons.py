@@ -137,8 +137,8 @@ NATIVE_CODE = table(
             "the CPU has no instruction for products of s8 and u8",
             _OWN_LOOP,
         ),
-        "product-too-thin": (
-            "the product has too few rows or columns for groups",
+        "product-too-skinny": (
+            "the product is skinny: a copy of its operands does not pay",
             "%dot has 1 row",
             _OWN_LOOP,
         ),

@@ -82,9 +82,9 @@ LAUNCH = table(
             "%dot: 9.1 us by warp groups, 8.2 us by warps",
             _NEXT,
         ),
-        "neither-side-is-thin": (
+        "neither-side-is-skinny": (
             "both sides have many rows",
-            "%dot: 64 and 64 rows, a skinny product has at most 8",
+            "%dot: 64 and 64 rows, a skinny product has at most 16",
             _NEXT,
         ),
         "short-sums": ("the sums are too short to share", "%dot sums 8 elements", _LARGER),

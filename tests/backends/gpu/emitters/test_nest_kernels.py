@@ -282,23 +282,23 @@ MORE = [
     ),
     ("loop", "x = f32[30,3] parameter(0) ROOT r = f32[3,30] transpose(x), dimensions={1,0}"),
     (
-        "thin-dot",
+        "skinny-dot",
         "x = f32[64,100] parameter(0) y = f32[100,10] parameter(1) ROOT r = f32[64,10] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     ),
     (
-        "thin-dot",
+        "skinny-dot",
         "x = f32[3,100] parameter(0) y = f32[200,100] parameter(1) ROOT r = f32[3,200] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
     ),
     (
-        "thin-dot",
+        "skinny-dot",
         "x = f32[8,100] parameter(0) y = f32[100,96] parameter(1) ROOT r = f32[8,96] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     ),
     (
-        "thin-dot",
+        "skinny-dot",
         "x = f32[100,64] parameter(0) y = f32[100,5] parameter(1) ROOT r = f32[64,5] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     ),
     (
-        "thin-dot",
+        "skinny-dot",
         "x = f32[100] parameter(0) ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     ),
 ]

@@ -14,9 +14,9 @@ from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import (
     write_warpgroup_dot,
 )
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import OperationDescriptor
-from xla_explorer.backends.gpu.emitters.nests.thin_products import (
+from xla_explorer.backends.gpu.emitters.nests.skinny_gemm import (
     plan_depthwise_convolution,
-    plan_thin_dot,
+    plan_skinny_dot,
     scheduled_us,
     write_scheduled,
 )
@@ -69,7 +69,7 @@ PRODUCT_ROWS: tuple[ProductRow[Any], ...] = (
         lambda plan, _: plan.estimated_us,
     ),
     ProductRow("dot", "tensor-core-dot", plan_dot, write_tiled_gemm, _estimate),
-    ProductRow("dot", "thin-dot", plan_thin_dot, write_scheduled, lambda plan, _: None),
+    ProductRow("dot", "skinny-dot", plan_skinny_dot, write_scheduled, lambda plan, _: None),
     ProductRow("dot", "simt-dot", plan_simt_dot, write_tiled_gemm, _estimate),
     ProductRow(
         "convolution",

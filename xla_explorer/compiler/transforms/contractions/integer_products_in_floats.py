@@ -22,7 +22,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32
 
 EXACT = 1 << 24  # integers up to here are exact in f32
-THIN = 4  # rows or columns of a skinny product, which does not repay copies of its operands
+SKINNY = 4  # rows or columns of a skinny product, which does not repay copies of its operands
 
 
 @register_pass()
@@ -44,7 +44,7 @@ class IntegerProductsInFloats(OpExpanderPass):
         if any(t.is_float or t.is_complex or t.is_pred for t in types):
             return False
         depth = _depth(i)
-        return depth >= THIN and all(o.shape.element_count >= THIN * depth for o in i.operands)
+        return depth >= SKINNY and all(o.shape.element_count >= SKINNY * depth for o in i.operands)
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
         in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, context.target)

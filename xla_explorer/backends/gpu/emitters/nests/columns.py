@@ -33,11 +33,11 @@ def column_schedule(
     architecture: GpuArchitecture,
     tuning: GpuTuning,
     may_split: bool = True,
-    thin: str = "",
+    skinny: str = "",
 ) -> NestSchedule | Reason:
     """Return a schedule with threads along and down columns, or a refusal.
 
-    thin: the last but one loop, whose few iterations each thread has all.
+    skinny: the last but one loop, whose few iterations each thread has all.
     """
     applied = Applied(nest)
     applied.sink()
@@ -60,7 +60,9 @@ def column_schedule(
     for s in reductions:
         if (reason := why_not_associative(s)) is not None:
             return reason
-    outer = applied.joined(tuple([loop.axis.name for loop in loops[:-1] if loop.axis.name != thin]))
+    outer = applied.joined(
+        tuple([loop.axis.name for loop in loops[:-1] if loop.axis.name != skinny])
+    )
     column = loops[-1].axis.name
     sweeps = [applied.joined(tuple([b.axis.name for b in s.axes])) for s in reductions]
     length = applied.length(sweeps, "column", tuning)
@@ -73,7 +75,7 @@ def column_schedule(
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
     held = sum([element.bytes for s in reductions for element in s.elements]) * (
-        applied.extent(thin) if thin else 1
+        applied.extent(skinny) if skinny else 1
     )
     plan = plan_columns(
         outers,
@@ -88,10 +90,10 @@ def column_schedule(
     if plan.splits > 1:
         size = size_of_parts(length, plan.splits, plan.above, 1)
         halves = cut(
-            applied, tuple([name for name in (outer, thin, column) if name]), sweeps, size, True
+            applied, tuple([name for name in (outer, skinny, column) if name]), sweeps, size, True
         )
         return in_two_kernels(
-            halves, plan.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, thin),
+            halves, plan.launch.reasoning, lambda n: column_schedule(n, architecture, tuning, False, skinny),
             lambda n: column_schedule(n, architecture, tuning, False), architecture, tuning,
         )  # fmt: skip
     plan = plan._replace(above=min(plan.above, 1 << (length.bit_length() - 1)))
@@ -99,9 +101,9 @@ def column_schedule(
         return is_short("column", length)
     if plan.across > applied.extent(column) // plan.width:
         applied.then(Pad(column, plan.across * plan.width))
-    if thin:
-        applied.then(Reorder(thin, column), Unroll(thin))
-    _apply(applied, outer, column, sweeps, plan, tuning, bool(thin))
+    if skinny:
+        applied.then(Reorder(skinny, column), Unroll(skinny))
+    _apply(applied, outer, column, sweeps, plan, tuning, bool(skinny))
     return applied.schedule("column-reduction", plan.launch.reasoning)
 
 
@@ -117,7 +119,7 @@ def _apply(
     """Apply a column plan.
 
     in_runs: a thread's rows are neighbours, so that loads along them, for each iteration of the
-    thin loop, are one access.
+    skinny loop, are one access.
     """
     column = applied.neighbours(column, plan.width)
     if outer:

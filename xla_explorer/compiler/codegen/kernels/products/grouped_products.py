@@ -101,8 +101,8 @@ def plan_grouped_product(
         )
     rows, columns, depth, _ = sizes
     if min(rows, columns, depth) < FEWEST:
-        message = f"%{dot.name} is too thin to pay for copies of its operands"
-        return refuse("product-too-thin", message, rows=rows, columns=columns, depth=depth)
+        message = f"%{dot.name} is too skinny to repay copies of its operands"
+        return refuse("product-too-skinny", message, rows=rows, columns=columns, depth=depth)
     left, right = operands
     if left.column != 1:
         return refuse(

@@ -1,4 +1,4 @@
-"""Products with a vector or a thin matrix: values in every form, coalesced reads, parts added in order."""
+"""GEMV and skinny GEMM: values in every form, coalesced reads, parts added in order."""
 
 import random
 
@@ -59,7 +59,7 @@ def test_forms(left, right, contracted, result, kernels):
         numbers("f32", right),
         assemble=len(result) == 2,
     )
-    assert ran.emitted.emitter == "thin-dot" and len(ran.emitted.kernels) == kernels
+    assert ran.emitted.emitter == "skinny-dot" and len(ran.emitted.kernels) == kernels
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_batches(contracted):
         numbers("f32", (3, 64, 4)),
         assemble=False,
     )
-    assert ran.emitted.emitter == "thin-dot"
+    assert ran.emitted.emitter == "skinny-dot"
 
 
 def test_the_matrix_is_read_whole_sectors_at_a_time():
@@ -117,7 +117,8 @@ def test_sums_of_sixteen_rows_fit_into_shared_memory(kind, columns):
     text = dot(kind, (16, 48), (48, columns), (1, 0), (16, columns))
     emitted = write_gpu_kernels(parse_hlo(text).entry.root, gpu_architecture("sm_90"))
     assert (
-        emitted.emitter == "thin-dot" and 0 < emitted.kernels[0].shared_bytes <= STATIC_SHARED_BYTES
+        emitted.emitter == "skinny-dot"
+        and 0 < emitted.kernels[0].shared_bytes <= STATIC_SHARED_BYTES
     )
 
 
@@ -142,13 +143,13 @@ def test_sums_of_one_product_or_none_are_left_to_others(left, right, contracted,
         numbers("f32", right),
         assemble=False,
     )
-    assert ran.emitted.emitter != "thin-dot"
+    assert ran.emitted.emitter != "skinny-dot"
 
 
 def test_square_products_say_why_not():
     text = dot("f32", (64, 64), (64, 64), (1, 0), (64, 64))
     ran = check(text, numbers("f32", (64, 64)), numbers("f32", (64, 64)), assemble=False)
-    assert ("thin-dot", "neither-side-is-thin") in [
+    assert ("skinny-dot", "neither-side-is-skinny") in [
         (name, reason.code) for name, reason in ran.emitted.refused
     ]
 
@@ -199,12 +200,12 @@ def test_random_dots(seed):
     check(text, *operands, relative=relative, assemble=False)
 
 
-def test_the_thin_side_is_read_in_runs():
-    """Rows of the large matrix that a thread adds one after the other are neighbours in a row of the thin one."""
+def test_the_skinny_side_is_read_by_vectors():
+    """Rows of the large matrix that a thread adds one after the other are contiguous in a row of the skinny one."""
     text = dot("f32", (16, 128), (128, 512), (1, 0), (16, 512))
     ran = check(text, numbers("f32", (16, 128)), numbers("f32", (128, 512)), assemble=False)
     assert (
-        ran.emitted.emitter == "thin-dot"
+        ran.emitted.emitter == "skinny-dot"
         and ran.ptx.count("ld.global.nc.v4.b32") == 16
         and ran.ptx.count("ld.global.nc.b32") == 4
     )

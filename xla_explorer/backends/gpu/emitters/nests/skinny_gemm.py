@@ -29,13 +29,13 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import linearize
 from xla_explorer.hlo.instruction import HloInstruction
 
-THINNEST = 16  # maximum rows or columns of the skinny side
+MOST_SKINNY = 16  # maximum rows or columns of the skinny side
 SHORTEST = 32  # reduced elements
 MOST_FEATURES = 4  # of a group
 LARGEST_SUM = 4096  # products that one thread adds
 
 
-def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
+def plan_skinny_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSchedule | Reason:
     """Return the schedule of a skinny dot, or a refusal."""
     if i.opcode.name != "dot":
         return refuse("no-dot", f"%{i.name} is not a dot")
@@ -43,7 +43,7 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> NestSched
     return (
         nest
         if isinstance(nest, Reason)
-        else thin_product_schedule(nest, architecture, DEFAULT_TUNING)
+        else skinny_gemm_schedule(nest, architecture, DEFAULT_TUNING)
     )
 
 
@@ -89,7 +89,7 @@ def write_scheduled(
     return nest_kernels(i, plan, slots)
 
 
-def thin_product_schedule(
+def skinny_gemm_schedule(
     nest: LoopNest, architecture: GpuArchitecture, tuning: GpuTuning
 ) -> NestSchedule | Reason:
     """Return a schedule with threads along rows or down columns, or a refusal.
@@ -124,12 +124,12 @@ def thin_product_schedule(
     kept = [math.prod([axis.extent for axis in side]) for side in sides]
     narrow = int(kept[1] < kept[0])
     reduced = math.prod([b.axis.extent for b in s.axes])
-    if kept[narrow] > THINNEST or 0 in [loop.axis.extent for loop in loops]:
-        text = f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to {THINNEST} are thin"
-        return refuse("neither-side-is-thin", text, kept=kept[narrow], reduced=reduced)
+    if kept[narrow] > MOST_SKINNY or 0 in [loop.axis.extent for loop in loops]:
+        text = f"@{nest.name}: its narrower side has {kept[narrow]} rows or columns, where 1 to {MOST_SKINNY} are skinny"
+        return refuse("neither-side-is-skinny", text, kept=kept[narrow], reduced=reduced)
     if reduced < SHORTEST:
         text = (
-            f"@{nest.name} adds {reduced} products for an element, a warp wants at least {SHORTEST}"
+            f"@{nest.name} adds {reduced} products for an element, a warp needs at least {SHORTEST}"
         )
         return refuse("short-sums", text, kept=kept[narrow], reduced=reduced)
     wide, read = sides[1 - narrow], (left, right)[1 - narrow]
@@ -142,15 +142,15 @@ def thin_product_schedule(
             "no-minor-dimension",
             f"@{nest.name}: the kept or the reduced dimension of the larger matrix must be its minor one",
         )
-    thin = sides[narrow][0].name if sides[narrow] else ""
-    if thin and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
-        applied.then(Reorder(*([thin, wide[0].name] if by_rows else [wide[0].name, thin])))
-    if thin and by_rows:
-        applied.then(Unroll(thin))
+    skinny = sides[narrow][0].name if sides[narrow] else ""
+    if skinny and (narrow == 0) is by_rows and wide:  # outside of columns, inside of rows
+        applied.then(Reorder(*([skinny, wide[0].name] if by_rows else [wide[0].name, skinny])))
+    if skinny and by_rows:
+        applied.then(Unroll(skinny))
     # Threads combine as many sums as the skinny matrix has rows or columns, so fewer threads
     # combine than for one.
     if by_rows:
-        count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != thin])
+        count = math.prod([loop.axis.extent for loop in loops if loop.axis.name != skinny])
         group, each = LANES, 8 * max(tuning.bytes_at_once // array.shape.element_type.bytes, 4)
         while (
             group < tuning.block
@@ -159,16 +159,16 @@ def thin_product_schedule(
         ):
             group *= 2
         made = row_schedule(
-            applied.nest, architecture, replace(tuning, largest_group=group), may_split=not thin
+            applied.nest, architecture, replace(tuning, largest_group=group), may_split=not skinny
         )
     else:
         made = column_schedule(
-            applied.nest, architecture, replace(tuning, lone_block=tuning.block), thin=thin
+            applied.nest, architecture, replace(tuning, lone_block=tuning.block), skinny=skinny
         )
     if isinstance(made, Reason):
         return made
     reasoning = f"{kept[1 - narrow]} x {kept[narrow]} x {reduced}: {made.reasoning}"
-    made = made._replace(emitter="thin-dot", reasoning=reasoning)
+    made = made._replace(emitter="skinny-dot", reasoning=reasoning)
     return (
         made
         if made.following is not None
