@@ -20,10 +20,10 @@ from xla_explorer.foundation.reason import (
     Reason,
     checklist,
     first_refusal,
-    measures,
     named,
     refuse,
     settled,
+    value_formatter,
 )
 
 
@@ -55,7 +55,7 @@ def test_a_policy_shows_as_a_checklist() -> None:
 
 
 def test_a_check_tells_what_it_measured_and_where_it_is_written() -> None:
-    small = measures(lambda number: at_most("number", number, 9))(is_small)
+    small = value_formatter(lambda number: at_most("number", number, 9))(is_small)
     check, other = checklist((small,), 4)[0], checklist((small,), 1300)[0]
     assert check.ok and (check.value, check.message, check.code) == ("number 4 <= 9", "", "")
     assert (other.value, other.message, other.code) == (

@@ -102,11 +102,11 @@ class Check(NamedTuple):
     place: str = ""
 
 
-def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
+def value_formatter(formatter: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
     """Decorate a predicate with a formatter of its measurement, from the same arguments."""
 
     def attach(predicate: _Predicate) -> _Predicate:
-        predicate.__dict__["measured"] = told
+        predicate.__dict__["measured"] = formatter
         return predicate
 
     return attach
@@ -123,8 +123,8 @@ def named(name: str, predicate: Predicate) -> Predicate:
     return renamed
 
 
-def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predicate:
-    """Return a named predicate with a known result. told: formatter of the measurement."""
+def settled(name: str, reason: Reason | None, formatter: Callable[[], str]) -> Predicate:
+    """Return a named predicate with a known result. formatter: of the measurement."""
     caller = sys._getframe(1)
 
     def known(*subjects: Any) -> Reason | None:
@@ -132,7 +132,7 @@ def settled(name: str, reason: Reason | None, told: Callable[[], str]) -> Predic
 
     known.__dict__.update(
         holds=name,
-        measured=lambda *subjects: told(),
+        measured=lambda *subjects: formatter(),
         place=(caller.f_code.co_filename, caller.f_lineno),
     )
     return known

@@ -59,12 +59,12 @@ def code_check(
     Its value is the decision's numbers. place: the source line that decides.
     """
     numbers = {**facts, **(reason.facts if reason is not None else {})}
-    told = [
+    numbers_text = [
         f"{key.replace('_', ' ')} {number(v) if isinstance(v, int | float) else v}"
         for key, v in numbers.items()
         if not _is_long(v)
     ]
-    value = ", ".join(told[:5]) or (reason.message if reason is not None else "")
+    value = ", ".join(numbers_text[:5]) or (reason.message if reason is not None else "")
     message, code = (
         (reason.message, reason.code) if reason is not None and not accepted else ("", "")
     )

@@ -111,16 +111,16 @@ def _said(decision: Decision) -> tuple[str, str, tuple[str, ...]]:
     return decision.kind, decision.verdict, decision.names
 
 
-def weighed(
+def evaluated_decision(
     kind: str, subjects: Sequence[HloInstruction], predicates: Sequence[Predicate], candidate: Any
 ) -> Decision:
     """Return the predicates' answer for a candidate as a decision that no run made."""
-    return told(
+    return unrecorded_decision(
         kind, subjects, first_refusal(predicates, candidate), checklist(predicates, candidate)
     )
 
 
-def told(
+def unrecorded_decision(
     kind: str,
     subjects: Sequence[HloInstruction],
     reason: Reason | None,
@@ -137,4 +137,4 @@ def not_an_operand(kind: str, producer: HloInstruction, consumer: HloInstruction
     reason = refuse(
         "not-an-operand", f"%{consumer.name} does not read %{producer.name}; it reads {read}"
     )
-    return told(kind, (producer, consumer), reason)
+    return unrecorded_decision(kind, (producer, consumer), reason)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
-from xla_explorer.foundation.reason import Predicate, Reason, measures
+from xla_explorer.foundation.reason import Predicate, Reason, value_formatter
 from xla_explorer.hlo.builder.attribute_arguments import ON_EVERY_OPCODE
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -50,7 +50,9 @@ def written_attributes(i: HloInstruction) -> dict[str, Any]:
     }
 
 
-@measures(lambda expander, i: f"{described(i)}; expanded: {', '.join(sorted(expander.opcodes))}")
+@value_formatter(
+    lambda expander, i: f"{described(i)}; expanded: {', '.join(sorted(expander.opcodes))}"
+)
 def opcode_is_expanded(expander: OpExpanderPass, i: HloInstruction) -> Reason | None:
     """Require an opcode that the pass expands; always true when checked."""
     return None

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern, may_match
 from xla_explorer.compiler.rewriting.patterns import Pattern
@@ -134,8 +134,10 @@ class Rule:
                 named[name] for name in inspect.signature(guard).parameters if name in named
             ]
             value = "; ".join([described(one) for one in looked_at])
-            (told,) = checklist((functools.partial(check, i, captures),))
-            found.append(told._replace(name=check_name(guard), value=value, place=place_of(guard)))
+            (check_result,) = checklist((functools.partial(check, i, captures),))
+            found.append(
+                check_result._replace(name=check_name(guard), value=value, place=place_of(guard))
+            )
         return tuple(found)
 
     def __repr__(self) -> str:

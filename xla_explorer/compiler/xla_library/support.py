@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from math import prod
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.foundation.measured import at_least
-from xla_explorer.foundation.reason import Predicate, Reason, first_refusal, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, first_refusal, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
@@ -93,7 +93,7 @@ def _dot_sizes(dot: HloInstruction) -> tuple[int, int, int]:
     return rows, columns, prod([left[d] for d in inner[0]])
 
 
-@measures(lambda i: described(i))
+@value_formatter(lambda i: described(i))
 def library_has_the_operation(i: HloInstruction) -> Reason | None:
     """Require a kernel of the operation in the library."""
     name = i.opcode.name
@@ -108,7 +108,7 @@ def library_has_the_operation(i: HloInstruction) -> Reason | None:
     )
 
 
-@measures(lambda i: at_least("elements", _most_elements(i), MIN_ELEMENTS))
+@value_formatter(lambda i: at_least("elements", _most_elements(i), MIN_ELEMENTS))
 def array_is_large(i: HloInstruction) -> Reason | None:
     """Require many elements in the result or an operand, except for moves of data and products."""
     if i.opcode.name in _PRODUCTS | _MOVES | _MADE or (most := _most_elements(i)) >= MIN_ELEMENTS:
@@ -121,7 +121,7 @@ def array_is_large(i: HloInstruction) -> Reason | None:
     )
 
 
-@measures(lambda i: f"types {', '.join(_types(i))}")
+@value_formatter(lambda i: f"types {', '.join(_types(i))}")
 def library_has_the_types(i: HloInstruction) -> Reason | None:
     """Require a kernel for the element types in the library."""
     types, name = _types(i), i.opcode.name
@@ -151,7 +151,7 @@ def library_has_the_types(i: HloInstruction) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"layouts {', '.join([str(s.layout) for s in (i.shape, *[o.shape for o in i.operands]) if s.is_array])}"
     )
@@ -172,7 +172,9 @@ def arrays_are_row_major(i: HloInstruction) -> Reason | None:
     return refuse("library-layout", f"%{i.name} has an array of shape {bad.text}; {wanted}")
 
 
-@measures(lambda i: "x".join(map(str, _dot_sizes(i))) if i.opcode.name == "dot" else "no dot")
+@value_formatter(
+    lambda i: "x".join(map(str, _dot_sizes(i))) if i.opcode.name == "dot" else "no dot"
+)
 def product_is_of_matrices(i: HloInstruction) -> Reason | None:
     """Require a matrix product, not too small, that contracts the last dimension on the left."""
     if i.opcode.name != "dot":
@@ -212,7 +214,7 @@ def _reducer(i: HloInstruction) -> str:
     return body.root.opcode.name if body.root.operands[0] is not body.root.operands[1] else ""
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"reducer {_reducer(i) or 'of its own'}" if i.opcode.name in _REDUCES else "no reduction"
     )
@@ -226,7 +228,7 @@ def reducer_is_known(i: HloInstruction) -> Reason | None:
     return refuse("library-reducer", f"%{i.name} is not a sum, maximum or minimum of one array")
 
 
-@measures(
+@value_formatter(
     lambda i: f"window {i.attribute('window')}" if i.opcode.name == "reduce-window" else "no window"
 )
 def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
@@ -250,7 +252,7 @@ def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"dim_labels {i.attribute('dim_labels').text}"
         if i.opcode.name == "convolution"
@@ -295,7 +297,7 @@ def convolution_has_the_form(i: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"dimensions {i.attribute('dimensions')}"
         if i.opcode.name in ("broadcast", "reduce")

@@ -8,18 +8,18 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
 from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-@measures(
+@value_formatter(
     lambda convert: f"{described(convert.operands[0])}, users {len(convert.operands[0].users)}"
 )
 def converts_a_sum(convert: HloInstruction) -> Reason | None:
@@ -32,7 +32,7 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda convert: (
         f"{convert.operands[0].shape.element_type.name} to {convert.shape.element_type.name}"
     )

@@ -16,7 +16,7 @@ from xla_explorer.compiler.rewriting.op_expander_pass import (
     own_attributes,
     values_of,
 )
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -32,7 +32,7 @@ def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
     )
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}"
     )

@@ -10,7 +10,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import builder_at, own_attributes
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -57,7 +57,7 @@ def _bytes_of_smaller(a: HloInstruction, b: HloInstruction) -> int:
 def small_enough(limit: int) -> Predicate:
     """Return the check that one of two dots is too small to use the machine alone."""
 
-    @measures(lambda a, b: at_most("bytes of the smaller", _bytes_of_smaller(a, b), limit))
+    @value_formatter(lambda a, b: at_most("bytes of the smaller", _bytes_of_smaller(a, b), limit))
     def operands_within_limit(a: HloInstruction, b: HloInstruction) -> Reason | None:
         size = _bytes_of_smaller(a, b)
         return (

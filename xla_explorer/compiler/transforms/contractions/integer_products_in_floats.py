@@ -14,7 +14,7 @@ from xla_explorer.compiler.transforms.contractions.grouped_integer_products impo
     narrow_source,
 )
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -82,7 +82,7 @@ def _largest_sum(i: HloInstruction) -> int:
     return largest
 
 
-@measures(lambda i: at_most("largest sum", _largest_sum(i), EXACT))
+@value_formatter(lambda i: at_most("largest sum", _largest_sum(i), EXACT))
 def sums_are_exact(i: HloInstruction) -> Reason | None:
     """Require that the largest sum of magnitudes is an exact float."""
     largest = _largest_sum(i)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
 from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
@@ -68,7 +68,7 @@ class LoopDoubleBuffer:
             }
         return changed
 
-    @measures(
+    @value_formatter(
         lambda options, loop: at_most(
             "instructions", len(loop.called[1].instructions), options.max_instructions
         )
@@ -102,7 +102,7 @@ class LoopDoubleBuffer:
                 )
         return None
 
-    @measures(
+    @value_formatter(
         lambda options, loop: (
             f"trip count {known_trip_count(loop) if known_trip_count(loop) is not None else 'unknown'}"
         )
@@ -116,7 +116,7 @@ class LoopDoubleBuffer:
             return refuse("trip-count-odd", f"%{loop.name} runs {count} times", trip_count=count)
         return None
 
-    @measures(
+    @value_formatter(
         lambda options, loop: (
             f"state {loop.called[1].root.shape.text_without_layout}, from {options.min_bytes:,} bytes on"
         )

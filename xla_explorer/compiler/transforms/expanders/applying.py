@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_explorer.compiler.rewriting.op_expander_pass import written_attributes
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -23,7 +23,7 @@ def apply_inline(b: HloBuilder, computation: HloComputation, *operands: HloValue
     return result
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"opcodes {', '.join(dict.fromkeys([x.opcode.name for x in i.called[-1].instructions.values()]))}"
     )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import F32
@@ -20,7 +20,7 @@ from xla_explorer.hlo.primitive_type import F32
 _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
 
 
-@measures(
+@value_formatter(
     lambda i: f"{described(i)} of {', '.join([o.shape.text_without_layout for o in i.operands])}"
 )
 def all_types_have_16_bits(i: HloInstruction) -> Reason | None:

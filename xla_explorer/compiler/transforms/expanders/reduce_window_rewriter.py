@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, liftable
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -34,7 +34,9 @@ def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
     return found
 
 
-@measures(lambda i: f"initial value %{i.operands[-1].name} of {i.called[0].root.opcode.name}")
+@value_formatter(
+    lambda i: f"initial value %{i.operands[-1].name} of {i.called[0].root.opcode.name}"
+)
 def starts_from_identity(i: HloInstruction) -> Reason | None:
     """Require an initial value that is the identity: it enters once for each block."""
     root, init = i.called[0].root, i.operands[-1]

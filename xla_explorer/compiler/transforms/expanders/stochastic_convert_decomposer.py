@@ -11,13 +11,13 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-@measures(lambda i: f"to {i.shape.element_type.name}")
+@value_formatter(lambda i: f"to {i.shape.element_type.name}")
 def to_signed_integer(i: HloInstruction) -> Reason | None:
     """Require a signed result; others are undefined."""
     if i.shape.element_type.is_signed:

@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
     library_cycles,
     plan_dot,
 )
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.target import Target
@@ -32,7 +32,7 @@ from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
     stores_nothing_more,
     user_allows_it,
 )
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -105,7 +105,7 @@ def _estimates(candidate: EpilogueCandidate) -> str:
     return f"tiles {plan.cycles:,.0f} cycles, BLAS {library_cycles(plan.sizes, dot.shape.element_type.bytes, target):,.0f}"
 
 
-@measures(_estimates)
+@value_formatter(_estimates)
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:
     """Require a product that register tiles support, faster than a library."""
     dot, target = candidate.dot, candidate.target

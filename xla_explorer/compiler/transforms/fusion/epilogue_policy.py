@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.decisions.formatters import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import listed
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 
 IN_MEMORY = frozenset({
@@ -65,7 +65,7 @@ class EpilogueCandidate(NamedTuple):
         return "_".join(words) + "_fusion"
 
 
-@measures(lambda candidate: control_edges(candidate.inside, candidate.pinned))
+@value_formatter(lambda candidate: control_edges(candidate.inside, candidate.pinned))
 def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
     """Require no control dependencies."""
     for i in candidate.inside:
@@ -74,7 +74,7 @@ def chain_is_free_to_move(candidate: EpilogueCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda candidate: forbidden_pairs(candidate.control))
+@value_formatter(lambda candidate: forbidden_pairs(candidate.control))
 def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
     """Require no override that keeps the product and the chain in different kernels."""
     return (
@@ -84,7 +84,7 @@ def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda candidate: (
         f"readers of %{candidate.end.name}: {listed([u.name for u in candidate.end.users])}"
     )
@@ -98,7 +98,7 @@ def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda candidate: (
         "; ".join([described(i) for i in candidate.others[:4]]) or "reads nothing else"
     )

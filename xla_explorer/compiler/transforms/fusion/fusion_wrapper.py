@@ -10,12 +10,12 @@ import dataclasses
 import functools
 from typing import ClassVar, Literal
 
-from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts
+from xla_explorer.compiler.decisions.formatters import control_edges, described, layouts
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -27,7 +27,7 @@ _XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-windo
 _ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 
 
-@measures(lambda i: f"{described(i)}, {layouts((i,))}")
+@value_formatter(lambda i: f"{described(i)}, {layouts((i,))}")
 def is_elemental(i: HloInstruction) -> Reason | None:
     """Require an instruction that the code generator emits as a loop nest over its result."""
     if i.opcode not in fusible.CONSUMERS:
@@ -46,7 +46,7 @@ def is_elemental(i: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(described)
+@value_formatter(described)
 def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
     """Require XLA:CPU's loop emitter (`FusionWrapper::MustWrapInstruction`)."""
     if i.opcode is fusible.COPY:
@@ -128,7 +128,7 @@ class FusionWrapper:
         return changed
 
 
-@measures(lambda pinned, i: control_edges((i,), pinned))
+@value_formatter(lambda pinned, i: control_edges((i,), pinned))
 def free_to_move(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
     """Require no control dependencies: they would stay outside the new computation."""
     if i.control_predecessors or i in pinned:

@@ -6,14 +6,14 @@ from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol
 
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
-from xla_explorer.compiler.decisions.tellers import control_edges
+from xla_explorer.compiler.decisions.formatters import control_edges
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, estimate_facts
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart
 from xla_explorer.foundation.measured import at_most, equal, number
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import TUPLE
@@ -153,19 +153,19 @@ def _sizes(pair: KernelPair) -> str:
     )
 
 
-@measures(_kinds)
+@value_formatter(_kinds)
 def both_are_loops(pair: KernelPair) -> Reason | None:
     """Require two loop fusions without in-place updates."""
     return why_no_loop(pair.first) or why_no_loop(pair.second)
 
 
-@measures(_kinds)
+@value_formatter(_kinds)
 def both_are_reduces(pair: KernelPair) -> Reason | None:
     """Require two reductions of one array."""
     return why_no_reduce(pair.first) or why_no_reduce(pair.second)
 
 
-@measures(_reduced)
+@value_formatter(_reduced)
 def dimensions_agree(pair: KernelPair) -> Reason | None:
     """Require reductions of the same dimensions of arrays of the same dimensions."""
     a, b = roots(pair.first)[0], roots(pair.second)[0]
@@ -177,7 +177,7 @@ def dimensions_agree(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: control_edges((pair.first, pair.second), pair.pinned))
+@value_formatter(lambda pair: control_edges((pair.first, pair.second), pair.pinned))
 def both_are_free_to_move(pair: KernelPair) -> Reason | None:
     """Require no control dependencies."""
     for i in (pair.first, pair.second):
@@ -186,7 +186,7 @@ def both_are_free_to_move(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda pair: (
         f"kernels of the cluster {len(pair.mine.members)}, operands of %{pair.second.name} {len(pair.second.operands)}"
     )
@@ -203,7 +203,7 @@ def neither_reads_the_other(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: at_most("arrays", pair.arrays, pair.limits.max_arrays))
+@value_formatter(lambda pair: at_most("arrays", pair.arrays, pair.limits.max_arrays))
 def arrays_within_limit(pair: KernelPair) -> Reason | None:
     """Require a limited number of arrays."""
     count, limit = pair.arrays, pair.limits.max_arrays
@@ -216,7 +216,9 @@ def arrays_within_limit(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: at_most("instructions a thread", pair.emitted, pair.limits.max_emitted))
+@value_formatter(
+    lambda pair: at_most("instructions a thread", pair.emitted, pair.limits.max_emitted)
+)
 def code_within_limit(pair: KernelPair) -> Reason | None:
     """Require short code of a thread."""
     size, limit = pair.emitted, pair.limits.max_emitted
@@ -229,19 +231,19 @@ def code_within_limit(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: pair.order.between(pair.first, pair.second))
+@value_formatter(lambda pair: pair.order.between(pair.first, pair.second))
 def creates_no_cycle(pair: KernelPair) -> Reason | None:
     """Require no path from one to the other through other instructions."""
     return pair.order.why_not_join(pair.first, pair.second)
 
 
-@measures(lambda pair: forbidden_pairs(pair.control))
+@value_formatter(lambda pair: forbidden_pairs(pair.control))
 def user_allows_it(pair: KernelPair) -> Reason | None:
     """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
 
 
-@measures(_sizes)
+@value_formatter(_sizes)
 def small_enough_to_share(pair: KernelPair) -> Reason | None:
     """Require two small kernels."""
     limit = pair.limits.max_elements
@@ -253,7 +255,7 @@ def small_enough_to_share(pair: KernelPair) -> Reason | None:
     return None
 
 
-@measures(_times)
+@value_formatter(_times)
 def faster_when_fused(pair: KernelPair) -> Reason | None:
     """Require a lower estimate for one launch."""
     together, apart = pair.estimates()

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from xla_explorer.compiler.costs.cpu_costs import FusionCostModel
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
+from xla_explorer.compiler.pipeline.explaining import evaluated_decision, not_an_operand
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible, policy, xla_policy
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
@@ -70,7 +70,7 @@ class InstructionFusion:
             return not_an_operand(kind, producer, consumer)
         if self.policy == "xla":
             state = XlaFusionPlanner(consumer.parent, context).state
-            return weighed(
+            return evaluated_decision(
                 kind,
                 subjects,
                 (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY),
@@ -78,7 +78,7 @@ class InstructionFusion:
             )
         pinned = fusible.control_successors(consumer.parent)
         setting = FusionSetting(FusionCostModel.of(context.target), self, pinned, context.control)
-        return weighed(
+        return evaluated_decision(
             kind,
             subjects,
             (*policy.LEGALITY, *policy.PROFITABILITY),

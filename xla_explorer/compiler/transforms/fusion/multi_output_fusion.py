@@ -13,7 +13,7 @@ from collections import Counter
 from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
-from xla_explorer.compiler.pipeline.explaining import told, weighed
+from xla_explorer.compiler.pipeline.explaining import evaluated_decision, unrecorded_decision
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import INPUT, LOOP, order_callees_first
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
@@ -21,7 +21,7 @@ from xla_explorer.compiler.transforms.fusion.fusible import REDUCE
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.measured import at_least, at_most, equal
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
 from xla_explorer.hlo.analysis.in_place import reads_in_step
@@ -79,7 +79,7 @@ class MultiOutputFusion:
             given = " and ".join(
                 [f"%{i.name} ({i.opcode.name} in %{i.parent.name})" for i in subjects]
             )
-            return told(
+            return unrecorded_decision(
                 kind,
                 subjects,
                 refuse("not-two-fusions", f"{given} are not two fusions of one computation"),
@@ -89,7 +89,7 @@ class MultiOutputFusion:
         pair = LoopPair(
             first, second, LoopCluster(first), LoopCluster(second), order, self, context.control
         )
-        return weighed(kind, subjects, (*LEGALITY, *PROFITABILITY), pair)
+        return evaluated_decision(kind, subjects, (*LEGALITY, *PROFITABILITY), pair)
 
 
 class LoopPair(NamedTuple):
@@ -192,7 +192,7 @@ def _loop_of(i: HloInstruction) -> str:
     return f"reduces dimensions {list(i.called[0].root.attribute('dimensions'))} of {source.shape}"
 
 
-@measures(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
+@value_formatter(lambda pair: f"{_kind(pair.first)}, {_kind(pair.second)}")
 def both_are_loops(pair: LoopPair) -> Reason | None:
     """Require two elementwise loops, or reductions."""
     return why_no_loop(pair.first, pair.options.reductions) or why_no_loop(
@@ -200,7 +200,7 @@ def both_are_loops(pair: LoopPair) -> Reason | None:
     )
 
 
-@measures(lambda pair: equal("loops", _indices(pair.first), _indices(pair.second)))
+@value_formatter(lambda pair: equal("loops", _indices(pair.first), _indices(pair.second)))
 def dimensions_agree(pair: LoopPair) -> Reason | None:
     """Require two loops over the same indices."""
     first, second = pair.first, pair.second
@@ -212,7 +212,7 @@ def dimensions_agree(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: at_most("arrays", pair.arrays, pair.options.max_arrays))
+@value_formatter(lambda pair: at_most("arrays", pair.arrays, pair.options.max_arrays))
 def arrays_within_limit(pair: LoopPair) -> Reason | None:
     """Require few arrays in the merged loop."""
     count = pair.arrays
@@ -225,7 +225,7 @@ def arrays_within_limit(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda pair: at_most(
         "instructions per element",
         pair.mine.emitted + pair.theirs.emitted,
@@ -244,7 +244,7 @@ def code_within_limit(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: f"reads of each other {len(pair.crossing_reads)}")
+@value_formatter(lambda pair: f"reads of each other {len(pair.crossing_reads)}")
 def results_are_read_in_step(pair: LoopPair) -> Reason | None:
     """Require that each reads the other's result at its own index only."""
     for reader, number in pair.crossing_reads:
@@ -256,19 +256,19 @@ def results_are_read_in_step(pair: LoopPair) -> Reason | None:
     return None
 
 
-@measures(lambda pair: pair.order.between(pair.first, pair.second))
+@value_formatter(lambda pair: pair.order.between(pair.first, pair.second))
 def creates_no_cycle(pair: LoopPair) -> Reason | None:
     """Require no path from one to the other through other instructions."""
     return pair.order.why_not_join(pair.first, pair.second)
 
 
-@measures(lambda pair: forbidden_pairs(pair.control))
+@value_formatter(lambda pair: forbidden_pairs(pair.control))
 def user_allows_it(pair: LoopPair) -> Reason | None:
     """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
 
 
-@measures(lambda pair: at_least("bytes", pair.shared_bytes, pair.options.min_bytes))
+@value_formatter(lambda pair: at_least("bytes", pair.shared_bytes, pair.options.min_bytes))
 def shares_enough(pair: LoopPair) -> Reason | None:
     """Require common reads of sufficient size."""
     first, second = pair.first, pair.second

@@ -10,7 +10,7 @@ fused.
 from __future__ import annotations
 
 from xla_explorer.compiler.costs.cpu_costs import emitted_instructions
-from xla_explorer.compiler.decisions.tellers import control_edges, described, layouts, not_one
+from xla_explorer.compiler.decisions.formatters import control_edges, described, layouts, not_one
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
@@ -21,7 +21,7 @@ from xla_explorer.compiler.transforms.fusion.updating import (
     reads_where_it_writes,
 )
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 
 MOST_PIECES = 8  # operands of a concatenate, selected for each element
@@ -98,7 +98,7 @@ def _both_times(candidate: FusionCandidate) -> str:
     return f"computed {facts['fused_microseconds']:.3g} us, stored {facts['unfused_microseconds']:.3g} us"
 
 
-@measures(lambda edge: described(edge.producer))
+@value_formatter(lambda edge: described(edge.producer))
 def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
     """Require a producer with elemental code."""
     producer = candidate.producer
@@ -150,7 +150,7 @@ def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
     )
 
 
-@measures(lambda edge: control_edges((edge.producer,), edge.pinned))
+@value_formatter(lambda edge: control_edges((edge.producer,), edge.pinned))
 def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     """Require no control dependencies."""
     producer = candidate.producer
@@ -162,7 +162,7 @@ def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda edge: f"{described(edge.consumer)}, {control_edges((edge.consumer,), edge.pinned)}"
 )
 def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
@@ -182,7 +182,7 @@ def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(lambda edge: layouts((edge.producer, edge.consumer)))
+@value_formatter(lambda edge: layouts((edge.producer, edge.consumer)))
 def layouts_agree(candidate: FusionEdge) -> Reason | None:
     """Require two row-major results."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -196,7 +196,7 @@ def layouts_agree(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(_constant)
+@value_formatter(_constant)
 def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
     """Require a constant of one element, which code can hold."""
     producer = candidate.producer
@@ -209,7 +209,7 @@ def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(_reduces)
+@value_formatter(_reduces)
 def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
     """Require a tiny reduce if it would be repeated."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -233,7 +233,7 @@ def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(lambda c: updating.told(c.group.in_place if c.group is not None else None))
+@value_formatter(lambda c: updating.updated_text(c.group.in_place if c.group is not None else None))
 def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
     """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -263,7 +263,7 @@ def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-@measures(_pieces)
+@value_formatter(_pieces)
 def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
     """Require few operands of a concatenate, which change only outside the inner loop."""
     producer = candidate.producer
@@ -293,7 +293,7 @@ def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
     return None
 
 
-@measures(_operands)
+@value_formatter(_operands)
 def operands_within_limit(candidate: FusionCandidate) -> Reason | None:
     """Require a limited number of operands."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -311,7 +311,7 @@ def operands_within_limit(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-@measures(_code)
+@value_formatter(_code)
 def code_within_limit(candidate: FusionCandidate) -> Reason | None:
     """Require short code of one element."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -338,14 +338,14 @@ def code_within_limit(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-@measures(_forbidden)
+@value_formatter(_forbidden)
 def user_allows_it(candidate: FusionCandidate) -> Reason | None:
     """Require no override that keeps the producer out of a member's kernel."""
     inside = candidate.group.members if candidate.group is not None else (candidate.consumer,)
     return kept_apart(candidate.placement.setting.control, (candidate.producer,), inside)
 
 
-@measures(_points)
+@value_formatter(_points)
 def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
     """Require that a single consumer does not recompute an expensive element."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -371,7 +371,7 @@ def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
     )
 
 
-@measures(_duplicates)
+@value_formatter(_duplicates)
 def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
     """Require that recomputing an expensive result in each consumer is faster than storing it."""
     producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
@@ -399,7 +399,7 @@ def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
     return None
 
 
-@measures(_both_times)
+@value_formatter(_both_times)
 def faster_than_storing(candidate: FusionCandidate) -> Reason | None:
     """Require that fusing saves time in total, and more than the price of the added code."""
     producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.explaining import not_an_operand, weighed
+from xla_explorer.compiler.pipeline.explaining import evaluated_decision, not_an_operand
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
@@ -86,10 +86,10 @@ class PriorityFusion:
             return not_an_operand(kind, producer, consumer)
         planner = PriorityPlanner(consumer.parent, context, self)
         if consumer not in planner.groups:
-            return weighed(
+            return evaluated_decision(
                 kind, subjects, EDGE_LEGALITY, planner.kernels.candidate(producer, consumer)
             )
-        return weighed(
+        return evaluated_decision(
             kind,
             subjects,
             (*planner.rules.legality, *PROFITABILITY),

@@ -23,7 +23,7 @@ from xla_explorer.compiler.transforms.fusion.updating import (
     reads_where_it_writes,
 )
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -148,7 +148,7 @@ def _code(candidate: PriorityCandidate) -> str:
     return f"{at_most('copies', copies, limits.max_evaluations)}, {at_most('instructions per element', both.emitted, limits.max_emitted)}"
 
 
-@measures(lambda c: updating.told(c.kernel.in_place))
+@value_formatter(lambda c: updating.updated_text(c.kernel.in_place))
 def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -176,7 +176,7 @@ def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: at_most("operands", len(c.both.operands), c.limits.max_operands))
+@value_formatter(lambda c: at_most("operands", len(c.both.operands), c.limits.max_operands))
 def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
     """Require a limited number of operands."""
     count, limit = len(candidate.both.operands), candidate.limits.max_operands
@@ -190,7 +190,7 @@ def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
-@measures(_code)
+@value_formatter(_code)
 def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
     """Require short code of one element."""
     both = candidate.both
@@ -214,7 +214,7 @@ def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda candidate: forbidden_pairs(candidate.kernels.control))
+@value_formatter(lambda candidate: forbidden_pairs(candidate.kernels.control))
 def user_allows_it(candidate: PriorityCandidate) -> Reason | None:
     """Require no override that keeps instructions of both in different kernels."""
     return kept_apart(candidate.kernels.control, candidate.members, candidate.kernel.members)
@@ -227,7 +227,7 @@ def _both_times(candidate: PriorityCandidate) -> str:
     return f"fused {_microseconds(offer.fused):.4g} us, apart {_microseconds(offer.unfused):.4g} us"
 
 
-@measures(_both_times)
+@value_formatter(_both_times)
 def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
     """Require a lower estimate with the fusion."""
     producer, offer = candidate.producer, candidate.offer

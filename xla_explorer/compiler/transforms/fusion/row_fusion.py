@@ -22,7 +22,7 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.foundation.measured import at_least, at_most, number
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.indexing import dimensions_read
 from xla_explorer.hlo.attributes import attributes_of
@@ -285,7 +285,7 @@ def _outside(rows: RowCandidate) -> str:
     return f"values needed outside: {'none' if needed is None else '%' + needed.name}"
 
 
-@measures(
+@value_formatter(
     lambda rows: (
         f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}"
     )
@@ -299,7 +299,7 @@ def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
     return None
 
 
-@measures(_code)
+@value_formatter(_code)
 def code_within_limit(rows: RowCandidate) -> Reason | None:
     """Require a kernel of limited size."""
     instructions, operands, options = len(rows.members), len(rows.operands), rows.options
@@ -312,7 +312,7 @@ def code_within_limit(rows: RowCandidate) -> Reason | None:
     return None
 
 
-@measures(_outside)
+@value_formatter(_outside)
 def values_stay_inside(rows: RowCandidate) -> Reason | None:
     """Require no outside reader of row values: they would be computed twice."""
     needed = rows.needed_outside
@@ -325,13 +325,13 @@ def values_stay_inside(rows: RowCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda rows: forbidden_pairs(rows.control))
+@value_formatter(lambda rows: forbidden_pairs(rows.control))
 def user_allows_it(rows: RowCandidate) -> Reason | None:
     """Require no override that keeps a member and the result in different kernels."""
     return kept_apart(rows.control, rows.members[1:], (rows.root,)) if rows.control.forbid else None
 
 
-@measures(
+@value_formatter(
     lambda rows: (
         f"{at_least('4 x rows', 4 * rows.reduce.shape.element_count, rows.multiprocessors)} multiprocessors, "
         f"row length {number(fusible.reduced_size(rows.reduce))}"

@@ -9,7 +9,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 _SEARCHED = 64  # largest number of instructions searched
 
 
-def told(buffer: HloInstruction | None) -> str:
+def updated_text(buffer: HloInstruction | None) -> str:
     """Return the updated buffer as text of a check."""
     return f"updated in place: {'nothing' if buffer is None else '%' + buffer.name}"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.decisions.formatters import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible, updating
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
@@ -29,7 +29,7 @@ from xla_explorer.compiler.transforms.fusion.xla_fusible import (
 )
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -112,7 +112,9 @@ def _concatenates(candidate: XlaCandidate) -> str:
     )
 
 
-@measures(lambda c: f"the result of %{c.producer.parent.name} is %{c.producer.parent.root.name}")
+@value_formatter(
+    lambda c: f"the result of %{c.producer.parent.name} is %{c.producer.parent.root.name}"
+)
 def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
     """Require a producer that is not the root."""
     producer = candidate.producer
@@ -125,7 +127,7 @@ def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
     )
 
 
-@measures(lambda c: described(c.producer))
+@value_formatter(lambda c: described(c.producer))
 def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """Require a producer with elemental code."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -146,7 +148,7 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: described(c.consumer))
+@value_formatter(lambda c: described(c.consumer))
 def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """Require a consumer that is a loop over its result, or a product with a short vector."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -162,7 +164,7 @@ def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     )
 
 
-@measures(lambda c: control_edges((c.producer, c.consumer)))
+@value_formatter(lambda c: control_edges((c.producer, c.consumer)))
 def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     """Require no control dependencies."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -174,7 +176,7 @@ def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: described(c.producer))
+@value_formatter(lambda c: described(c.producer))
 def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
     """Require a constant of one element that is not alone with its consumer."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -193,7 +195,7 @@ def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: updating.told(c.kernel.updated_buffer))
+@value_formatter(lambda c: updating.updated_text(c.kernel.updated_buffer))
 def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
     """Require reads of the updated buffer only at the written elements."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -244,13 +246,13 @@ def _reads_where_it_writes(
     )
 
 
-@measures(lambda c: forbidden_pairs(c.state.control))
+@value_formatter(lambda c: forbidden_pairs(c.state.control))
 def user_allows_it(candidate: XlaCandidate) -> Reason | None:
     """Require no override that keeps the producer out of a member's kernel."""
     return kept_apart(candidate.state.control, (candidate.producer,), candidate.kernel.members)
 
 
-@measures(
+@value_formatter(
     lambda c: f"barred: {c.state.barred.get(c.producer, 'no')}; {len(c.producer.users)} users"
 )
 def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
@@ -270,7 +272,7 @@ def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: described(c.producer))
+@value_formatter(lambda c: described(c.producer))
 def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
     """Require a producer outside a product's kernel."""
     producer = candidate.producer
@@ -282,7 +284,7 @@ def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(_concatenates)
+@value_formatter(_concatenates)
 def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
     """Require no concatenate of many operands, or of long rows."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -304,7 +306,7 @@ def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(_cost)
+@value_formatter(_cost)
 def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
     """Require that the consumer reads an expensive element once."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -316,7 +318,7 @@ def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(_readers_and_cost)
+@value_formatter(_readers_and_cost)
 def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
     """Require no other reader of an expensive value."""
     producer = candidate.producer
@@ -330,7 +332,7 @@ def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(lambda c: at_most("reduces", c.kernel.count(fusible.REDUCE), _REDUCES))
+@value_formatter(lambda c: at_most("reduces", c.kernel.count(fusible.REDUCE), _REDUCES))
 def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
     """Require few reduces in the kernel."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -349,7 +351,7 @@ def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
     return None
 
 
-@measures(_copies)
+@value_formatter(_copies)
 def code_within_limit(candidate: XlaCandidate) -> Reason | None:
     """Require few emitted instances of the code."""
     producer, consumer = candidate.producer, candidate.consumer

@@ -9,7 +9,7 @@ gpu_fusible.cc, ir_emission_utils.cc, hlo_traversal.cc, model/gpu_performance_mo
 from __future__ import annotations
 
 from xla_explorer.compiler.costs.gpu_kernel_costs import KernelEstimate
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.compiler.transforms.fusion.policy import producer_is_free_to_move
@@ -26,7 +26,7 @@ from xla_explorer.compiler.xla_gpu.emitters import (
     traffic,
 )
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import opcode
 
@@ -46,7 +46,7 @@ def is_kernel(i: HloInstruction) -> bool:
     return i.opcode in _KERNELS and whole and True not in i.shape.dynamic
 
 
-@measures(lambda candidate: described(candidate.producer))
+@value_formatter(lambda candidate: described(candidate.producer))
 def producer_is_fusible_for_xla(candidate: PriorityCandidate) -> Reason | None:
     """Require a producer that is computed by element."""
     producer = candidate.producer
@@ -66,7 +66,7 @@ def _scattered(candidate: PriorityCandidate) -> str:
     return described(candidate.consumer)
 
 
-@measures(_scattered)
+@value_formatter(_scattered)
 def scatters_updates_only(candidate: PriorityCandidate) -> Reason | None:
     """Require a scatter to be the root, and its first operand to stay in memory."""
     producer, consumer = candidate.producer, candidate.consumer
@@ -103,7 +103,7 @@ def _largest_reduce(members: object) -> int:
     )
 
 
-@measures(_significant)
+@value_formatter(_significant)
 def one_large_reduce(candidate: PriorityCandidate) -> Reason | None:
     """Require at most one large reduction in a kernel."""
     first, second = _largest_reduce(candidate.members), _largest_reduce(candidate.kernel.members)
@@ -113,7 +113,7 @@ def one_large_reduce(candidate: PriorityCandidate) -> Reason | None:
     return refuse("reduce-into-reduce", message, reduced=first)
 
 
-@measures(lambda candidate: described(candidate.producer))
+@value_formatter(lambda candidate: described(candidate.producer))
 def reduction_keeps_its_emitter(candidate: PriorityCandidate) -> Reason | None:
     """Require that members after a reduction do not make its kernel a loop."""
     producer = candidate.producer

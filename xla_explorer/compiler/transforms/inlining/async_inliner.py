@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_users
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.foundation.measured import listed
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -31,7 +31,7 @@ def _work(start: HloInstruction) -> list[HloInstruction]:
     return [i for i in inside if i.opcode.name not in ("parameter", "constant", "tuple")]
 
 
-@measures(
+@value_formatter(
     lambda done: (
         f"chain {listed([i.name for i in chain_of(done)])}, users {[len(i.users) for i in chain_of(done)[1:]]}"
     )
@@ -60,7 +60,7 @@ def one_chain(done: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(
+@value_formatter(
     lambda done: f"{described(chain_of(done)[-1])}; operations {len(_work(chain_of(done)[-1]))}"
 )
 def several_operations(done: HloInstruction) -> Reason | None:

@@ -11,7 +11,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import inherit_sharding
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.foundation.measured import at_most, number
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -91,7 +91,7 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
     """Return the check that keeps composite calls of these names, which a backend may implement."""
 
-    @measures(
+    @value_formatter(
         lambda call: (
             f"composite {composite_name(call) or 'none'}; preserved: {', '.join(names) or 'none'}"
         )
@@ -115,7 +115,7 @@ def composite_name(call: HloInstruction) -> str:
     return found.group(1) if found else ""
 
 
-@measures(
+@value_formatter(
     lambda call: f"frontend attributes: {call.attributes.get('frontend_attributes') or 'none'}"
 )
 def wanted_inline(call: HloInstruction) -> Reason | None:
@@ -144,7 +144,7 @@ def small_enough(module: HloModule) -> Predicate:
     }
     size = sum([count for computation, count in sizes.items() if computation not in callees])
 
-    @measures(
+    @value_formatter(
         lambda call: (
             f"{at_most('instructions', size, limit)}, of the callee {number(sizes.get(call.called[0], 0))}"
         )

@@ -14,7 +14,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.target import Kind
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -92,7 +92,7 @@ class Defuser:
         return changed
 
     def _check(self, inside: set[HloComputation], target: Kind) -> Predicate:
-        @measures(
+        @value_formatter(
             lambda fusion: (
                 f"%{fusion.name} in %{fusion.parent.name}: {kernel_is_emitted(fusion, target) or 'a kernel'}"
             )

@@ -17,7 +17,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.layout.xla_layouts import XlaLayouts
 from xla_explorer.foundation.measured import equal
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -246,7 +246,7 @@ def _inside(
     return _transpose(entry, entry.add(BITCAST, physical, (i,)), _inverse(order), i)
 
 
-@measures(lambda wanted, i: equal("layouts", wanted.layout, i.shape.base.layout))
+@value_formatter(lambda wanted, i: equal("layouts", wanted.layout, i.shape.base.layout))
 def layouts_agree(wanted: Shape, i: HloInstruction) -> Reason | None:
     """Require an outside layout with the bytes of the row-major one."""
     return why_transposed(i, wanted)

@@ -14,7 +14,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import (
     no_byte_is_moved,
     reshape_groups,
 )
-from xla_explorer.foundation.reason import Reason, measures, named, refuse
+from xla_explorer.foundation.reason import Reason, named, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.module import HloModule
@@ -46,7 +46,7 @@ def why_not_bitcast(i: HloInstruction) -> Reason | None:
     return why_not_decomposed(i) or no_byte_is_moved(i, i.operands[0])
 
 
-_shapes = measures(lambda i: f"{i.operands[0].shape.text} to {i.shape.text}")
+_shapes = value_formatter(lambda i: f"{i.operands[0].shape.text} to {i.shape.text}")
 bytes_keep_their_order = _shapes(named("bytes-keep-their-order", why_not_bitcast))
 
 

@@ -20,7 +20,7 @@ from xla_explorer.compiler.transforms.layout.called_layouts import (
     operand_order,
 )
 from xla_explorer.foundation.measured import equal
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -148,7 +148,7 @@ class XlaLayouts:
     def _decide(self, i: HloInstruction, wanted: Shape) -> Reason | None:
         """Record that data moves: the refusal is the reason why the reader needs a copy."""
 
-        @measures(lambda i: equal("layouts", _orders(i.shape), _orders(wanted)))
+        @value_formatter(lambda i: equal("layouts", _orders(i.shape), _orders(wanted)))
         def layouts_agree(i: HloInstruction) -> Reason | None:
             return refuse(
                 "layout-differs",

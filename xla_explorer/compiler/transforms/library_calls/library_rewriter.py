@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Collection
 from typing import Any, ClassVar, TypeVar
 
-from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.decisions.formatters import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.target import Abilities, Target
@@ -45,7 +45,7 @@ from xla_explorer.compiler.transforms.library_calls.solver_matching import (
     fft_of,
     triangular_solve_of,
 )
-from xla_explorer.foundation.reason import Reason, first_refusal, measures, refuse
+from xla_explorer.foundation.reason import Reason, first_refusal, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -128,13 +128,13 @@ def _times(choice: Choice) -> str:
     return f"library {choice.costs.library_us:.4g} us, own kernel {choice.costs.own_us:.4g} us"
 
 
-@measures(_call)
+@value_formatter(_call)
 def library_has_the_routine(choice: Choice) -> Reason | None:
     """Require a routine of the library."""
     return choice.call if isinstance(choice.call, Reason) else None
 
 
-@measures(lambda choice: f"{choice.library}: {choice.why_not_there or 'installed'}")
+@value_formatter(lambda choice: f"{choice.library}: {choice.why_not_there or 'installed'}")
 def library_is_there(choice: Choice) -> Reason | None:
     """Require an installed library and a device."""
     if not choice.why_not_there:
@@ -143,7 +143,7 @@ def library_is_there(choice: Choice) -> Reason | None:
     return refuse("library-not-there", text, library=choice.library, **choice.facts())
 
 
-@measures(_call)
+@value_formatter(_call)
 def library_has_an_algorithm(choice: Choice) -> Reason | None:
     """Require an algorithm of the library for this call on the present device."""
     return (
@@ -153,7 +153,7 @@ def library_has_an_algorithm(choice: Choice) -> Reason | None:
     )
 
 
-@measures(lambda choice: control_edges((choice.instruction,), choice.pinned))
+@value_formatter(lambda choice: control_edges((choice.instruction,), choice.pinned))
 def call_is_free_to_move(choice: Choice) -> Reason | None:
     """Require no control dependencies if another instruction would replace it."""
     i = choice.instruction
@@ -166,7 +166,7 @@ def call_is_free_to_move(choice: Choice) -> Reason | None:
     return None
 
 
-@measures(_times)
+@value_formatter(_times)
 def library_is_faster(choice: Choice) -> Reason | None:
     """Require a lower estimate for the library."""
     if choice.costs is None or choice.costs.library_us < choice.costs.own_us:

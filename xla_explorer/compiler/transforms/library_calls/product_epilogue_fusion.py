@@ -15,7 +15,7 @@ import dataclasses
 from math import prod
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -29,7 +29,7 @@ from xla_explorer.compiler.transforms.fusion.epilogue_policy import (
     user_allows_it,
 )
 from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES, all_phases
 from xla_explorer.hlo.attributes import attributes_of
@@ -166,7 +166,7 @@ class ProductEpilogueFusion:
         return True
 
 
-@measures(
+@value_formatter(
     lambda candidate: "; ".join([described(i) for i in (candidate.dot, *candidate.dot.operands)])
 )
 def has_register_tiles(candidate: EpilogueCandidate) -> Reason | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import control_edges, described
+from xla_explorer.compiler.decisions.formatters import control_edges, described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant
@@ -24,7 +24,7 @@ from xla_explorer.compiler.transforms.loops.conditional_elements import (
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
 from xla_explorer.foundation.measured import at_most, equal
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -53,7 +53,7 @@ def known_branch(conditional: HloInstruction) -> int | Reason:
     return int(value) if 0 <= value < len(branches) else len(branches) - 1
 
 
-@measures(lambda i: control_edges((i,), control_targets(i.parent)))
+@value_formatter(lambda i: control_edges((i,), control_targets(i.parent)))
 def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
     """Require no control edges, which would be lost, and no scheduling group."""
     if "_scheduling_group_id" in (conditional.attributes.get("frontend_attributes") or ""):
@@ -73,7 +73,7 @@ MOST_SELECTED_WORK = 1024
 LARGEST_SELECTED_BYTES = 1 << 16
 
 
-@measures(lambda conditional: equal("branches", len(conditional.called), 2))
+@value_formatter(lambda conditional: equal("branches", len(conditional.called), 2))
 def two_branches(conditional: HloInstruction) -> Reason | None:
     """Require two branches, for a select."""
     count = len(conditional.called)
@@ -84,7 +84,7 @@ def two_branches(conditional: HloInstruction) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda conditional: (
         f"{_branch_opcodes(conditional)}; work allowed: {MOST_SELECTED_WORK:,} elements"
     )
@@ -114,7 +114,7 @@ def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(lambda conditional: _branch_opcodes(conditional))
+@value_formatter(lambda conditional: _branch_opcodes(conditional))
 def branches_only_compute(conditional: HloInstruction) -> Reason | None:
     """Require XLA's condition: elementwise operations, reductions and moves, at any cost."""
     for branch in conditional.called:
@@ -132,7 +132,7 @@ def branches_only_compute(conditional: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(lambda conditional: described(conditional.operands[0]))
+@value_formatter(lambda conditional: described(conditional.operands[0]))
 def selector_is_pred(conditional: HloInstruction) -> Reason | None:
     """Require a pred selector, as XLA does."""
     kind = conditional.operands[0].shape.element_type
@@ -143,7 +143,7 @@ def selector_is_pred(conditional: HloInstruction) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda conditional: (
         f"instructions {', '.join([str(len(c.instructions)) for c in conditional.called])}"
     )
@@ -160,7 +160,9 @@ def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(lambda conditional: f"side effects: {'some' if has_side_effect(conditional) else 'none'}")
+@value_formatter(
+    lambda conditional: f"side effects: {'some' if has_side_effect(conditional) else 'none'}"
+)
 def without_side_effects(conditional: HloInstruction) -> Reason | None:
     """Require that both branches may run."""
     return (
@@ -170,7 +172,9 @@ def without_side_effects(conditional: HloInstruction) -> Reason | None:
     )
 
 
-@measures(lambda conditional: at_most("bytes", conditional.shape.byte_size, LARGEST_SELECTED_BYTES))
+@value_formatter(
+    lambda conditional: at_most("bytes", conditional.shape.byte_size, LARGEST_SELECTED_BYTES)
+)
 def result_is_small(conditional: HloInstruction) -> Reason | None:
     """Require arrays small enough for a cheap select."""
     for _, leaf in conditional.shape.leaves():

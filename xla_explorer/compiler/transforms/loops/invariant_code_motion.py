@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, replace_root
@@ -23,7 +23,7 @@ from xla_explorer.compiler.transforms.loops.loop_state import (
 )
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE
@@ -50,7 +50,7 @@ _SHARDING = "Sharding"
 _SMALL = 64
 
 
-@measures(described)
+@value_formatter(described)
 def is_an_array(i: HloInstruction) -> Reason | None:
     """Require arrays, or tuples of arrays, of static size."""
     if any(any(leaf.dynamic) or not leaf.is_array for leaf in _leaves(i.shape)):
@@ -58,7 +58,7 @@ def is_an_array(i: HloInstruction) -> Reason | None:
     return None
 
 
-@measures(lambda i: f"{described(i)}, computations called {len(i.called)}")
+@value_formatter(lambda i: f"{described(i)}, computations called {len(i.called)}")
 def is_known_to_end(i: HloInstruction) -> Reason | None:
     """Require that every loop inside terminates: the loop around it may never run."""
     found = find_induction(i) if i.opcode is WHILE else None
@@ -109,7 +109,7 @@ class HoistingPolicy:
             return self.reshapes
         return name not in _NOT_WORTH_IT and i.attributes.get("custom_call_target") != _SHARDING
 
-    @measures(lambda policy, i: described(i))
+    @value_formatter(lambda policy, i: described(i))
     def is_carried(self, i: HloInstruction) -> Reason | None:
         """Require a value worth its own element of the loop's state."""
         if self.is_worth_it(i):
@@ -141,7 +141,7 @@ class HoistingPolicy:
                 count += _bytes(operand.shape)
         return count
 
-    @measures(
+    @value_formatter(
         lambda policy, i: (
             f"bytes {_bytes(i.shape):,}, of what it is made of {policy.bytes_made_of(i):,}"
         )

@@ -12,7 +12,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first, substitute
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -52,7 +52,7 @@ def small(limit: int) -> Predicate:
     A slice counts the bytes of its result, not of its operand.
     """
 
-    @measures(lambda loop: at_most("bytes of a step", _step_bytes(loop), limit))
+    @value_formatter(lambda loop: at_most("bytes of a step", _step_bytes(loop), limit))
     def buffers_within_limit(loop: HloInstruction) -> Reason | None:
         size = _step_bytes(loop)
         if size < limit:
@@ -66,7 +66,9 @@ def small(limit: int) -> Predicate:
     return buffers_within_limit
 
 
-@measures(lambda loop: f"instructions inside {sum([len(c.instructions) for c in loop.called])}")
+@value_formatter(
+    lambda loop: f"instructions inside {sum([len(c.instructions) for c in loop.called])}"
+)
 def compilable_in_place(loop: HloInstruction) -> Reason | None:
     """Require operations that one kernel supports."""
     stack, seen = list(loop.called), set(loop.called)

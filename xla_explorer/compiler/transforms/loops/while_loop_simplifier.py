@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import control_edges
+from xla_explorer.compiler.decisions.formatters import control_edges
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import (
@@ -41,7 +41,7 @@ from xla_explorer.compiler.transforms.simplifiers.dead_code import (
     remove_dead_instructions,
     remove_unreachable_computations,
 )
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -245,7 +245,7 @@ def inline_loop_that_runs_once(loop: HloInstruction) -> None:
     inline_call(call)
 
 
-@measures(lambda loop: control_edges((loop,), control_targets(loop.parent)))
+@value_formatter(lambda loop: control_edges((loop,), control_targets(loop.parent)))
 def has_no_control_edges(loop: HloInstruction) -> Reason | None:
     """Require no control edges, which would be lost."""
     if loop.control_predecessors or loop in control_targets(loop.parent):

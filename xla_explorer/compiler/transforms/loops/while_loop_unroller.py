@@ -13,7 +13,7 @@ from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import tuple_shape
@@ -31,7 +31,7 @@ def _steps(loop: HloInstruction, limit: int) -> str:
 def few_steps(limit: int) -> Predicate:
     """Return the check that the trip count is known and small."""
 
-    @measures(lambda loop: _steps(loop, limit))
+    @value_formatter(lambda loop: _steps(loop, limit))
     def trip_count_within_limit(loop: HloInstruction) -> Reason | None:
         found = find_induction(loop)
         if isinstance(found, Reason):
@@ -50,7 +50,7 @@ def few_steps(limit: int) -> Predicate:
 def body_small(limit: int) -> Predicate:
     """Return the check that the body is small enough to repeat."""
 
-    @measures(lambda loop: at_most("instructions", len(loop.called[1].instructions), limit))
+    @value_formatter(lambda loop: at_most("instructions", len(loop.called[1].instructions), limit))
     def body_within_limit(loop: HloInstruction) -> Reason | None:
         count = len(loop.called[1].instructions)
         return (

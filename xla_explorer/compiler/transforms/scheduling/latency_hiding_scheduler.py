@@ -24,7 +24,7 @@ from xla_explorer.compiler.transforms.scheduling.memory_scheduler import (
     ensure_schedule,
     order_that_saves_copies,
 )
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -39,7 +39,7 @@ class Window(NamedTuple):
     work: float
 
 
-@measures(
+@value_formatter(
     lambda window: f"work between {window.work / 1e3:.4g} us, latency {window.latency / 1e3:.4g} us"
 )
 def work_overlaps(window: Window) -> Reason | None:

@@ -20,7 +20,7 @@ from xla_explorer.compiler.transforms.scheduling.sequential_orders import (
     peak_bytes,
     written_order,
 )
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
@@ -107,7 +107,7 @@ class OrderChoice(NamedTuple):
         }
 
 
-@measures(
+@value_formatter(
     lambda choice: (
         f"peak bytes {choice.peaks[choice.other]} {choice.other}, {choice.peaks[_FROM_OPERANDS]} {_FROM_OPERANDS}"
     )

@@ -18,7 +18,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, async_pairs
 from xla_explorer.foundation.measured import listed
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
@@ -129,7 +129,7 @@ class StreamWindow(NamedTuple):
         }
 
 
-@measures(
+@value_formatter(
     lambda window: (
         f"%{window.pair.start.parent.name} is {'' if window.pair.start.parent.schedule is not None else 'not '}scheduled"
     )
@@ -144,7 +144,7 @@ def has_a_schedule(window: StreamWindow) -> Reason | None:
     )
 
 
-@measures(
+@value_formatter(
     lambda window: f"free streams {len(window.free)} of {len(window.free) + len(window.busy)}"
 )
 def stream_is_free(window: StreamWindow) -> Reason | None:
@@ -160,7 +160,7 @@ def stream_is_free(window: StreamWindow) -> Reason | None:
     return refuse("no-free-stream", message, streams=len(window.busy))
 
 
-@measures(
+@value_formatter(
     lambda window: (
         f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions"
     )

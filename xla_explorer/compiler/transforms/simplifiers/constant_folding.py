@@ -21,7 +21,7 @@ from xla_explorer.compiler.rewriting.removal import (
     remove_if_dead,
 )
 from xla_explorer.foundation.measured import at_most
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator, UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction
@@ -83,7 +83,7 @@ def has_constant_operands(i: HloInstruction) -> bool:
     return plain
 
 
-@measures(
+@value_formatter(
     lambda i: (
         f"{at_most('elements', i.shape.element_count, MAXIMUM_ELEMENTS)}, bytes {i.shape.byte_size:,}"
     )
@@ -125,7 +125,7 @@ def _work(i: HloInstruction) -> int:
     return work
 
 
-@measures(lambda i: at_most("operations", _work(i), MAXIMUM_OPERATIONS))
+@value_formatter(lambda i: at_most("operations", _work(i), MAXIMUM_OPERATIONS))
 def cheap_enough(i: HloInstruction) -> Reason | None:
     """Require an evaluation that does not take long."""
     work = _work(i)

@@ -8,17 +8,19 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.foundation.measured import listed
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-@measures(lambda cut, whole: f"readers of %{whole.name}: {listed([u.name for u in whole.users])}")
+@value_formatter(
+    lambda cut, whole: f"readers of %{whole.name}: {listed([u.name for u in whole.users])}"
+)
 def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
     """Require no other reader of the whole, whose parts would be computed twice."""
     if len(whole.users) > 1 or whole.is_root:
@@ -30,7 +32,7 @@ def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> 
     return None
 
 
-@measures(lambda cut, whole: f"{described(cut)}, {described(whole)}")
+@value_formatter(lambda cut, whole: f"{described(cut)}, {described(whole)}")
 def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
     """Require static sizes, so that the same part of each operand is needed."""
     dynamic = next((o for o in (cut, whole, *whole.operands) if any(o.shape.dynamic)), None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.decisions.tellers import described
+from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
-from xla_explorer.foundation.reason import Reason, measures, refuse
+from xla_explorer.foundation.reason import Reason, refuse, value_formatter
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
@@ -40,7 +40,7 @@ def _free(dot: HloInstruction, transpose: HloInstruction) -> list[int]:
     ]
 
 
-@measures(
+@value_formatter(
     lambda dot, transpose: (
         f"permutation {list(transpose.attributes.value('dimensions'))}, free {_free(dot, transpose)}"
     )
@@ -59,7 +59,7 @@ def free_dimensions_keep_order(dot: HloInstruction, transpose: HloInstruction) -
     return None
 
 
-@measures(
+@value_formatter(
     lambda dot, transpose: (
         f"{described(transpose.operands[0])}, permutation {list(transpose.attributes.value('dimensions'))}"
     )

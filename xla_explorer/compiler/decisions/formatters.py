@@ -31,12 +31,12 @@ def control_edges(
 
 def layouts(instructions: Collection[HloInstruction]) -> str:
     """Return `layouts {1,0} = {1,0}, {0} = {0}`: each layout beside the row-major one."""
-    told = []
+    texts = []
     for i in instructions:
         if not i.shape.is_array:
-            told.append(i.shape.text)
+            texts.append(i.shape.text)
         else:
-            told.append(
+            texts.append(
                 f"{i.shape.layout} {'=' if i.shape.base is i.shape else '!='} {i.shape.base.layout}"
             )
-    return f"layouts {', '.join(told)}"
+    return f"layouts {', '.join(texts)}"
