@@ -1,4 +1,4 @@
-"""`xe.compare`: two compiles, one module on several backends, fusions, programs, signatures, structure, text."""
+"""`xe.compare`: compiles, backends, fusions, programs, signatures, structures and texts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Compare:
     """Compare compiles and programs.
 
     `xe.compare(module, *arrays)` is one table for several backends, `xe.compare(session, other,
-    *arrays)` two compiles beside each other. `xe.compare.fusions`, `.programs`, `.signatures`,
-    `.structure` and `.text` compare what their names say.
+    *arrays)` puts two compiles side by side. `xe.compare.fusions`, `.programs`, `.signatures`,
+    `.structure` and `.text` compare one property each.
     """
 
     fusions = staticmethod(compare_fusions)
@@ -65,12 +65,11 @@ class Compare:
         Parameters
         ----------
         module : HloModule, str, Path or Session
-            What to compare. Of two sessions the second is the first of `arrays`.
+            The module; of two sessions the first, with the second as the first of `arrays`.
         *arrays
-            The arguments, the same for all; random ones without.
+            The arguments, the same for all; random ones if missing.
         backends : sequence of str
-            The backends, or one text with commas. A GPU that is emulated runs once and has no
-            times.
+            The backends, or one text with commas. An emulated GPU runs once and has no times.
         repeats : int
             Timed runs.
         passes : str or PassPipeline
@@ -81,8 +80,8 @@ class Compare:
         DataFrame
             For each backend a row for the whole program and one for each kernel. Columns: backend,
             those of `Session.profile`, max_error (largest error of the results over the largest
-            value, against the evaluator, on the row of the whole program), status (`ok`, or why the
-            backend did not run). Of two sessions: a `Comparison`.
+            value, against the evaluator, on the row of the whole program), status (`ok`, or the
+            reason why the backend did not run). Of two sessions: a `Comparison`.
         """
         if isinstance(module, Compilation) and arrays and isinstance(arrays[0], Compilation):
             other, given = arrays[0], arrays[1:]
@@ -101,7 +100,7 @@ class Compare:
 
 
 def _names_backends(given: Any) -> bool:
-    """Return whether an argument is a name, or a list of names."""
+    """Return True if an argument is a name, or a list of names."""
     names = given if isinstance(given, list | tuple) and given else [given]
     return all(isinstance(name, str) for name in names)
 

@@ -1,4 +1,4 @@
-"""Two compiles beside each other, one module on several backends, two texts line by line."""
+"""Two compiles side by side, one module on several backends, two texts line by line."""
 
 from __future__ import annotations
 
@@ -64,11 +64,18 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "c
 
 
 class Comparison(Report):
-    """rows: (what, left, right).
+    """Two compiles side by side.
 
-    changed_decisions: (kind, producer, consumer, verdict left, verdict right, code left, code
-    right). overrides: what was forced and forbidden in `left`, and whether it was granted. left,
-    right: the sessions.
+    Attributes
+    ----------
+    rows : list of tuple
+        (quantity, left, right).
+    changed_decisions : list of tuple
+        (kind, producer, consumer, verdict left, verdict right, code left, code right).
+    overrides : Overrides
+        The overrides of `left` and whether they were granted.
+    left, right : Session
+        The two compiles.
     """
 
     def __init__(
@@ -87,12 +94,13 @@ class Comparison(Report):
         self.overrides: Overrides | tuple[()] = overrides_of(left) if left.base is not None else ()
 
     def flips(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
-        """What each fusion that both decided, and differently, is worth alone: a row each, the other session with it turned round.
+        """Return the effect of each fusion that the two decided differently, one at a time.
 
-        Columns: kind, producer, consumer, what it `was` there and `is` here, granted, the change of
-        kernels, bytes and predicted us; with arrays also of the measured median us, the two in
-        turns. A decision that is not granted alone (another has to come first) has its reason in
-        `granted`.
+        For each one the other session is compiled again with that decision inverted. Columns: kind,
+        producer, consumer, the verdict there (`was`) and here (`is`), granted, the change of
+        kernels, bytes and predicted us; with arrays also of the measured median us, in alternating
+        runs. If a decision is not granted alone, because another must come first, `granted` has the
+        reason.
         """
         flipped = [
             row
@@ -130,7 +138,7 @@ class Comparison(Report):
         return [*head, refused[0] if refused else "yes", *changes]
 
     def blocks(self) -> Blocks:
-        """The rows, what was forced and forbidden, the decisions that differ."""
+        """Yield the rows, the overrides, and the decisions that differ."""
         yield Table(["what", "this", "other"], self.rows)
         if isinstance(self.overrides, Overrides) and self.overrides:
             yield printed(Sentence("\n".join(map(str, self.overrides)) + "\n"))
@@ -145,10 +153,10 @@ class Comparison(Report):
 def compare_sessions(
     left: Compilation, right: Compilation, arrays: Sequence[Any] = (), repeats: int = 20
 ) -> Comparison:
-    """See `Session.compare`.
+    """Compare two compiles: see `Session.compare`.
 
-    With arrays the two are timed in turns, run by run, and their values compared with the
-    evaluator's.
+    With arrays the two are timed in alternating runs, and their values are compared with those of
+    the evaluator.
     """
     a, b = [program_cost(session.module, session.passes.record.target) for session in (left, right)]
     rows: list[Row] = [
@@ -232,7 +240,7 @@ def compare_backends(
     repeats: int,
     passes: PipelineLike,
 ) -> pandas.DataFrame:
-    """A table: for each backend a row for the whole program and one for each kernel; see `xe.compare`."""
+    """Return rows for each backend: the whole program, and each kernel; see `xe.compare`."""
     import pandas
 
     source = as_module(module)
@@ -245,7 +253,7 @@ def compare_backends(
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
             emulated = is_emulated(session)
-            # What the emulator takes says nothing about a device, so one run is enough: its values.
+            # The emulator's time is not that of a device, so one run for the values is enough.
             frame = _untimed(session) if emulated else profile(session, arguments, repeats)
         except XlaExplorerError as problem:
             if isinstance(problem, LookupError):
@@ -265,7 +273,7 @@ def compare_backends(
 
 
 def _untimed(session: Compilation) -> pandas.DataFrame:
-    """The rows of a profile without times."""
+    """Return the rows of a profile without times."""
     rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
     rows += [
         {
@@ -281,7 +289,9 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
 
 
 def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
-    """A unified diff of the texts of two modules, sessions (their results) or HLO texts; empty when they are equal.
+    """Return a unified diff of two modules, sessions (their results) or HLO texts.
+
+    It is empty if they are equal.
 
     Parameters
     ----------
@@ -298,9 +308,10 @@ def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> [line for line in str(xe.compare.text(text, text.replace("exponential", "tanh"))).splitlines() if line.startswith("+ ")]
-    ['+  %e = f32[4]{0} tanh(%x)']
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
+    >>> found = xe.compare.text(text, text.replace("tanh", "sine"))
+    >>> [line for line in str(found).splitlines() if line.startswith("+ ")]
+    ['+  %e = f32[4]{0} sine(%x)']
     """
     texts, names = [], []
     for given in (a, b):

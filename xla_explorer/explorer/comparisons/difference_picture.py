@@ -1,4 +1,4 @@
-"""Two modules without common history as one picture: what differs, marked, with what is around it."""
+"""Two modules without common history as one picture: marked differences and their neighbours."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ MOST_NODES = 300
 def difference_picture(
     statuses: Iterable[tuple[HloInstruction | None, HloInstruction | None, str, str]], title: str
 ) -> PictureGraph:
-    """The instructions of both sides, a pair as one node: all that differ and what they read or what reads them, up to MOST_NODES.
+    """Return one picture of both sides: the differences with operands and users, up to MOST_NODES.
 
-    statuses: (left, right, status, what differs) of each instruction or pair. An edge that only the
-    left side has is dashed.
+    A pair is one node. statuses: (left, right, status, differing properties) of each instruction or
+    pair. An edge of the left side alone is dashed.
     """
     pairs = list(statuses)
     key_of: dict[HloInstruction, int] = {}
     for key, (left, right, _, _) in enumerate(pairs):
         key_of |= {i: key for i in (left, right) if i is not None}
-    edges: dict[tuple[int, int], bool] = {}  # whether the right side has it
+    edges: dict[tuple[int, int], bool] = {}  # True if the right side has it
     for left, right, _, _ in pairs:
         for side, is_right in ((left, False), (right, True)):
             for operand in side.operands if side is not None else ():

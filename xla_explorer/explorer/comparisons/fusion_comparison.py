@@ -1,9 +1,9 @@
-"""`xe.compare.fusions`: which producers went into one kernel with their consumers, in two compiles of one program, and why ours did not.
+"""`xe.compare.fusions`: producer and consumer pairs that two compiles of one program fused.
 
-An edge of the program is `fused` when both its ends are computed inside one kernel, `memory` when
-the value crosses memory between two, and absent where a compiler rewrote it away. Edges are known
-again by the names of their ends, which both compilers keep when they move an instruction into a
-fusion.
+An edge of the program is `fused` if one kernel computes both its ends. It is `memory` if the value
+is stored and loaded between two kernels, and absent if a compiler rewrote it away. Edges are
+matched by the names of their ends. Both compilers keep these names when they move an instruction
+into a fusion.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ Refusals = Mapping[tuple[str, str], tuple[str, str]]
 class FusionEdge(NamedTuple):
     """One producer and one consumer.
 
-    left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the
-    left one, where neither did), if it was asked. bytes: of the value that is written and read
-    again when it is not fused.
+    Attributes
+    ----------
+    left, right : str
+        `fused`, `memory` or `-`.
+    code, message : str
+        The reason of the refusal, if it was decided; of the left side if neither fused.
+    bytes : int
+        The size of the value that is written and read again without fusion.
     """
 
     producer: str
@@ -48,25 +53,30 @@ class FusionEdge(NamedTuple):
 
 
 class FusionComparison(Report):
-    """edges: a FusionEdge per edge of either result, those that differ first.
+    """The fusions of two compiles.
 
-    left, right: names of the two compiles.
+    Attributes
+    ----------
+    edges : list of FusionEdge
+        The edges of either result, those that differ first.
+    left, right : str
+        The names of the two compiles.
     """
 
     def __init__(self, left: str, right: str, edges: list[FusionEdge]) -> None:
         self.left, self.right, self.edges = left, right, edges
 
     def records(self) -> Table:
-        """A row an edge: producer, consumer, left, right, code, message, bytes."""
+        """Return a row for each edge: producer, consumer, left, right, code, message, bytes."""
         return Table(FusionEdge._fields, self.edges)
 
     @property
     def counts(self) -> dict[tuple[str, str], int]:
-        """How many edges are (what on the left, what on the right)."""
+        """The number of edges by (left, right)."""
         return dict(Counter([(e.left, e.right) for e in self.edges]))
 
     def blocks(self) -> Blocks:
-        """The edges that one of the two fused."""
+        """Yield the edges that one of the two fused."""
         both = self.counts.get((FUSED, FUSED), 0)
         ours = sum([n for (a, b), n in self.counts.items() if a == FUSED != b])
         theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED != a])
@@ -92,7 +102,7 @@ def compare_fusions(
     *,
     policies: tuple[str, str] | None = None,
 ) -> FusionComparison:
-    """Compile a module on two backends and put their fusions side by side.
+    """Compile a module on two backends and compare their fusions.
 
     Parameters
     ----------
@@ -101,19 +111,18 @@ def compare_fusions(
     backends
         Two names; `xla` is the real one (extra `jax`).
     policies
-        Two fusion policies of the backend `cpu` in place of two backends: ("time", "xla") says
-        without XLA what XLA:CPU would fuse, and why.
+        Two fusion policies of the backend `cpu` instead of two backends: ("time", "xla") compares
+        ours with that of XLA:CPU, without XLA.
 
     Returns
     -------
     FusionComparison
-        The edges of the graph that both fused, or one of them, and the reasons of those that ours
-        did not.
+        The edges that at least one of the two fused, and the reasons of our refusals.
 
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
     >>> str(xe.compare.fusions(text, policies=("time", "xla"))).splitlines()[0]
     '1 edges fused by both, 0 by time only, 0 by xla only'
     """
@@ -127,7 +136,7 @@ def compare_fusions(
 
 
 def compare_fusions_of(left: Compilation, right: Compilation) -> FusionComparison:
-    """The same for two compiles that are there already."""
+    """Compare the fusions of two sessions."""
     names = (left.backend, right.backend) if left.backend != right.backend else ("left", "right")
     refusals = [refusals_of(session.passes.record) for session in (left, right)]
     return FusionComparison(names[0], names[1], compared_edges(left.module, right.module, refusals))
@@ -136,9 +145,9 @@ def compare_fusions_of(left: Compilation, right: Compilation) -> FusionCompariso
 def compared_edges(
     left: HloModule, right: HloModule, refusals: Sequence[Refusals]
 ) -> list[FusionEdge]:
-    """An edge for each of either module, those that differ first.
+    """Return the edges of both modules, those that differ first.
 
-    refusals: why the compilers did not fuse, in the same order.
+    refusals: the reasons of the compilers, in the same order.
     """
     ours, theirs = fusion_edges(left), fusion_edges(right)
     edges = []
@@ -156,7 +165,7 @@ def compared_edges(
 
 
 def refusals_of(trace: PassTrace) -> Refusals:
-    """What was asked and refused. The consumer is whoever reads the producer in the kernel."""
+    """Return the refused fusions; the consumer is the reader of the producer in the kernel."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for event in decision_events(trace):
         if event.reason is not None and len(event.names) == 2:
@@ -170,12 +179,12 @@ def refusals_of(trace: PassTrace) -> Refusals:
 
 
 def original_name(name: str) -> str:
-    """The name without what compilers append when they copy an instruction."""
+    """Return the name without the suffixes that compilers append to copies."""
     return _CLONE.sub("", name.lstrip("%"))
 
 
 def fusion_edges(module: HloModule) -> dict[tuple[str, str], tuple[str, int]]:
-    """(producer, consumer) -> (`fused` or `memory`, bytes of the value), for all kernels of the module."""
+    """Return (producer, consumer) -> (`fused` or `memory`, bytes) for a module's kernels."""
     found: dict[tuple[str, str], tuple[str, int]] = {}
     bodies = module.fusion_computations()
     applied = {
@@ -209,7 +218,7 @@ def _inside(fusion: HloInstruction, found: dict[tuple[str, str], tuple[str, int]
 
 
 def _computed(operand: HloInstruction) -> HloInstruction:
-    """The instruction that makes the value: for a fusion, its root (the element, where it has several)."""
+    """Return the instruction that computes the value: the root of a fusion, or its element."""
     index = None
     while operand.opcode.name in ("get-tuple-element", "bitcast"):
         if operand.opcode.name == "get-tuple-element":

@@ -1,4 +1,4 @@
-"""`xe.search_fusion`: other decisions about fusion than the cost model's, compiled, checked, timed, and the best of them confirmed."""
+"""`xe.search_fusion`: sets of fusion decisions, compiled, checked and timed; the best confirmed."""
 
 from __future__ import annotations
 
@@ -31,22 +31,28 @@ C = TypeVar("C", bound=Compilation)
 STRATEGIES = ("random", "beam")
 _SETS = ["trial", "parent", "fuse", "forbid", "status", "error"]
 COLUMNS = [*_SETS, "kernels", "bytes", "flops", "predicted_us", "median_us", "iqr_us", "speedup"]
-MOST_AT_ONCE = 4  # decisions that a random trial turns round
+MOST_AT_ONCE = 4  # decisions that a random trial inverts
 
 
 class Flip(NamedTuple):
-    """One decision turned round: a pair (producer, consumer) that is fused, or kept apart, against the cost model."""
+    """An inverted decision: (producer, consumer) fused, or not, against the cost model."""
 
     fuse: bool
     pair: tuple[str, str]
 
 
 class FusionSearch(Report, Generic[C]):
-    """What a search found.
+    """The result of a search.
 
-    trials: a row each, the compile as it is first. best: the session that was fastest, if it also
-    beat the base by more than the spread explains when both were timed again; else the base itself.
-    confirmed_us: medians of (base, best) in that last timing, taken in turns.
+    Attributes
+    ----------
+    trials : DataFrame
+        A row for each trial; the first is the unchanged compile.
+    best : Session
+        The fastest session, if it beats the base significantly when both are timed again; else the
+        base.
+    confirmed_us : (float, float)
+        Medians of base and best in that last timing, in alternating runs.
     """
 
     def __init__(
@@ -66,7 +72,7 @@ class FusionSearch(Report, Generic[C]):
         )
 
     def blocks(self) -> Blocks:
-        """What came of it, and a row a trial."""
+        """Yield the result, and a row for each trial."""
         head = f"{len(self.trials) - 1} trials over {self.candidates} decisions of {self.base.source.name} on {self.base.backend}"
         if self.best is self.base:
             found = f"none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
@@ -76,7 +82,7 @@ class FusionSearch(Report, Generic[C]):
         yield drawn(self.records())
 
     def records(self) -> Table:
-        """The rows of `trials`."""
+        """Return the rows of `trials`."""
         return frame_table(self.trials)
 
 
@@ -90,7 +96,7 @@ def search(
     seed: int = 0,
     progress: bool = False,
 ) -> FusionSearch[C]:
-    """Search sets of fusion decisions of a compile; see `xe.search_fusion`."""
+    """Search sets of fusion decisions of a compile: see `xe.search_fusion`."""
     if strategy not in STRATEGIES:
         raise XlaExplorerError(
             f"strategy {strategy!r} is unknown", f"choose {' or '.join(STRATEGIES)}"
@@ -108,7 +114,7 @@ def search(
     for number in range(1, trials + 1):
         chosen = _next(strategy, beam, candidates, tried, chance, number)
         if chosen is None:
-            break  # every set within reach has been tried
+            break  # all sets within reach have been tried
         parent, flips = chosen
         tried.add(frozenset(flips))
         row = _attempt(number, parent, flips, base, given, expected, repeats, sessions)
@@ -124,7 +130,7 @@ def search(
 
 
 def _candidates(base: Compilation) -> list[Flip]:
-    """Every decision about a pair that went either way, turned round."""
+    """Return every decision about a pair, inverted."""
     found: dict[Flip, None] = {}
     frame = decisions_frame(base.passes.record, base.passes.lineage, "fusion")
     for verdict, subjects in zip(frame["verdict"], frame["subjects"], strict=True):
@@ -143,7 +149,10 @@ def _next(
     chance: random.Random,
     number: int,
 ) -> tuple[int, tuple[Flip, ...]] | None:
-    """(trial that it starts from, decisions to turn round) of a set that was not tried; None when fifty draws find none."""
+    """Return (trial to start from, decisions to invert) of a new set.
+
+    None if fifty draws find none.
+    """
     for _ in range(50 if candidates else 0):
         if strategy == "beam":
             _, parent, flips = beam[number % len(beam)]
@@ -178,7 +187,7 @@ def _attempt(
         )
         row = _measure(number, parent, flips, session, given, expected, repeats)
         sessions[number] = session
-    except Exception as problem:  # a failure of one trial is that trial's result
+    except Exception as problem:  # the failure of one trial is its result
         row = _described(number, parent, flips) | {
             "status": "failed",
             "error": f"{type(problem).__name__}: {problem}"[:500],
@@ -225,7 +234,10 @@ def _measure(
 
 
 def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float, float]]:
-    """Both timed in turns, so that what disturbs one disturbs the other; the best stays only if it wins."""
+    """Time both in alternating runs; keep the best only if it wins significantly.
+
+    Disturbances of the machine then affect both alike.
+    """
     first: list[float] = []
     second: list[float] = []
     with alone_on_this_machine():

@@ -1,7 +1,7 @@
-"""`xe.tune` for kernels of a GPU: what its policies make with other numbers, ranked by the estimate, then counted on the emulator.
+"""`xe.tune` for GPU kernels: schedules of the policies with other parameters, on the emulator.
 
-A schedule's time is that of the GPU's description for the instructions and sectors that the
-emulator counts: nothing is timed.
+They are ranked by the estimate. A schedule's time is that of the GPU's description for the
+instructions and sectors that the emulator counts: nothing is timed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.isolation import under_limits
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
-Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is gone
+Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is spent
 COUNTED = "counters of the emulator"
 _NUMBERS: dict[str, tuple[int, ...]] = {
     "most_elements": (1, 2, 4), "in_flight": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
@@ -42,7 +42,10 @@ _NUMBERS: dict[str, tuple[int, ...]] = {
 
 
 class Found(NamedTuple):
-    """The winner, None where nothing is better; nanoseconds of the default and of the winner; how many were ranked, and counted."""
+    """The winner, None if nothing is better.
+
+    default, tuned: nanoseconds. ranked, tried: schedules with an estimate, and with counters.
+    """
 
     schedule: Schedule | None
     default: float
@@ -54,7 +57,7 @@ class Found(NamedTuple):
 def candidates_on_gpu(
     made: KernelSchedule, stop: Callable[[], bool] = lambda: False
 ) -> list[Candidate]:
-    """Different legal schedules of a kernel's nest in one launch, the best estimate first."""
+    """Return the distinct legal schedules of a kernel's nest in one launch, by estimate."""
     target = made.session.passes.record.target
     found: dict[str, Candidate] = {}
     if isinstance(target.gpu, GpuArchitecture):
@@ -83,7 +86,10 @@ def _tunings() -> Iterator[GpuTuning]:
 def search_on_gpu(
     session: Compilation, made: KernelSchedule, spent: Spent, most: int, least: float
 ) -> Found:
-    """The schedule that takes least by what the emulator counts, if it gives the evaluator's values. least: share that it must gain."""
+    """Return the fastest schedule by the emulator's counters whose values are right.
+
+    least: the least gain, as a share of the default time.
+    """
     target = session.passes.record.target
     module = module_of_kernel(made.instruction)
     given = operands_of_kernel(made.instruction, module)
@@ -110,7 +116,7 @@ def search_on_gpu(
 
 
 def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, list[Any] | None]:
-    """(nanoseconds by the counters, values); no values where the emulator finds a fault."""
+    """Return (nanoseconds by the counters, values); no values if the emulator finds a fault."""
     executable: Any = session.executable
     found = executable.emulate(list(leaves), LaunchOptions(counters=True, global_races=True))
     held = sum(
@@ -134,9 +140,9 @@ def _counted(session: Compilation, leaves: Any, target: Target) -> tuple[float, 
 def counted_nanoseconds(
     target: Target, operations: float, moved: float, held: float, threads: int
 ) -> float:
-    """The time of a launch that moves so many bytes.
+    """Return the time of a launch that moves a number of bytes.
 
-    What its arrays hold comes from memory once, the rest from the cache that has it.
+    Each byte of its arrays comes from memory once, then from L2 if the arrays fit.
     """
     device, _ = gpu_numbers(target)
     once = min(moved, held)

@@ -1,4 +1,4 @@
-"""Passes in other orders: which pairs commute on a module, and which order of some passes leaves the least."""
+"""Passes in other orders: pairs that commute on a module, and the cheapest order of some passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COSTS = ("instructions", "bytes", "flops")
 
 
 class _Result(NamedTuple):
-    """What an order made of a module. costs: by _COSTS."""
+    """The result of an order. costs: by _COSTS."""
 
     module: HloModule
     costs: tuple[float, float, float]
@@ -44,12 +44,15 @@ class _Result(NamedTuple):
 
 
 def changing_names(passes: RecordedPasses[RecordedPass]) -> list[str]:
-    """The names of the passes that changed something, each once, in the order in which they came."""
+    """Return the names of the passes that changed the module, each once, in order."""
     return list(dict.fromkeys([one.name for one in passes[1:] if one.changed]))
 
 
 def _require_own(names: Sequence[str]) -> None:
-    """XlaExplorerError for a name that no pass of this compiler has: a dump of real XLA holds no passes to run."""
+    """Raise XlaExplorerError for a pass that this compiler does not have.
+
+    A dump of real XLA has no passes to run.
+    """
     for name in names:
         try:
             make_pass(name)
@@ -75,7 +78,7 @@ def _run(module: HloModule, names: Sequence[str], target: Target | None) -> _Res
 def commuting_passes(
     module: HloModule, names: Sequence[str], target: Target | None = None
 ) -> pandas.DataFrame:
-    """See `Passes.commute`."""
+    """Return which pairs of passes commute: see `Passes.commute`."""
     _require_own(names)
     rows: list[list[Any]] = []
     for first, second in counted(
@@ -104,7 +107,7 @@ def searched_orders(
     trials: int = 40,
     by: str = "bytes",
 ) -> pandas.DataFrame:
-    """See `Passes.search_order`."""
+    """Return orders of passes with their costs: see `Passes.search_order`."""
     _require_own(names)
     if by not in _COSTS:
         raise XlaExplorerError(

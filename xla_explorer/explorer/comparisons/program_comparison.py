@@ -1,4 +1,4 @@
-"""`xe.compare.programs`: many programs, two compilers, one table: kernels, fusions, traffic, compile and run times in turns."""
+"""`xe.compare.programs`: many programs compiled and timed by two compilers, in one table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,21 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 class ProgramRow(NamedTuple):
-    """One program. left_*, right_*: of the two compiles. fused_both ...: edges of the program fused by both, by one only. *_mb: read and
-    written by all kernels (estimate). *_us: median run time, measured in turns. ratio: of the run times, left to right. *_compile_ms: of
-    this compile. agree: whether the values do. status: `ok`, or why there are no figures.
+    """One program.
+
+    Attributes
+    ----------
+    left_*, right_*
+        Of the two compiles: kernels; *_mb: MB read and written by all kernels (estimate);
+        *_compile_ms: of this compile; *_us: median run time, in alternating runs.
+    fused_both, fused_left_only, fused_right_only : int
+        Edges of the program fused by both, by one only.
+    ratio : float
+        Of the run times, left to right.
+    agree : bool
+        True if the values agree.
+    status : str
+        `ok`, or the reason why there are no figures.
     """
 
     program: str
@@ -43,17 +55,17 @@ class ProgramRow(NamedTuple):
 
 
 class ProgramTable(Report):
-    """rows: a ProgramRow each. backends: what left and right are."""
+    """Programs compared on two backends. rows: a ProgramRow each. backends: left and right."""
 
     def __init__(self, backends: tuple[str, str], rows: list[ProgramRow]) -> None:
         self.backends, self.rows = backends, rows
 
     def records(self) -> Table:
-        """The fields of ProgramRow."""
+        """Return the rows with the fields of ProgramRow."""
         return Table(ProgramRow._fields, self.rows)
 
     def blocks(self) -> Blocks:
-        """A row a program, rounded."""
+        """Yield a row for each program, rounded."""
         left, right = self.backends
         columns = ["program", f"kernels {left}", right, "fused by both", f"{left} only", f"{right} only", f"MB {left}", right,
                    f"compile ms {left}", right, f"run us {left}", right, "ratio", "values"]  # fmt: skip
@@ -76,7 +88,7 @@ def compare_programs(
 ) -> ProgramTable:
     """Compile and run each program on two backends and put the results in one table.
 
-    A program that one of them cannot compile or run has a row that says why.
+    A program that fails on one of them has a row with the reason.
 
     Parameters
     ----------
@@ -87,7 +99,7 @@ def compare_programs(
     repeats
         Timed runs in each round.
     rounds
-        Rounds in which the two take turns.
+        Rounds in which the two alternate.
     seed
         Of the random arguments.
     **options
@@ -101,7 +113,7 @@ def compare_programs(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
     >>> table = xe.compare.programs({"gelu": text}, ("cpu", "interpreter"), repeats=1, rounds=1)
     >>> list(table.to_frame()["status"])
     ['ok']

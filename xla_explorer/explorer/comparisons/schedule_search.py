@@ -1,4 +1,4 @@
-"""`xe.tune`: other schedules of kernels, ranked by the estimate, checked, and the first few timed in turns with the default kernel."""
+"""`xe.tune`: schedules of kernels, ranked by the estimate, checked, and the best ones timed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from xla_explorer.hlo.evaluator import EvaluationError
 C = TypeVar("C", bound=Compilation)
 ROUNDS = 9  # of a trial; the winner is timed again, three times as long
 LEAST_GAIN = 0.02
-HOPELESS = 1.5  # times the default kernel's time in one round, after which there are no others
+HOPELESS = 1.5  # times the default kernel's time in one round, after which a trial ends
 _COLUMNS = [
     "kernel",
     "default_us",
@@ -58,26 +58,25 @@ _COLUMNS = [
 
 
 class TunedKernel(NamedTuple):
-    """What a search came to for one kernel.
+    """The result of a search for one kernel.
 
     Attributes
     ----------
     kernel : str
         Its name.
     schedule : str or None
-        The directives of the winner; None where nothing beat the default kernel by more than the
-        spread explains.
+        The directives of the winner; None if nothing beat the default kernel significantly.
     default_us, tuned_us : float
-        Least times of one run; equal where there is no winner. On a GPU: of its description, for
-        what the emulator counts.
+        Least times of one run; equal without a winner. On a GPU: of its description, for the
+        emulator's counters.
     ratio : float
-        The median of winner / default over rounds taken in turns; on a GPU that of these times.
+        The median of winner / default over alternating rounds; on a GPU that of these times.
     schedules, tried : int
-        How many schedules were ranked, and how many compiled, checked and timed.
+        Schedules with an estimate, and those that were compiled, checked and timed.
     seconds : float
-        How long the search took.
+        Time of the search.
     found : str
-        `search`, `counters of the emulator`, `cache`, or why there was none.
+        `search`, `counters of the emulator`, `cache`, or the reason why there was none.
     """
 
     kernel: str
@@ -94,8 +93,14 @@ class TunedKernel(NamedTuple):
 class Tuned(Report, Generic[C]):
     """The result of `xe.tune`.
 
-    kernels: a TunedKernel each. base: the session that was tuned. schedules: the winners as text,
-    for `xe.compile(..., schedules=...)`.
+    Attributes
+    ----------
+    kernels : list of TunedKernel
+        One for each kernel.
+    base : Session
+        The session that was tuned.
+    schedules : str
+        The winners as text, for `xe.compile(..., schedules=...)`.
     """
 
     def __init__(self, base: C, kernels: list[TunedKernel]) -> None:
@@ -109,7 +114,7 @@ class Tuned(Report, Generic[C]):
         )
 
     def session(self) -> C:
-        """The program compiled with the winners; the base where there is none."""
+        """Return the program compiled with the winners; the base without any."""
         return (
             overridden(self.base, schedules=schedules_beside(self.base, [self.schedules]))
             if self.schedules
@@ -117,26 +122,26 @@ class Tuned(Report, Generic[C]):
         )
 
     def headline(self) -> str:
-        """How many kernels became faster, and what that saves."""
+        """Return the number of faster kernels, and the time saved."""
         better = [k for k in self.kernels if k.schedule is not None]
         saved = sum([k.default_us - k.tuned_us for k in better])
         return f"tuned {self.base.source.name}: {len(better)} of {len(self.kernels)} kernels are faster, {microseconds(saved)} less a run"
 
     def blocks(self) -> Blocks:
-        """A row a kernel, and the text."""
+        """Yield a row for each kernel, and the call that uses the winners."""
         yield self.records()
         if self.schedules:
             yield Sentence("compile with schedules=tuned.schedules, or take tuned.session()")
 
     def records(self) -> Table:
-        """A row a kernel."""
+        """Return a row for each kernel."""
         rows = [(f"%{k.kernel}", k.default_us, k.tuned_us, round(k.ratio, 3), k.schedule if k.schedule is not None else "(default)",
                  k.schedules, k.tried, round(k.seconds, 2), k.found) for k in self.kernels]  # fmt: skip
         return Table(_COLUMNS, rows)
 
 
 def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache: bool) -> Tuned[C]:
-    """See `xe.tune`."""
+    """Search schedules of kernels: see `xe.tune`."""
     if session.backend not in ("cpu", "gpu"):
         raise XlaExplorerError(
             f"schedules are tuned for the backends cpu and gpu, this session is of {session.backend}",
@@ -158,7 +163,7 @@ def tuned(session: C, kernel: str | int | None, budget: float, tried: int, cache
 
 
 def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
-    """Of the kernels that have a nest, each different one once."""
+    """Yield the schedules of the kernels with a nest, equal nests once."""
     seen: set[str] = set()
     for step in program_steps(session):
         i = kernel_of(session, step.instruction)
@@ -175,7 +180,7 @@ def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
 def _tuned_kernel(
     session: Compilation, made: KernelSchedule, budget: float, most: int, cache: bool
 ) -> TunedKernel:
-    """The search for one kernel, within its seconds; what was found before is looked up first."""
+    """Search schedules of one kernel within a time limit; an earlier result is in the cache."""
     started = time.perf_counter()
     enabled = cache and cache_enabled_by_environment()
     store = ObjectCache(
@@ -272,7 +277,7 @@ def _searched(
 
 
 def _of_policies(made: KernelSchedule) -> list[Schedule]:
-    """What the policy of the family makes of the nest with other numbers."""
+    """Return the schedules that the policy of the family makes with other parameters."""
     numbers = tuning_of(described_cpu(libraries=True))
     changed = [
         replace(numbers, copies=copies, heavy=heavy)
@@ -287,13 +292,13 @@ def _of_policies(made: KernelSchedule) -> list[Schedule]:
 
 
 def _anonymous(nest: LoopNest) -> str:
-    """The text of a nest without the numbers of instructions, and without its name."""
+    """Return the text of a nest without its name and the numbers of instructions."""
     lines = [line.partition("  # ")[0] for line in nest_text(nest).splitlines()]
     return "\n".join([lines[0].replace(f"@{nest.name}(", "@kernel(", 1), *lines[1:]])
 
 
 def _read(data: bytes | None, made: Schedule) -> TunedKernel | None:
-    """What was kept, if it can be read and is still legal."""
+    """Return the cached result, if it can be read and is still legal."""
     try:
         found = TunedKernel(**json.loads(data)) if data else None
         if found is not None and found.schedule is not None:

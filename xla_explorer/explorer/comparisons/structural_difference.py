@@ -1,4 +1,4 @@
-"""`xe.compare.structure`: what distinguishes two modules that have no common history: two JAX versions, two flags, two models."""
+"""`xe.compare.structure`: differences of modules without common history."""
 
 from __future__ import annotations
 
@@ -24,8 +24,16 @@ STATUSES = ("changed", "moved", "only left", "only right", "same")
 class DifferenceRow(NamedTuple):
     """One instruction, or a pair.
 
-    status: one of STATUSES. what: the properties that differ, with both values. bytes_left,
-    flops_left ...: estimates of the cost model (0 on the side where it is not).
+    Attributes
+    ----------
+    status : str
+        One of STATUSES.
+    what : str
+        The properties that differ, with both values.
+    evidence : str
+        What matched the pair.
+    bytes_left, bytes_right, flops_left, flops_right : float
+        Estimates of the cost model; 0 on a side without the instruction.
     """
 
     status: str
@@ -41,7 +49,10 @@ class DifferenceRow(NamedTuple):
 
 
 class StructuralDifference(Report):
-    """rows: a DifferenceRow per instruction of either side. matching: which is which."""
+    """The differences of two modules.
+
+    rows: a DifferenceRow for each instruction of either side. matching: the pairs.
+    """
 
     def __init__(self, left: HloModule, right: HloModule, matching: ModuleMatching) -> None:
         self.left, self.right, self.matching = left, right, matching
@@ -70,29 +81,34 @@ class StructuralDifference(Report):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many instructions have which status."""
+        """The number of instructions by status."""
         found = Counter([row.status for row in self.rows])
         return {status: found[status] for status in STATUSES}
 
     @property
     def same(self) -> bool:
-        """Whether nothing but names differs."""
+        """True if nothing but names differs."""
         return self.counts["same"] == len(self.rows)
 
     def graph(self) -> Graph:
-        """Both modules as one picture: a pair is one node, what differs is marked (+ only right, − only left, ● changed, ↷ moved), with
-        what it reads and what reads it around it. `.save(path)` writes it.
+        """Return both modules as one picture, with the differences marked.
+
+        A pair is one node; + is only right, − only left, ● changed, ↷ moved. Operands and users of
+        the differences are drawn too. `.save(path)` writes it.
         """
         pairs = zip(self._pairs, self.rows, strict=True)
         statuses = [(left, right, row.status, row.what) for (left, right), row in pairs]
         return Graph(difference_picture(statuses, f"{self.left.name} → {self.right.name}"))
 
     def to_frame(self, same: bool = False) -> pandas.DataFrame:
-        """A row an instruction, with the fields of DifferenceRow; those that are the same on request only."""
+        """Return a row for each instruction that differs, with the fields of DifferenceRow.
+
+        same: with the equal ones too.
+        """
         return wide_frame(self.rows, DifferenceRow._fields) if same else super().to_frame()
 
     def summary(self) -> list[tuple[str, Any, Any]]:
-        """(what, left, right): sizes and costs of the two modules."""
+        """Return (quantity, left, right): sizes and costs of the two modules."""
         a, b = module_cost(self.left), module_cost(self.right)
         return [
             ("module", self.left.name, self.right.name),
@@ -103,11 +119,11 @@ class StructuralDifference(Report):
         ]
 
     def records(self) -> Table:
-        """The instructions that differ, with the fields of DifferenceRow."""
+        """Return the instructions that differ, with the fields of DifferenceRow."""
         return Table(DifferenceRow._fields, [row for row in self.rows if row.status != "same"])
 
     def blocks(self) -> Blocks:
-        """How many instructions have which status, sizes and costs, and the instructions that differ."""
+        """Yield the counts by status, sizes and costs, and the instructions that differ."""
         yield Table(
             ["", "left", "right"],
             self.summary(),
@@ -123,17 +139,17 @@ class StructuralDifference(Report):
 
 
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
-    """Pair the instructions of two modules and say what is the same, changed, moved, or only on one side.
+    """Pair the instructions of two modules and classify them: same, changed, moved, one side only.
 
-    It works without any common history; `xla_explorer.hlo.analysis.module_matching` has the
-    evidence that pairs two instructions.
+    It needs no common history; `xla_explorer.hlo.analysis.module_matching` has the evidence that
+    pairs two instructions.
 
     Parameters
     ----------
     left, right
         Modules, HLO texts, sessions or paths.
     by_name
-        Take equal names for the same instruction, where the two come from one program.
+        Pair equal names, if the two come from one program.
 
     Returns
     -------
@@ -143,8 +159,8 @@ def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> Structur
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
-    >>> str(xe.compare.structure(text, text.replace("exponential", "tanh"))).splitlines()[0]
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
+    >>> str(xe.compare.structure(text, text.replace("tanh", "sine"))).splitlines()[0]
     '1 changed, 1 only left, 1 only right, 1 same'
     """
     a, b = as_module(left), as_module(right)
@@ -152,7 +168,7 @@ def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> Structur
 
 
 def _in_order(module: HloModule) -> list[HloInstruction]:
-    """The entry first, then what it calls."""
+    """Return the instructions of the entry, then those of the computations that it calls."""
     return [i for c in reversed(list(module.computations.values())) for i in c.post_order()]
 
 

@@ -28,7 +28,9 @@ class Report:
     ...     def blocks(self):
     ...         yield Table(["name", "bytes"], list(self.sizes.items()), title="sizes")
     >>> Sizes({"x": 16})
-    sizes name  bytes x        16
+    sizes
+    name  bytes
+    x        16
     >>> Sizes({"x": 16}).to_json()
     {'sizes': {'x': 16}}
     """

@@ -1,7 +1,7 @@
-"""What to try first where a program is slow on XLA: rules, each a small function from measured facts to a sentence with its number.
+"""Advice for a program that is slow on XLA: rules from measured facts to a sentence.
 
-A rule says what it saw and an upper bound of what the change can gain; it never promises. A new
-rule is one more function in `RULES`.
+A rule states what it measured and an upper bound of the gain; it never promises. A new rule is one
+more function in `RULES`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from xla_explorer.explorer.measures.advice_rules import (
 )
 from xla_explorer.explorer.measures.slow_forms import SLOW_FORMS
 
-_SMALL_US: Final = 3.0  # below this a kernel's launch and synchronisation weigh as much as its work
+_SMALL_US: Final = 3.0  # below this, launch and synchronisation take as long as the kernel's work
 _MANY_STARTS: Final = 100
-_START_US: Final = 10.0  # what a kernel's start may cost at most, with other threads woken for it
+_START_US: Final = 10.0  # upper bound of a kernel's start, with other threads woken for it
 SMALL_LOOPS: Final = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=10000000"
 NO_YNN: Final = "--xla_cpu_experimental_ynn_fusion_type="
 NO_YNN_REDUCE: Final = "--xla_cpu_experimental_ynn_fusion_type=-reduce"
@@ -37,14 +37,14 @@ def _in_loops(facts: Facts) -> list[KernelFact]:
 
 
 def _loop_cost(facts: Facts) -> tuple[int, float, float]:
-    """(kernels started inside of loops, their time where they are short, what the loops take beside them)."""
+    """Return (kernels started in loops, time of the short ones, the loops' own time)."""
     looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
     loops = sum(kernel.us for kernel in facts.kernels if kernel.instruction.opcode.name == "while")
     return sum(kernel.calls for kernel in looped), sum(kernel.us for kernel in looped), loops
 
 
 def compile_small_loops(facts: Facts) -> Advice | None:
-    """Loops that start many short kernels: XLA:CPU can compile a loop of little state as one kernel."""
+    """Propose to compile a loop of many short kernels, with little state, as one kernel."""
     starts, short, loops = _loop_cost(facts)
     gain = loops + short / 2 + facts.idle_us
     if starts < _MANY_STARTS or loops <= 0 or gain < NOTABLE * facts.run_us:
@@ -60,7 +60,7 @@ def compile_small_loops(facts: Facts) -> Advice | None:
 
 
 def unroll_small_loops(facts: Facts) -> Advice | None:
-    """A loop whose iterations are as short as what it takes to start one."""
+    """Propose to unroll a loop whose iterations are as short as their start."""
     looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
     turns = max((kernel.calls for kernel in looped), default=0)
     loops = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "while"]
@@ -77,7 +77,7 @@ def unroll_small_loops(facts: Facts) -> Advice | None:
 
 
 def batch_small_kernels(facts: Facts) -> Advice | None:
-    """Many kernels that are shorter than their start, outside of loops."""
+    """Propose larger calls for many kernels, outside loops, shorter than their start."""
     small = [kernel for kernel in facts.kernels if kernel.calls == 1 and kernel.us < _SMALL_US]
     gain = min(facts.idle_us, _START_US * len(small))
     if len(small) < 20 or _loop_cost(facts)[0] > len(small) or gain < NOTABLE * facts.run_us:
@@ -88,7 +88,7 @@ def batch_small_kernels(facts: Facts) -> Advice | None:
 
 
 def convolutions_by_eigen(facts: Facts) -> Advice | None:
-    """Convolutions handed to YNN that stay far below the machine's roof."""
+    """Propose XLA's convolutions if those of the library YNN stay far below the roof."""
     found = [
         kernel
         for kernel in facts.kernels
@@ -103,7 +103,7 @@ def convolutions_by_eigen(facts: Facts) -> Advice | None:
 
 
 def reductions_without_ynn(facts: Facts) -> Advice | None:
-    """Reductions that XLA's rewriter gave to the library YNN."""
+    """Propose XLA's reductions if its rewriter moved them to the library YNN."""
     found = [
         k
         for k in facts.kernels
@@ -123,7 +123,7 @@ def reductions_without_ynn(facts: Facts) -> Advice | None:
 
 
 def sort_by_our_compiler(facts: Facts) -> Advice | None:
-    """Sorts, if our compiler was measured to be faster."""
+    """Propose our compiler for sorts that it was measured to run faster."""
     found = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "sort"]
     time = sum(kernel.us for kernel in found)
     if facts.ours_us is None or time < facts.run_us / 2 or facts.ours_us > facts.run_us / 2:
@@ -141,6 +141,6 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def advise(facts: Facts, most: int = 3) -> list[Advice]:
-    """The rules' advice, the largest gain first."""
+    """Return the rules' advice, the largest gain first."""
     found = [advice for rule in RULES if (advice := rule(facts)) is not None]
     return sorted(found, key=lambda advice: -advice.gain_us)[:most]

@@ -1,4 +1,4 @@
-"""What a call of a JAX function costs as its caller wrote it: without `jax.jit`, each operation is a program of its own."""
+"""The cost of calling a JAX function without `jax.jit`: each operation is a program of its own."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def as_called(
     module: HloModule,
     run_us: float,
 ) -> str | None:
-    """Return the sentence about a function that is not jitted and takes notably longer than its jitted run; None of any other.
+    """Return a sentence about a function without jit that is much slower than its jitted run.
 
-    A function with Python callbacks is not called, for they would act; nor is one whose arguments
-    are specifications.
+    None for any other. A function with Python callbacks is not called, for they have effects; nor
+    is one whose arguments are specifications.
     """
     if (
         is_stage(program)
@@ -58,7 +58,7 @@ def as_called(
 
 
 def _called_us(call: Callable[[], Any]) -> float | None:
-    """Microseconds of a call, without the first, which compiles the operations; None where it cannot be called so."""
+    """Return microseconds of a call after the first, which compiles; None if it fails."""
     jax = import_optional("jax", "jax")
     samples = []
     try:

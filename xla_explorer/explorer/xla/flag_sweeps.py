@@ -1,4 +1,4 @@
-"""`xe.xla.sweep_flags` and `xe.xla.time`: a program given to real XLA in several ways."""
+"""`xe.xla.sweep_flags` and `xe.xla.time`: a program compiled by real XLA in several ways."""
 
 from __future__ import annotations
 
@@ -23,28 +23,30 @@ from xla_explorer.hlo.shape import Shape
 def sweep_flags(
     program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any
 ) -> WhatIf:
-    """Compile a program by real XLA with other flags, each in a child process of its own, time them in turns and compare the results.
+    """Compile a program by real XLA with other flags, time the variants and compare the results.
+
+    Each flag has its own child process; the runs alternate.
 
     Parameters
     ----------
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
-        ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; random ones for a module without
+        them.
     flags
         Flag -> value or values, one setting for each; or texts of several flags each,
         `["--xla_cpu_enable_fast_math=true"]`.
     repeats
-        Runs of each that are timed.
+        Timed runs of each.
     **keywords
         Keyword arguments of the JAX function.
 
     Returns
     -------
     WhatIf
-        A row a setting, the default first: times, compile time, kernels, the difference of the
-        results; what XLA said where it failed.
+        A row for each setting, the default first: times, compile time, kernels, the difference of
+        the results, XLA's message if it failed.
 
     Raises
     ------
@@ -70,29 +72,28 @@ def time(
     repeats: int = 20,
     **keywords: Any,
 ) -> WhatIf:
-    """Compile and time a program by real XLA as it is: an edited module beside the one it was, or by the XLA of several JAX versions.
+    """Compile and time a program by real XLA, beside another module or other JAX versions.
 
     Parameters
     ----------
     program
         A JAX function (its arguments follow), or what `xe.compile` takes.
     *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
-        ones.
+        The arguments, or `jax.ShapeDtypeStruct` for random ones; random ones for a module without
+        them.
     against
-        Another module with the same parameters, which comes first: what the program is compared
-        with.
+        Another module with the same parameters; it comes first, as the base of the comparison.
     environments
         Folders of virtual environments with other versions of jax, beside this one's.
     repeats
-        Runs of each that are timed.
+        Timed runs of each.
     **keywords
         Keyword arguments of the JAX function.
 
     Returns
     -------
     WhatIf
-        A row for each module and environment, timed in turns.
+        A row for each module and environment, in alternating runs.
 
     Raises
     ------
@@ -102,8 +103,8 @@ def time(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x) ROOT r = f32[64] add(e, x) }"
-    >>> edited = text.replace("exponential", "tanh")
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
+    >>> edited = text.replace("tanh", "sine")
     >>> xe.xla.time(edited, against=text).rows[1].difference > 0  # doctest: +SKIP
     True
     """
@@ -125,9 +126,9 @@ def time(
 
 
 def _runnable(module: HloModule) -> HloModule:
-    """Return what real XLA runs of a module on one device.
+    """Return the module as real XLA runs it on one device.
 
-    UnsupportedOpcodeError for what needs several.
+    UnsupportedOpcodeError if it needs several.
     """
     refuse_to_measure_on_one(module)
     return without_host_callbacks(module)[0]
@@ -138,8 +139,8 @@ def given(
 ) -> tuple[HloModule, list[Any]]:
     """Return the module, and the leaves that its parameters take.
 
-    Random leaves stand for those that are missing: of a module without arguments, and of
-    specifications (`jax.ShapeDtypeStruct`).
+    Missing leaves are random: of a module without arguments, and of specifications
+    (`jax.ShapeDtypeStruct`).
     """
     is_jax = is_stage(program)
     if is_jax or (callable(program) and not has_module(program)):
@@ -159,7 +160,7 @@ def given(
 
 
 def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
-    """Return the leaves that the parameters take, in their types; a random one for each specification."""
+    """Return the parameters' leaves in their types; a random one for each specification."""
     signature = Signature(program.module)
     if len(leaves) == program.in_tree.num_leaves:
         taken = [leaves[number] for number in program.parameters]
@@ -177,9 +178,10 @@ def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
 
 
 def _by_shape(module: HloModule, leaves: Sequence[Any]) -> list[Any]:
-    """Return for each parameter the next leaf of its shape and kind, None where there is none.
+    """Return for each parameter the next leaf of its shape and kind, else None.
 
-    Static arguments, and what a library takes for no array, are leaves as well, and no parameters.
+    Static arguments, and objects that a library does not take for arrays, are leaves but no
+    parameters.
     """
     rest, taken = list(leaves), []
     for parameter in module.entry.parameters():
@@ -204,5 +206,5 @@ def _is_missing(leaf: Any) -> bool:
 
 
 def _is_specification(leaf: Any) -> bool:
-    """Whether an argument has a shape and a type, and no elements."""
+    """Return True if an argument has a shape and a type, but no elements."""
     return hasattr(leaf, "shape") and hasattr(leaf, "dtype") and not hasattr(leaf, "__array__")

@@ -1,4 +1,4 @@
-"""Two compiles of one program by real XLA, held against each other: what was decided otherwise, and what that costs."""
+"""Two compiles of one program by real XLA: decisions that differ, and their cost."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ ABSENT: Final = "not decided"
 
 
 class Flipped(NamedTuple):
-    """A decision that the two made otherwise.
+    """A decision that differs between the two.
 
     Attributes
     ----------
     kind, subject, consumer : str
-        As of `xe.xla.replay`.
+        As in `xe.xla.replay`.
     first, second : str
-        What each did; `not decided` where only the other had it to decide.
+        The two verdicts; `not decided` if only the other compile had it to decide.
     bytes : int
-        That cross memory in one of them and not in the other, once written and once read.
+        Bytes stored and loaded in one of them only, once written and once read.
     us : float or None
-        What these bytes take at the machine's bandwidth, at most; positive where the second pays.
-        None without a measured machine.
+        Time of these bytes at the machine's bandwidth, at most; positive if the second pays. None
+        without a measured machine.
     why : str
         The reason of the one that refused.
     """
@@ -62,17 +62,17 @@ class Flipped(NamedTuple):
 
 
 class XlaDifference(Report):
-    """How two compiles by XLA differ.
+    """The difference of two compiles by XLA.
 
     Attributes
     ----------
     counts : list of tuple
-        (what, of the first, of the second): kernels, bytes of traffic, flops, temporary bytes,
-        memory at the peak.
+        (quantity, first, second): kernels, bytes of traffic, flops, temporary bytes, memory at the
+        peak.
     flipped : list of Flipped
-        Decisions that differ, the dearest first.
+        Decisions that differ, the most expensive first.
     kernels : list of tuple
-        (opcode, of the first, of the second) where the number of kernels differs.
+        (opcode, first, second) if the number of kernels differs.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class XlaDifference(Report):
         )
 
     def headline(self) -> str:
-        """How much differs."""
+        """Return how much differs."""
         told = {what: (first, second) for what, first, second in self.counts}
         names = self.names[0] if self.names[0] == self.names[1] else " and ".join(self.names)
         moved = " and ".join([byte_count(size) for size in told["bytes"]])
@@ -106,7 +106,7 @@ class XlaDifference(Report):
         return f"{names} by XLA: {len(self.flipped)} decisions flipped; kernels {kernels}, traffic {moved}"
 
     def blocks(self) -> Blocks:
-        """What differs."""
+        """Yield counts, kernels by opcode, and decisions that differ."""
         yield Table(["what", "first", "second"], self.counts, "the two compiles")
         if self.kernels:
             yield Table(["opcode", "first", "second"], self.kernels, "kernels by opcode")
@@ -119,14 +119,14 @@ class XlaDifference(Report):
             yield Sentence("no fusion, no choice of the library and no layout is decided otherwise")
 
     def records(self) -> Table:
-        """A row a decision that flipped."""
+        """Return a row for each decision that flipped."""
         return Table(Flipped._fields, self.flipped)
 
 
 def differences(
     first: Compilation, second: Compilation, limits: MachineLimits | None
 ) -> XlaDifference:
-    """Both compiles, of dumps the main programs."""
+    """Compare two compiles, or the main programs of two dumps."""
     return XlaDifference(main_program(first), main_program(second), limits)
 
 

@@ -1,4 +1,4 @@
-"""The user's line of an instruction: the innermost stack frame outside of installed libraries, and the library's line below it."""
+"""The user's source line of an instruction: the innermost frame outside installed libraries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from xla_explorer.hlo.module import HloModule
 
 
 class SourcePlace(NamedTuple):
-    """line: `model.py:12` of the user.
+    """The source position of an instruction.
 
-    library: the line of an installed library that the user's line called, empty where none is
-    known. scope: the path of `op_name` without its last part.
+    Attributes
+    ----------
+    line : str
+        `model.py:12` of the user.
+    library : str
+        The line of an installed library that the user's line called; empty if unknown.
+    scope : str
+        The path of `op_name` without its last part.
     """
 
     line: str
@@ -30,11 +36,11 @@ NOWHERE: Final = SourcePlace("", "", "")
 
 
 class PlacedModule:
-    """A module whose instructions are found by name, each with its place."""
+    """A module whose instructions are found by name, each with its source position."""
 
     def __init__(self, module: HloModule) -> None:
         self.module = module.clone()
-        # What instructions said themselves, before those without a place took one from their
+        # The instructions' own metadata, before those without a position took one from their
         # neighbours.
         self._said = {i.name: i.metadata for i in module.instructions()}
         complete_source_places(self.module)
@@ -45,7 +51,7 @@ class PlacedModule:
         return {i.name: i for i in reversed(list(self.module.instructions()))}
 
     def find(self, name: str) -> tuple[HloInstruction | None, SourcePlace]:
-        """(instruction, place) of a name; nothing where the module has no such instruction."""
+        """Return (instruction, position) of a name; (None, NOWHERE) if there is none."""
         i = self._by_name.get(name)
         if i is None:
             return None, NOWHERE
@@ -59,13 +65,13 @@ class PlacedModule:
 
 
 def short_place(place: str) -> str:
-    """`optax/transform.py:12` of a path in an installed package, `models/gpt.py:38` of another: enough to know it, little to read."""
+    """Return a short path: `optax/transform.py:12` of a package, `models/gpt.py:38` of others."""
     tail = re.split(r"(?:site|dist)-packages[/\\]", place)[-1]
     return tail if tail != place else "/".join(re.split(r"[/\\]", place)[-2:])
 
 
 def _told_by(i: HloInstruction) -> Iterator[HloInstruction]:
-    """The instructions that say where a kernel came from, the best first: itself, then what a fusion computes, its root first."""
+    """Yield the instructions whose metadata locates a kernel: itself, its root, then the others."""
     yield i
     for called in i.called:
         yield called.root

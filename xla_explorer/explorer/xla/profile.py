@@ -1,4 +1,4 @@
-"""Profiles that XLA's own profiler recorded, joined to the instructions and source lines of the modules that they hold."""
+"""Profiles of XLA's profiler, joined to instructions and source lines of their modules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ COPIES = "(copies of the device)"
 
 
 class _Joined(NamedTuple):
-    """A recorded event with its instruction, or None where the profile's modules have none of that name."""
+    """A recorded event with its instruction; None if no module of the profile has its name."""
 
     event: KernelEvent
     instruction: HloInstruction | None
@@ -61,24 +61,24 @@ class _Joined(NamedTuple):
 
 
 class XlaProfile(Report):
-    """What a profiler recorded of XLA programs: how long each kernel took, and which instruction and source line it came from.
+    """A recorded profile of XLA programs: kernel times by instruction and source line.
 
-    Times of a kernel are its own, without kernels that ran inside of it (a while loop without its
-    body). A frame's `share` is of all kernels, each by its median run. Rows that name no
-    instruction of the profile's modules stand under `(not joined)`; nothing is left out.
+    Times of a kernel exclude kernels that ran inside of it (a while loop without its body). `share`
+    is of all kernels, each by its median run. Rows without an instruction in the profile's modules
+    are under `(not joined)`; nothing is left out.
 
     Parameters
     ----------
     name
         Of the recording, for messages.
     events
-        What ran, by its start.
+        The kernel executions, by start.
     module_of
         The module of a name and a program's number, or None.
     session
-        The compile that ran, where it was made here.
+        The compile that ran, if it was made here.
     steps
-        What the program marked as its steps.
+        The steps that the program marked.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class XlaProfile(Report):
 
     # -- tables ------------------------------------------------------------------------------------
     def kernels(self) -> pandas.DataFrame:
-        """A row for each kernel of each device, the longest first.
+        """Return a row for each kernel of each device, the longest first.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class XlaProfile(Report):
 
     @cached_property
     def kernel_rows(self) -> list[tuple[dict[str, Any], HloInstruction | None]]:
-        """The rows of `kernels()`, each with the instruction that it is joined to."""
+        """The rows of `kernels()`, each with its instruction."""
         groups: dict[tuple[str, str, int | None, str], list[_Joined]] = {}
         for one in self._joined:
             groups.setdefault(
@@ -187,15 +187,21 @@ class XlaProfile(Report):
         }  # fmt: skip
 
     def by_line(self) -> pandas.DataFrame:
-        """Device time by the user's source line (the innermost outside of installed packages, where one is known), the longest first."""
+        """Return device time by the user's source line, the longest first.
+
+        It is the innermost line outside of installed packages, if one is known.
+        """
         return self._grouped("line", lambda one: one.place.line)
 
     def by_scope(self) -> pandas.DataFrame:
-        """Device time by name scope (the path of `op_name` without its last part), the longest first."""
+        """Return device time by name scope, the longest first.
+
+        The scope is the path of `op_name` without its last part.
+        """
         return self._grouped("scope", lambda one: one.place.scope)
 
     def by_opcode(self) -> pandas.DataFrame:
-        """Device time by opcode, the longest first."""
+        """Return device time by opcode, the longest first."""
         return self._grouped(
             "opcode", lambda one: one.instruction.opcode.name if one.instruction is not None else ""
         )
@@ -212,7 +218,7 @@ class XlaProfile(Report):
             )
             groups.setdefault(key(one) or nameless, []).append(one)
         rows: list[dict[str, Any]] = []
-        _ = self.kernel_rows  # makes the shares
+        _ = self.kernel_rows  # fills in the shares
         for name, found in groups.items():
             share = sum(self._shares[id(one)] for one in found)
             total = sum(one.event.self_ps for one in found) / 1e6
@@ -230,14 +236,14 @@ class XlaProfile(Report):
         return wide_frame(rows, [column, *_GROUP_COLUMNS])
 
     def runs(self) -> pandas.DataFrame:
-        """A row for each run of each module on each device.
+        """Return a row for each run of each module on each device.
 
         Returns
         -------
         pandas.DataFrame
-            wall_us: from the first kernel's start to the last one's end. busy_us: of that, while
-            any kernel ran; idle_us: while none did (launching, waiting, copies). start_us: since
-            the recording's first kernel.
+            wall_us: from the first kernel's start to the last one's end. busy_us: of that, with a
+            kernel running; idle_us: without one (launching, waiting, copies). start_us: since the
+            recording's first kernel.
         """
         groups: dict[tuple[Any, ...], list[KernelEvent]] = {}
         for event in self._events:
@@ -253,13 +259,15 @@ class XlaProfile(Report):
         return wide_frame(rows, _RUN_COLUMNS)
 
     def steps(self) -> pandas.DataFrame:
-        """A row for each step that the program marked (`jax.profiler.StepTraceAnnotation`), by its start.
+        """Return a row for each step that the program marked, by start.
+
+        `jax.profiler.StepTraceAnnotation` marks steps.
 
         Returns
         -------
         pandas.DataFrame
-            wall_us: of the step, as the host saw it. busy_us: of that, while any kernel ran;
-            idle_us: the host's own time, launches and waiting. kernels: how many began in it.
+            wall_us: of the step on the host. busy_us: of that, with a kernel running; idle_us: the
+            host's own time, launches and waiting. kernels: how many began in it.
         """
         rows = []
         for step in self._steps:
@@ -271,17 +279,17 @@ class XlaProfile(Report):
         return wide_frame(rows, ["step", "name", "wall_us", "busy_us", "idle_us", "kernels"])
 
     def not_joined(self) -> pandas.DataFrame:
-        """The kernels whose names no module of the profile has, with their share of device time."""
+        """Return the kernels whose names no module of the profile has, with their share of time."""
         frame = self.kernels()
         return frame[frame["opcode"] == ""].reset_index(drop=True)
 
     def module(self, name: str | None = None) -> HloModule:
-        """The optimised module of a program in the profile.
+        """Return the optimised module of a program in the profile.
 
         Parameters
         ----------
         name
-            Of the module; by default that which took most of the time.
+            Of the module; by default the one with most time.
 
         Returns
         -------
@@ -312,7 +320,7 @@ class XlaProfile(Report):
 
     # -- shown -------------------------------------------------------------------------------------
     def headline(self) -> str:
-        """Programs, runs, device time, and how much of it is joined."""
+        """Return programs, runs, device time, and the joined share."""
         runs = self.runs()
         modules = list(dict.fromkeys(row["module"] for row, _ in self.kernel_rows if row["module"]))
         names = ", ".join(modules[:3]) + (
@@ -324,13 +332,13 @@ class XlaProfile(Report):
         )
 
     def blocks(self) -> Blocks:
-        """The longest kernels and lines."""
+        """Yield the longest kernels and lines."""
         shown = ["kernel", "opcode", "n", "median_us", "per_run_us", "share", "line"]
         yield _first(self.kernels()[shown], "kernels")
         yield _first(self.by_line(), "source lines")
 
     def records(self) -> Table:
-        """All kernels."""
+        """Return all kernels."""
         return frame_table(self.kernels())
 
 
@@ -344,7 +352,10 @@ def _first(frame: pandas.DataFrame, what: str) -> Table:
 
 
 def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, float, float]:
-    """(start, wall, busy, idle) in microseconds; busy is the union of the events, which may overlap on several threads."""
+    """Return (start, wall, busy, idle) in microseconds.
+
+    busy is the union of the events, which may overlap on several threads.
+    """
     spans = sorted((event.start_ps, event.start_ps + event.duration_ps) for event in events)
     busy, start, end = 0, spans[0][0], spans[0][0]
     for begin, stop in spans:
@@ -354,7 +365,7 @@ def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, floa
 
 
 def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
-    """Read what XLA's profiler recorded, joined to instructions and source lines.
+    """Read a profile of XLA's profiler, joined to instructions and source lines.
 
     Parameters
     ----------
@@ -392,9 +403,7 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
         return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of, steps=recorded.steps)
     except ProfileError:
         raise
-    except (
-        XlaExplorerError
-    ) as problem:  # planes, events and modules are decoded when they are asked for
+    except XlaExplorerError as problem:  # planes, events and modules are decoded at their first use
         raise ProfileError(
             f"{os.path.basename(os.fspath(path))}: {problem.message}", problem.hint
         ) from problem

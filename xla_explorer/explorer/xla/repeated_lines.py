@@ -1,4 +1,4 @@
-"""Source lines that a program holds many times: Python loops that tracing unrolled, which is what makes compiling slow."""
+"""Source lines that tracing repeats many times: unrolled Python loops, which compile slowly."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MOST: Final = 5
 
 
 class RepeatedLine(NamedTuple):
-    """A line of the user's.
+    """A line of the user's file.
 
-    times: how often it was traced. instructions: that it made; share: of all.
+    times: how often it was traced. instructions: made by it; share: of all.
     """
 
     line: str
@@ -28,10 +28,11 @@ class RepeatedLine(NamedTuple):
 
 
 def repeated_lines(module: HloModule) -> list[RepeatedLine]:
-    """Return the lines that were traced many times and make up a notable part of a program as traced, the largest first.
+    """Return the lines that were traced many times and make up much of a program.
 
-    An expression makes the same operations each time that it is traced: the times are the median
-    count of a line's operations, told apart by opcode, name and place in the line.
+    An expression makes the same operations each time that it is traced. The times are therefore the
+    median count of a line's operations, by opcode, name and position in the line. The largest come
+    first.
     """
     places, whole = SourceLines(module), 0
     operations: dict[str, Counter[tuple[str, str, int]]] = {}

@@ -1,4 +1,4 @@
-"""`xla-explorer check`: a compile held against what an earlier one was: kernels, bytes and decisions that flipped."""
+"""`xla-explorer check`: kernels, bytes and decisions of a compile against saved ones."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ class SavedFactsError(XlaExplorerError, ValueError):
 
 
 class Difference(NamedTuple):
-    """what: a count, or a decision by its kind and instructions.
+    """A difference to the saved compile.
 
-    saved, now: empty where only the other compile has it.
+    what: a count, or a decision by its kind and instructions. saved, now: empty if only the other
+    compile has it.
     """
 
     what: str
@@ -45,7 +46,7 @@ class Difference(NamedTuple):
 
 
 class Check(Report):
-    """How a compile differs from a saved one; true where nothing does.
+    """The differences of a compile to a saved one; true if there are none.
 
     Attributes
     ----------
@@ -68,13 +69,13 @@ class Check(Report):
         return not (self.counts or self.decisions)
 
     def headline(self) -> str:
-        """Whether anything differs."""
+        """Return the number of differences."""
         if self:
             return f"{self.name}: kernels, bytes and decisions are as saved"
         return f"{self.name}: {len(self.counts)} counts differ, {len(self.decisions)} decisions flipped, came or went"
 
     def blocks(self) -> Blocks:
-        """What differs."""
+        """Yield the differences."""
         for title, rows in (("counts", self.counts), ("decisions", self.decisions)):
             if rows:
                 more = f"{len(rows) - _SHOWN} more in --json" if len(rows) > _SHOWN else ""
@@ -85,7 +86,7 @@ class Check(Report):
             )
 
     def records(self) -> Table:
-        """A row a difference."""
+        """Return a row for each difference."""
         return Table(Difference._fields, [*self.counts, *self.decisions])
 
 
@@ -98,14 +99,14 @@ def _changed(saved: dict[str, Any], now: dict[str, Any], prefix: str = "") -> li
 
 
 def facts_of(session: Compilation) -> dict[str, Any]:
-    """What `check` holds of a compile, as plain data: nothing in it depends on the machine's pace or on a folder."""
+    """Return the saved facts of a compile as plain data; none depends on the machine."""
     cost, steps = module_cost(session.module), program_steps(session)
     return {
         "version": _VERSION,
         "module": session.source.name,
         "backend": session.backend.partition(":")[
             0
-        ],  # XLA of another environment is XLA, and the folder is nobody's business
+        ],  # the backend without the folder of its environment
         "kernels": len(steps),
         "kernels_by_opcode": dict(sorted(Counter(step.opcode for step in steps).items())),
         "bytes": int(cost.bytes_accessed),
@@ -116,7 +117,7 @@ def facts_of(session: Compilation) -> dict[str, Any]:
 
 
 def _decisions(session: Compilation) -> dict[str, str]:
-    """Kind and instructions of fusion decisions -> verdict, with the code of a refusal.
+    """Return fusion decisions by kind and instructions: the verdict, with the code of a refusal.
 
     XLA's are taken from its dump.
     """
@@ -137,12 +138,12 @@ def _decisions(session: Compilation) -> dict[str, str]:
 
 
 def save_facts(session: Compilation, path: str | Path) -> Path:
-    """Write what `check` holds of a compile, as JSON."""
+    """Write the facts of a compile as JSON."""
     return write_file(path, json.dumps(facts_of(session), indent=1, sort_keys=True) + "\n")
 
 
 def check_against(session: Compilation, path: str | Path) -> Check:
-    """Hold a compile against a saved one.
+    """Compare a compile with a saved one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Advice that is a flag of XLA is tried: compiled in a child process and timed in turns with the compile that is there."""
+"""Trials of advised XLA flags: compiled in a child process and timed beside the given compile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 _ROUNDS: Final = 5
 _LEAST: Final = 3  # runs a round
 _GAIN: Final = 1.03
-"""Times that differ by less are alike."""
+"""Times that differ by less count as equal."""
 
 
 def try_flags(
@@ -26,9 +26,9 @@ def try_flags(
     leaves: Sequence[Any],
     repeats: int,
 ) -> tuple[list[Advice], list[Advice]]:
-    """Return (the advice without what did not help, what did not help), each flag with its times.
+    """Return (the advice that helps or has no flag, the flags without gain), with times.
 
-    A flag that XLA refuses is left out of both: no run would have it.
+    A flag that XLA refuses is left out of both.
     """
     kept: list[Advice] = []
     without_gain: list[Advice] = []

@@ -1,4 +1,4 @@
-"""What if XLA were given other flags, another text, or were of another version: each in a child process of its own, timed in turns."""
+"""Variants of a program on real XLA, by flags, text or version, each in its own child process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NO_KERNEL = frozenset(
 class Variant(NamedTuple):
     """One way to compile.
 
-    label: for people; flags: of XLA, blanks between; python: of another environment, its own where
+    label: for people; flags: of XLA, separated by blanks; python: of another environment, else
     None.
     """
 
@@ -49,26 +49,25 @@ class Variant(NamedTuple):
 
 
 class TimedVariant(NamedTuple):
-    """What one way to compile gave.
+    """The result of one way to compile.
 
     Attributes
     ----------
     label : str
         The flags, the text or the version.
     median_us, min_us : float
-        Of whole runs, arguments in place; not a number where it failed.
+        Of whole runs, arguments in place; NaN if it failed.
     ratio : float
-        The first's time over this one's, each round for itself, the median of that: above 1 this
-        one is faster.
+        The first's time over this one's, by rounds, the median: above 1 this one is faster.
     compile_s : float
-        What XLA took to compile.
+        XLA's compile time.
     kernels : int
-        What runs in one pass through the program, without loops and calls themselves.
+        Kernels of one pass through the program, without loops and calls themselves.
     difference : float
         The largest difference of any result from the first's, by the largest magnitude of that
-        result; 0 where every bit is the same.
+        result; 0 if every bit is the same.
     error : str
-        What XLA said where it failed.
+        XLA's message if it failed.
     """
 
     label: str
@@ -82,12 +81,12 @@ class TimedVariant(NamedTuple):
 
 
 class WhatIf(Report):
-    """Ways to compile a program by real XLA, timed in turns, the results held to those of the first.
+    """Ways to compile a program by real XLA, timed in alternating runs; results are compared.
 
     Attributes
     ----------
     rows : list of TimedVariant
-        In the order given; the first is what the others are compared with.
+        In the order given; the first is the base of the comparison.
     samples : dict
         Label -> microseconds of each run.
     """
@@ -104,17 +103,17 @@ class WhatIf(Report):
 
     @property
     def median_us(self) -> float:
-        """Of the first."""
+        """The median time of the first."""
         return self.rows[0].median_us
 
     def headline(self) -> str:
-        """The first, and the fastest where that is another."""
+        """Return the first time, and the fastest if that is another."""
         first, best = self.rows[0], self.best
         told = f"{self.name} on real XLA: {microseconds(first.median_us)} a run ({first.label})"
         return told if best is first else f"{told}; {best.label}: {best.ratio:.2f} times as fast"
 
     def blocks(self) -> Blocks:
-        """A row a way."""
+        """Yield a row for each variant."""
         yield Table(
             TimedVariant._fields,
             self.rows,
@@ -129,7 +128,10 @@ class WhatIf(Report):
 
 
 def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
-    """The program as it is, and with each setting: of a mapping, flag -> value or values, one at a time; else each text is one."""
+    """Return the program as it is, and with each setting of the flags.
+
+    Of a mapping, flag -> value or values, one at a time; else each text is a setting.
+    """
     settings: list[str] = []
     if isinstance(flags, Mapping):
         for name, values in flags.items():
@@ -149,7 +151,7 @@ def flag_variants(module: HloModule, flags: Flags) -> list[Variant]:
 
 
 def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> WhatIf:
-    """Compile each in a child process, run them in turns, compare results.
+    """Compile each in a child process, alternate their runs, compare results.
 
     XlaProcessError if the first fails.
     """
@@ -172,7 +174,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
                 children.append(None)
                 results.append([])
         samples: list[list[float]] = [[] for _ in variants]
-        for _ in range(ROUNDS):  # in turns, so that a change of the machine's pace meets all
+        for _ in range(ROUNDS):  # alternating, so that a change of the machine's speed affects all
             for number, one in enumerate(children):
                 if one is not None:
                     samples[number] += [
@@ -192,7 +194,10 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
 
 
 def _ratio(first: Sequence[float], other: Sequence[float]) -> float:
-    """How much faster the other is, by rounds: what slows the machine down for a while slows both."""
+    """Return the speedup of the other, the median over rounds.
+
+    A disturbance of the machine then affects both.
+    """
     if not other:
         return float("nan")
     rounds = [np.median(np.asarray(found).reshape(ROUNDS, -1), axis=1) for found in (first, other)]
@@ -200,7 +205,7 @@ def _ratio(first: Sequence[float], other: Sequence[float]) -> float:
 
 
 def _said(problem: XlaProcessError, variant: Variant) -> str:
-    """What is wrong, with what to do where XLA's process ended at once."""
+    """Return the error in a line, with the likely cause if XLA's process ended at once."""
     text = str(problem).splitlines()[0]
     if variant.flags and "ended during 'compile'" in text:
         return f"{text}; XLA ends its process when it does not know a flag: is {variant.flags.split('=')[0]} one of this version?"
@@ -208,7 +213,7 @@ def _said(problem: XlaProcessError, variant: Variant) -> str:
 
 
 def _kernels(child: XlaChild) -> int:
-    """How many kernels the program has, by what XLA wrote after its last pass."""
+    """Return the number of kernels in XLA's dump after its last pass."""
     after = DumpFolder(child.folder).module().after
     if after is None:
         return 0
@@ -222,7 +227,7 @@ def _kernels(child: XlaChild) -> int:
 
 
 def _difference(first: Sequence[Array], other: Sequence[Array]) -> float:
-    """The largest difference by the largest magnitude, over all results; not a number where there are no results."""
+    """Return the largest difference over the largest magnitude; NaN without results."""
     if len(first) != len(other):
         return float("nan")
     worst = 0.0

@@ -1,4 +1,4 @@
-"""`why_memory`: the most memory that a program of real XLA holds at once, by source line and buffer, and donations that do not help."""
+"""`why_memory`: peak memory of a program of real XLA, by source line and buffer."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ALIASED: Final = re.compile(r"\}:\s*\((\d+)")
 
 
 class Alive(NamedTuple):
-    """A value that lives at the peak.
+    """A value that is live at the peak.
 
-    allocation, offset: XLA's number of its memory and the byte there, None where unknown.
+    allocation, offset: XLA's number of its memory and the byte there; None if unknown.
     """
 
     value: str
@@ -48,27 +48,26 @@ class NotAliased(NamedTuple):
 
 
 class WhyMemory(Report):
-    """What a program of XLA holds in memory.
+    """The memory of a program of XLA.
 
     Attributes
     ----------
     total_bytes, temporary_bytes
         Of all allocations, and of those for temporary values.
     by_role
-        Bytes of allocations by what they are for.
+        Bytes of allocations by purpose.
     alive
-        An Alive for each value that lives when most bytes do, the largest first. `peak_bytes` is
-        their memory, where several share one place counted once; `own_bytes` what each adds to
-        those before it.
+        An Alive for each value that is live at the peak, the largest first. `peak_bytes` is their
+        memory, with a shared place counted once; `own_bytes` what each adds to those before it.
     at
-        The instruction that runs then.
+        The instruction at the peak.
     not_aliased
-        A NotAliased for each donated parameter that no result takes over.
+        A NotAliased for each donated parameter whose memory no result takes.
     undonated
         (argument, bytes) of each parameter that is not donated and whose memory a result of the
         same shape could take.
     notes
-        What else to know: that the program is for several devices.
+        Further facts, such as a program for several devices.
     captured
         A CapturedConstant for each constant of a MiB or more in the program as it was given.
     """
@@ -98,7 +97,10 @@ class WhyMemory(Report):
         self.peak_bytes = sum(self.own_bytes)
 
     def by_line(self) -> list[tuple[str, int, int]]:
-        """(source line, bytes alive at the peak, values), the largest first; the bytes of all lines are those of the peak."""
+        """Return (source line, bytes live at the peak, values), the largest first.
+
+        The bytes of all lines add up to the peak.
+        """
         lines: dict[str, tuple[int, int]] = {}
         for one, own in zip(self.alive, self.own_bytes, strict=True):
             size, count = lines.get(one.line, (0, 0))
@@ -109,7 +111,7 @@ class WhyMemory(Report):
         )
 
     def headline(self) -> str:
-        """All memory, the peak, and where it is."""
+        """Return all memory, the peak, and its instruction."""
         roles = ", ".join(
             [
                 f"{byte_count(size)} {role}"
@@ -124,7 +126,7 @@ class WhyMemory(Report):
         return f"{self.name} on XLA takes {byte_count(self.total_bytes)} ({roles}){peak}"
 
     def blocks(self) -> Blocks:
-        """Lines, buffers and donations."""
+        """Yield lines, buffers and donations."""
         yield from map(Sentence, self.notes)
         lines = [(short_place(line), size, count) for line, size, count in self.by_line()]
         yield Table(["line", "bytes", "values"], lines[:_SHOWN], "source lines at the peak")
@@ -150,15 +152,15 @@ class WhyMemory(Report):
             yield Sentence(captured_sentence(self.captured))
 
     def records(self) -> Table:
-        """A row a value that lives at the peak."""
+        """Return a row for each value that is live at the peak."""
         return Table(Alive._fields, self.alive)
 
 
 def _own_bytes(alive: Sequence[Alive]) -> list[int]:
-    """Of each value the bytes that no value before it holds: what is written over an operand lives where the operand does.
+    """Return the bytes of each value that no value before it occupies.
 
-    Values of one allocation share the ranges in which they overlap, whether they begin at one byte
-    or one lies within another.
+    A value that overwrites an operand lies where the operand does. Values of one allocation share
+    the ranges in which they overlap, whether they begin at one byte or one lies within another.
     """
     held: dict[int, list[tuple[int, int]]] = {}
     found = []
@@ -177,7 +179,7 @@ def _own_bytes(alive: Sequence[Alive]) -> list[int]:
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same bytes in ranges that do not touch."""
+    """Merge ranges that touch."""
     found: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if found and low <= found[-1][1]:
@@ -202,16 +204,16 @@ def _role(text: str) -> str:
 def explain_memory(
     session: Compilation, donated: Iterable[int] = (), names: Mapping[str, str] | None = None
 ) -> WhyMemory:
-    """What XLA wrote of the memory of a compile.
+    """Return XLA's memory of a compile, from its dump.
 
     Parameters
     ----------
     session
         Of `backend="xla"`, or of a dump.
     donated
-        Numbers of the parameters that the caller gave away.
+        Numbers of the parameters that the caller donated.
     names
-        XLA's names of instructions to the session's, where they differ.
+        XLA's names of instructions to the session's, if they differ.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`why_recompiled`: calls of a jitted function one after the other: which compiled, why, and where the time of each went."""
+"""`why_recompiled`: calls of a jitted function, with the reason of each compile."""
 
 from __future__ import annotations
 
@@ -28,9 +28,20 @@ _PHASES: Final = {
 class Call(NamedTuple):
     """One call, in milliseconds.
 
-    compiled: whether XLA compiled for it. transfer: numpy arrays to the device. dispatch: of the
-    call itself, without the three phases of a compile. run: from its return until the results are
-    there. why: what made it compile.
+    Attributes
+    ----------
+    compiled : bool
+        True if XLA compiled for it.
+    transfer : float
+        numpy arrays to the device.
+    trace, lower, compile : float
+        The three phases of a compile.
+    dispatch : float
+        The call itself, without these phases.
+    run : float
+        From its return until the results are there.
+    why : str
+        The change that made it compile.
     """
 
     number: int
@@ -58,14 +69,14 @@ class WhyRecompiled(Report):
         self.compiles = sum(call.compiled for call in calls)
 
     def headline(self) -> str:
-        """How many compiled, and their share of all time."""
+        """Return how many calls compiled, and their share of all time."""
         whole = sum(sum(call[2:8]) for call in self.calls)
         compiling = sum(call.trace + call.lower + call.compile for call in self.calls)
         share = f"{compiling / whole:.1%}" if whole else "none"
         return f"{self.name}: {self.compiles} of {len(self.calls)} calls compiled; tracing, lowering and compiling took {share} of the time"
 
     def blocks(self) -> Blocks:
-        """A row a call."""
+        """Yield a row for each call, and the lines that were traced many times."""
         yield Table(Call._fields, self.calls, "calls, in ms")
         if self.repeated:
             note = "a Python loop is unrolled: jax.lax.fori_loop, jax.lax.scan or jax.vmap trace and compile its body once"
@@ -76,15 +87,15 @@ class WhyRecompiled(Report):
 def why_recompiled(
     function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()
 ) -> WhyRecompiled:
-    """Call a jitted function several times and say which call compiled again, and why.
+    """Call a jitted function several times and report which calls compiled, and why.
 
     JAX runs in this process.
 
     Parameters
     ----------
     function
-        What `jax.jit` takes: nothing that JAX compiled for it before is known here. Or what
-        `jax.jit` returned, with all that it knows.
+        A function for `jax.jit`, without any earlier compile; or a result of `jax.jit`, with its
+        cache.
     *calls
         The positional arguments of each call, a tuple each.
     static_argnums
@@ -93,7 +104,7 @@ def why_recompiled(
     Returns
     -------
     WhyRecompiled
-        A row a call, with the time of each phase.
+        A row for each call, with the time of each phase.
 
     Raises
     ------
@@ -104,7 +115,8 @@ def why_recompiled(
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> found = xe.xla.why_recompiled(lambda x: x + 1, (np.zeros(3),), (np.zeros(4),))  # doctest: +SKIP
+    >>> calls = (np.zeros(3),), (np.zeros(4),)
+    >>> found = xe.xla.why_recompiled(lambda x: x + 1, *calls)  # doctest: +SKIP
     >>> found.calls[1].why  # doctest: +SKIP
     'args[0]: shape (3,) became (4,)'
     """
@@ -112,7 +124,7 @@ def why_recompiled(
     if hasattr(function, "lower"):
         jitted = function
     else:
-        # JAX remembers what it compiled by the function object: this one is new.
+        # JAX caches compiles by the function object: this one is new.
         jitted = jax.jit(
             wraps(function)(lambda *arguments: function(*arguments)),
             static_argnums=static_argnums or None,
@@ -152,10 +164,7 @@ def why_recompiled(
 
 
 def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[RepeatedLine]:
-    """The lines that the program of a call holds many times; JAX has the trace already.
-
-    None of a program that cannot be read.
-    """
+    """Return the lines that a call's program holds many times; none if it cannot be read."""
     try:
         return repeated_lines(lower(jitted, arguments).module)
     except XlaExplorerError:
@@ -165,7 +174,7 @@ def _repeated(jitted: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Re
 def _why(
     calls: Sequence[tuple[Any, ...]], number: int, compiled: Sequence[int], static: tuple[int, ...]
 ) -> str:
-    """The least difference to a call that compiled before."""
+    """Return the smallest difference to a call that compiled before."""
     if not compiled:
         return "the first call"
     differences = [
@@ -186,7 +195,10 @@ def _is_numpy(jax: Any, argument: Any) -> bool:
 
 @cache
 def _listening() -> dict[str, list[float]]:
-    """Seconds by phase, as JAX tells its listeners: one is registered in a process, as JAX takes none back."""
+    """Return seconds by phase, which a listener of JAX fills in.
+
+    One is registered per process, since JAX cannot remove a listener.
+    """
     found: dict[str, list[float]] = {}
 
     def listen(event: str, duration: float, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""`why_slow`: one page that says where a program's time goes on real XLA, what bounds it, what was not fused and why, and what to try."""
+"""`why_slow`: one page on a program's time on real XLA: bounds, missing fusions, and advice."""
 
 from __future__ import annotations
 
@@ -22,8 +22,16 @@ _MOST = 5  # rows of a table
 class SlowKernel(NamedTuple):
     """A kernel of a run.
 
-    us: of all its executions in one run, the median of runs; share: of these of all kernels. bound:
-    `memory`, `arithmetic`, `launch` or `latency`; roof: the least possible time over the measured.
+    Attributes
+    ----------
+    us : float
+        Of all its executions in one run, the median of runs.
+    share : float
+        Of all kernels.
+    bound : str
+        `memory`, `arithmetic`, `launch` or `latency`.
+    roof : float, optional
+        The least possible time over the measured.
     """
 
     kernel: str
@@ -35,28 +43,26 @@ class SlowKernel(NamedTuple):
 
 
 class WhySlow(Report):
-    """Where a run's time goes on XLA, and what to try first.
+    """The time of a run on XLA by kernel and line, and advice.
 
     Attributes
     ----------
     profile, replay
-        What XLA's profiler recorded, and XLA's fusions with their reasons (None where XLA fused
+        The recording of XLA's profiler, and XLA's fusions with their reasons (None if XLA fused
         nothing).
     run_us, ours_us
-        Whole calls, median, in microseconds: by XLA, and by our compiler (None where it was not
-        run).
+        Whole calls, median, in microseconds: by XLA, and by our compiler (None if it was not run).
     slowdown
         A recorded run over one that is not recorded. The times of kernels are as recorded, the
         gains of advice as without a recorder.
     kernels
         By time.
     advice
-        Changes to try, the largest gain first; flags of XLA were tried, and say what was measured.
+        Changes to try, the largest gain first; flags of XLA were tried, and have measured times.
     without_gain
-        Flags that a rule would have proposed, and that were tried and did not help.
+        Flags that a rule would have proposed, but that did not help when tried.
     notes
-        What else to know: that the caller runs the function without `jax.jit`, or on several
-        devices.
+        Further facts: a function that is called without `jax.jit`, or several devices.
     """
 
     def __init__(
@@ -83,7 +89,7 @@ class WhySlow(Report):
         self.notes: list[str] = []
 
     def _facts(self, runs: int) -> Facts:
-        """What the rules see: times as they are while nothing is recorded."""
+        """Return the facts for the rules: times without a recorder."""
         kernels = []
         for one, (row, i) in zip(self.kernels, self._rows, strict=True):
             if i is not None:
@@ -95,14 +101,14 @@ class WhySlow(Report):
         return Facts(self.run_us, self.idle_us / self.slowdown, kernels, self.ours_us)
 
     def headline(self) -> str:
-        """Time of a run, of that between kernels, and how much is joined."""
+        """Return the time of a run, the time between kernels, and the joined share."""
         return (
             f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; a recorded run takes {self.slowdown:.2f} of that, and "
             f"no kernel works for {microseconds(self.idle_us)} of one; {self.profile.lines_share:.1%} of kernel time has a source line"
         )
 
     def blocks(self) -> Blocks:
-        """At most a screen."""
+        """Yield at most a screen of tables and sentences."""
         yield from map(Sentence, self.notes)
         yield Table(["line", "us", "share", "kernels"], self._lines()[:_MOST], "source lines")
         longest = [
@@ -130,7 +136,7 @@ class WhySlow(Report):
             )
 
     def _lines(self) -> list[tuple[str, float, float, int]]:
-        """(place, microseconds, share, kernels) of each source line, by the times of its kernels in the table below it."""
+        """Return (place, microseconds, share, kernels) of each source line, by kernel time."""
         found: dict[str, list[SlowKernel]] = {}
         for kernel in self.kernels:
             found.setdefault(short_place(kernel.line) or "(no line)", []).append(kernel)
@@ -160,7 +166,7 @@ class WhySlow(Report):
         )
 
     def _saved_us(self, size: int) -> float | str:
-        """What is neither written nor read again."""
+        """Return the time to write and read a value again."""
         return (
             2e6 * size / self._limits.bandwidth(self._limits.cores, 2 * size)
             if self._limits is not None
@@ -174,7 +180,7 @@ class WhySlow(Report):
         return f"our compiler takes {microseconds(self.ours_us)} a run, {ratio:.2f} of XLA's time (calls from Python, one after the other)"
 
     def records(self) -> Table:
-        """A row a kernel."""
+        """Return a row for each kernel."""
         return Table(SlowKernel._fields, self.kernels)
 
 

@@ -1,4 +1,4 @@
-"""`xe.sweep`: many modules times many options, one table; in this process, in several, or on a Dask cluster."""
+"""`xe.sweep`: many modules times many options in one table, on one machine or a Dask cluster."""
 
 from __future__ import annotations
 

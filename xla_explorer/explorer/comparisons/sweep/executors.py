@@ -1,7 +1,7 @@
-"""Ways to run tasks: here, in processes of our own, or on whatever has `submit` (a `concurrent.futures` executor, a Dask client).
+"""Ways to run tasks: in this process, in child processes, or on an object with `submit`.
 
-Each yields (number of the task, row) as rows come. A worker that dies takes nothing with it but its
-task, which is tried again.
+Such an object is a `concurrent.futures` executor or a Dask client. Each way yields (number of the
+task, row) as rows come. A worker that dies loses only its task, which is tried again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WorkersDoNotStartError(XlaExplorerError):
 
 
 def lost_row(task: Task, tries: int, how: str = "") -> Row:
-    """The row of a task whose worker died each time."""
+    """Return the row of a task whose worker died each time."""
     told = f", the last time it {how}" if how else ""
     return {
         "module": task.module,
@@ -42,13 +42,16 @@ def lost_row(task: Task, tries: int, how: str = "") -> Row:
 
 
 def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
-    """One after the other in this process."""
+    """Run the tasks one after the other in this process."""
     for number, task in enumerate(tasks):
         yield number, run_task(task)
 
 
 def in_processes(workers: int, retries: int) -> Runner:
-    """So many processes of our own, each with a task at a time: whose worker dies is known, and only that task is tried again."""
+    """Return a runner with child processes, each with one task at a time.
+
+    The task of a worker that dies is therefore known, and only that task is tried again.
+    """
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
         if not tasks:
@@ -93,7 +96,7 @@ class _Worker:
         self.thread = threading.Thread(target=self._work, daemon=True)
 
     def start(self) -> None:
-        """Start the process. WorkersDoNotStartError when it does not get to its first task."""
+        """Start the process. WorkersDoNotStartError if it ends before its first task."""
         command = child_command(
             "xla_explorer.explorer.comparisons.sweep.worker",
             *options.isolated_imports,
@@ -154,7 +157,7 @@ def _as_completed(futures: dict[Future[Row], int]) -> Iterator[tuple[int, Row | 
 
 
 def on_executor(executor: Executor) -> Runner:
-    """Any `concurrent.futures` executor."""
+    """Return a runner on any `concurrent.futures` executor."""
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
         futures = {executor.submit(run_task, task): k for k, task in enumerate(tasks)}
@@ -165,7 +168,10 @@ def on_executor(executor: Executor) -> Runner:
 
 
 def on_dask(client: Any, retries: int) -> Runner:
-    """A `dask.distributed.Client`: the tasks of a worker that is lost go to another; timings on one machine exclude each other."""
+    """Return a runner on a `dask.distributed.Client`.
+
+    The tasks of a lost worker go to another; timings on one machine exclude each other.
+    """
     as_completed = import_optional("dask.distributed", "sweep").as_completed
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
@@ -188,7 +194,11 @@ def on_dask(client: Any, retries: int) -> Runner:
 
 
 def choose(executor: Any, retries: int) -> Runner:
-    """None or 1: here. A number: so many processes. Executors and Dask clients by what they are."""
+    """Return the runner of an executor.
+
+    None or 1: this process. Another number: child processes. Executors and Dask clients by their
+    type.
+    """
     if executor is None or executor == 1:
         return here
     if isinstance(executor, int):

@@ -1,4 +1,4 @@
-"""The sweep itself: tasks from modules and options, rows from an executor, a frame in the order of the tasks."""
+"""The sweep: tasks from modules and options, rows from an executor, a frame in task order."""
 
 from __future__ import annotations
 
@@ -62,12 +62,9 @@ def sweep(
     store: str | Path | None = None,
     retries: int = 2,
 ) -> pandas.DataFrame:
-    """Compile, check and time every module with every option; a row each, in order, failures included.
+    """Compile, check and time every module with every option; failures are rows too.
 
-    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error,
-    note, instructions, kernels, flops, bytes, peak_bytes (estimates and sizes of the result),
-    compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what. Compiles run
-    side by side; timings of one machine never do.
+    Rows are in order. Compiles run in parallel; timings of one machine never do.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ def sweep(
         `[{"passes": "default"}, {"passes": "none"}]`; or a mapping from a keyword to a list of its
         values, of which all combinations are taken.
     executor
-        None is this process; a number, so many processes; a `concurrent.futures` executor; a
+        None for this process; a number of child processes; a `concurrent.futures` executor; a
         `dask.distributed.Client` (extra `sweep`).
     repeats
         Timed runs (0: none).
@@ -87,15 +84,18 @@ def sweep(
     seed
         Of the random arguments.
     store
-        A file of finished rows. The same sweep with the same file goes on where it was ended, and
+        A file of finished rows. The same sweep with the same file continues where it ended, and
         repeats nothing.
     retries
-        How often a task is tried again whose worker died.
+        How often a task is tried again after its worker died.
 
     Returns
     -------
     pandas.DataFrame
-        The rows.
+        Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`),
+        error, note, instructions, kernels, flops, bytes, peak_bytes (estimates and sizes of the
+        result), compile_seconds, median_us, iqr_us, n, max_error, and host, load, versions and
+        time.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def sweep(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = "ENTRY m { x = f32[4] parameter(0) e = f32[4] tanh(x) ROOT r = f32[4] add(e, x) }"
     >>> frame = xe.sweep({"gelu": text}, {"passes": ["default", "none"]}, repeats=0)
     >>> list(frame["status"])
     ['ok', 'ok']
@@ -155,7 +155,7 @@ def _named_texts(modules: Any) -> list[tuple[str, str]]:
 
 
 def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Names and keyword arguments, from any of the three forms that `sweep` takes."""
+    """Return names and keyword arguments, from any of the three forms that `sweep` takes."""
     named: list[tuple[str, dict[str, Any]]]
     if options is None:
         named = [("default", {})]
@@ -184,9 +184,9 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 class RowStore:
-    """Appends rows as they come; `rows` by key are those of earlier runs.
+    """A file to which rows are appended; `rows` by key are those of earlier runs.
 
-    A line torn by a kill is dropped, and so is what is no row: without a status it says nothing.
+    A line torn by a kill is dropped, and so is a row without a status.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""One task of a sweep: plain data in, plain data out, so that it can run in any process on any machine."""
+"""One task of a sweep: plain data in and out, so that it can run in any process on any machine."""
 
 from __future__ import annotations
 
@@ -27,12 +27,24 @@ PATIENCE: Final = 600.0  # seconds
 
 
 class Task(NamedTuple):
-    """module: its name in the table.
+    """One module with one option.
 
-    text: HLO. option: its name. settings: keyword arguments of `xe.compile`, JSON values only.
-
-    repeats: timed runs, 0 for none. check: compare the values with the evaluator's. seed: of the
-    random arguments.
+    Attributes
+    ----------
+    module : str
+        Its name in the table.
+    text : str
+        Its HLO.
+    option : str
+        Its name.
+    settings : dict
+        Keyword arguments of `xe.compile`, JSON values only.
+    repeats : int
+        Timed runs, 0 for none.
+    check : bool
+        Compare the values with the evaluator's.
+    seed : int
+        Of the random arguments.
     """
 
     module: str
@@ -45,13 +57,13 @@ class Task(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What the task is, by content: equal tasks of any sweep have equal keys."""
+        """A hash of the task's content: equal tasks of any sweep have equal keys."""
         what = [self.text, self.settings, self.repeats, self.check, self.seed, __version__]
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
-    """Compile, and with `measure` run, check and time; a failure is a row too, with status and error."""
+    """Compile, and with `measure` run, check and time; a failure is a row with its error."""
     row: dict[str, Any] = {
         "module": task.module,
         "option": task.option,
@@ -78,7 +90,7 @@ def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
 
 
 def facts(session: Any, task: Task) -> dict[str, Any]:
-    """What the compile came to: sizes, estimates of the cost model, seconds by phase."""
+    """Return sizes, estimates of the cost model, and seconds of the compile."""
     cost = module_cost(session.module)
     buffers = session.result.buffers
     return {
@@ -94,13 +106,13 @@ def facts(session: Any, task: Task) -> dict[str, Any]:
 
 @as_one_run
 def checked(session: Any, leaves: list[Any], values: list[Any]) -> dict[str, Any]:
-    """How far the values are from the evaluator's; the status says so when too far."""
+    """Return the largest error against the evaluator, and a status if it is too large."""
     error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)
     return {"max_error": error, **({} if fine else {"status": "values differ"})}
 
 
 def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
-    """Median and spread of whole calls, in microseconds."""
+    """Return median and spread of whole calls, in microseconds."""
     time_calls(session, arguments, 1)
     median, iqr = spread(time_calls(session, arguments, repeats))
     return {"median_us": median, "iqr_us": iqr, "n": repeats, "load": _load()}
@@ -108,10 +120,10 @@ def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
 
 @contextmanager
 def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
-    """Only one process of this user's sweeps times at once on a machine: two at a time would measure each other.
+    """Wait until no other sweep of this user on the machine is timing.
 
-    Gives a note: empty, or why the times are taken beside another's. patience: seconds to wait for
-    the others.
+    Two at a time would measure each other. Yields a note: empty, or the reason why times are taken
+    beside another's. patience: seconds to wait.
     """
     lock, note = _timing_lock()
     try:
@@ -136,12 +148,12 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
 
 
 def _timing_lock() -> tuple[int | None, str]:
-    """The lock's file, in the folder that only this user writes; None and a note where there is none."""
+    """Return the lock file in the user's private folder; None and a note without one."""
     folder = user_cache_folder()
     try:
         if not private_folder(folder):
             return None, f"timed without a lock: {folder} is not this user's alone"
-        # Never followed where it is a link, never shortened: a file of that name may be anything.
+        # Links are not followed and the file is not truncated: a file of that name may be anything.
         return os.open(
             folder / "timing.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600
         ), ""
@@ -150,7 +162,7 @@ def _timing_lock() -> tuple[int | None, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Where and with what a row was made."""
+    """Return the machine, process, versions and time of a row."""
     import numpy
 
     return {

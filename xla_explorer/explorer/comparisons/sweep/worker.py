@@ -13,7 +13,7 @@ from xla_explorer.foundation.messages import own_streams, received, send
 
 
 def main() -> None:
-    """Answer tasks; None asks whether the process is ready."""
+    """Answer tasks; the task None checks that the process is ready."""
     requests, answers = own_streams()
     for name in sys.argv[1:]:
         importlib.import_module(name)

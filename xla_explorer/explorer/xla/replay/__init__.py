@@ -1,4 +1,4 @@
-"""XLA's own decisions, made again by our policies on XLA's own snapshots, and held to what XLA did."""
+"""XLA's decisions, repeated by our policies on XLA's own snapshots and compared."""
 
 from xla_explorer.explorer.xla.replay.fusion import ReplayedFusion
 from xla_explorer.explorer.xla.replay.replaying import replay, replay_fusion

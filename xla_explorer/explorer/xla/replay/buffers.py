@@ -1,4 +1,4 @@
-"""XLA:CPU's buffer assignment: in which allocation each value lies, how many there are, and what they take."""
+"""XLA:CPU's buffer assignment: the allocation of each value, their number and their bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROLES: Final = (
 
 
 class Totals(NamedTuple):
-    """Of an assignment: how many allocations, their bytes, and those of the temporary one."""
+    """Number of allocations, their bytes, and those of the temporary one."""
 
     allocations: int
     bytes: int
@@ -29,7 +29,7 @@ class Totals(NamedTuple):
 
 
 class ReplayedBuffers(Replay):
-    """Where XLA put each value, and where our replay puts it.
+    """The place of each value, by XLA and by our replay.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ReplayedBuffers(Replay):
         self.ours, self.xla = ours, xla
 
     def headline(self) -> str:
-        """Allocations and bytes of both, and how well the places agree."""
+        """Return allocations and bytes of both, and the agreement."""
         return (
             f"{super().headline()}; allocations: XLA {self.xla.allocations}, replayed {self.ours.allocations}; bytes: "
             f"{byte_count(self.xla.bytes)} and {byte_count(self.ours.bytes)}, of these temporary "
@@ -51,7 +51,7 @@ class ReplayedBuffers(Replay):
 
 
 class _Placed(NamedTuple):
-    """A value in an allocation. role: what the allocation is for."""
+    """A value in an allocation. role: the purpose of the allocation."""
 
     value: str
     allocation: int
@@ -61,7 +61,7 @@ class _Placed(NamedTuple):
 
 
 def replayed_buffers(session: Compilation) -> ReplayedBuffers:
-    """Each value's place, by XLA's text and by our assignment of the same scheduled module.
+    """Return each value's place, by XLA's text and by our assignment of the same module.
 
     Raises
     ------
@@ -143,7 +143,10 @@ def _rows(
 
 
 def _places(placed: Iterable[_Placed], out: set[str]) -> dict[str, str]:
-    """Where each value lies, in words that both sides have in common: results by the value that lives out."""
+    """Return the place of each value in words that both sides share.
+
+    A result's allocation is named by the value that is returned.
+    """
     held: dict[int, list[str]] = {}
     for one in placed:
         held.setdefault(one.allocation, []).append(one.value)

@@ -1,7 +1,7 @@
-"""Which instructions of a module are which after a pass that only put some into kernels, took them out, or copied them between.
+"""The instructions of a module after a pass that only fused, removed or inserted some.
 
-Names do not tell: XLA names what it clones anew. So both modules are walked from their results on,
-operand by operand; what lies inside a fusion is seen as if it stood where the fusion is.
+Names are no help: XLA renames its clones. So both modules are walked from their results on, operand
+by operand; an instruction inside a fusion counts as if it stood in the place of the fusion.
 """
 
 from __future__ import annotations
@@ -29,9 +29,14 @@ class InstructionPath(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An operand of an instruction of the earlier module, as one place of the later module reads it. number: of the operand.
+    """An operand of an instruction of the earlier module, at one place in the later module.
 
-    between: what the later module has put between the two, nearest to the consumer first.
+    Attributes
+    ----------
+    number : int
+        Of the operand.
+    between : tuple of HloInstruction
+        Instructions that the later module has between the two, nearest to the consumer first.
     """
 
     producer: HloInstruction
@@ -43,7 +48,7 @@ class Edge(NamedTuple):
 
     @property
     def fused(self) -> bool:
-        """Whether one kernel computes both."""
+        """True if one kernel computes both."""
         return bool(self.reader.inside) and self.source.kernel is self.reader.kernel
 
 
@@ -53,12 +58,12 @@ class Correspondence:
     Attributes
     ----------
     places : dict
-        Instruction of `before` -> where it is computed in `after`, several places where it was
+        Instruction of `before` -> where it is computed in `after`; several places if it was
         duplicated.
     edges : list of Edge
         Each operand of each place.
     unknown : int
-        Pairs that do not correspond: the pass did more than it is taken for.
+        Pairs that do not correspond: the pass did more than fuse, remove or insert.
     """
 
     def __init__(
@@ -67,7 +72,11 @@ class Correspondence:
         after: HloModule,
         inserted: Callable[[HloInstruction, HloInstruction], bool] | None = None,
     ) -> None:
-        """inserted(early, late): whether `late`, at the place of `early`, was put in by the pass, so that its operand is looked at."""
+        """Walk both modules.
+
+        inserted(early, late): True if the pass inserted `late` at the place of `early`; the walk
+        then goes on to its operand.
+        """
         self.places: dict[HloInstruction, list[InstructionPath]] = {}
         self.edges: list[Edge] = []
         self.unknown = 0
@@ -82,7 +91,7 @@ class Correspondence:
         self._computations.add(early)
         work: list[tuple[HloInstruction, InstructionPath]] = []
         self._meet(early.root, self._resolved(early.root, InstructionPath(late.root))[0], work)
-        # What nothing reads: side effects, by name.
+        # Instructions without users: side effects, by name.
         named = {i.name: i for i in late.instructions.values()}
         for i in early.instructions.values():
             if not i.users and i is not early.root and i.name in named:
@@ -118,7 +127,7 @@ class Correspondence:
     def _resolved(
         self, i: HloInstruction, place: InstructionPath
     ) -> tuple[InstructionPath, tuple[HloInstruction, ...]]:
-        """Where the value that `i` is in the earlier module is computed in the later; what lies between."""
+        """Return the place in the later module that computes `i`, and the instructions between."""
         between: list[HloInstruction] = []
         while (moved := self._step(i, place)) is not None:
             if (
@@ -159,7 +168,7 @@ class Correspondence:
 
 
 def fused_edges(found: Correspondence) -> Iterator[tuple[HloInstruction, HloInstruction, bool]]:
-    """(producer, consumer, whether every copy of the consumer computes the producer inside its kernel), each pair once."""
+    """Yield (producer, consumer, whether all copies of the consumer fuse the producer)."""
     known: dict[tuple[HloInstruction, HloInstruction], bool] = {}
     for edge in found.edges:
         pair = edge.producer, edge.consumer

@@ -1,4 +1,4 @@
-"""XLA's fusions: for each producer and consumer whether one kernel computes both, by XLA:CPU's `fusion` and XLA:GPU's `priority-fusion`."""
+"""XLA's fusions, of XLA:CPU's `fusion` and XLA:GPU's `priority-fusion`, producer by consumer."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _CONTROL_FLOW = frozenset(
 
 
 class ReplayedFusion(Replay):
-    """What XLA fused, what it did not, and why."""
+    """The fusions that XLA made and refused, with reasons."""
 
     @property
     def edges(self) -> list[FusionEdge]:
-        """The rows as edges: `left` is what our policy does, `right` what XLA did."""
+        """The rows as edges: `left` is our policy, `right` is XLA."""
         return [
             FusionEdge(r.subject, r.consumer, r.ours, r.xla, r.code, r.message, r.bytes)
             for r in self.rows
@@ -44,18 +44,21 @@ class ReplayedFusion(Replay):
         return self.agreement
 
     def refused(self) -> list[FusionEdge]:
-        """The edges that XLA left in memory, by bytes; those with the policy's reason where it agrees."""
+        """Return the edges that XLA left in memory, by bytes.
+
+        Those on which the policy agrees have its reason.
+        """
         return sorted(
             [edge for edge in self.edges if edge.right == MEMORY], key=lambda edge: -edge.bytes
         )
 
     def headline(self) -> str:
-        """How many were fused, and how well the replay agrees."""
+        """Return the number of fused edges, and the agreement."""
         fused = sum([row.xla == FUSED for row in self.rows])
         return f"XLA fused {fused} of {len(self.rows)} edges (pass {self.step}); our replay of its policy agrees in {self.agreement:.1%}"
 
     def blocks(self) -> Blocks:
-        """What XLA did not fuse."""
+        """Yield the edges that XLA did not fuse."""
         rows = [
             (f"%{r.subject}", f"%{r.consumer}", r.bytes, r.why)
             for r in sorted(self.rows, key=lambda r: -r.bytes)
@@ -72,10 +75,10 @@ class ReplayedFusion(Replay):
 def replayed_fusion(
     step: RecordedPass, makers: dict[str, str], said: Mapping[str, FusionVerdict] | None = None
 ) -> ReplayedFusion:
-    """The decisions of one of XLA's passes that fuse.
+    """Return the decisions of one of XLA's fusion passes.
 
-    makers: name of a fusion that was there before -> the pass that made it. said: instruction ->
-    XLA's own verdict on it as a producer.
+    makers: fusion made before the pass -> the pass that made it. said: instruction -> XLA's verdict
+    on it as a producer.
     """
     before = step.before
     trace = optimize(before.clone(), FUSION_POLICIES[step.name])
@@ -113,7 +116,7 @@ def _edges(found: Correspondence) -> list[tuple[tuple[HloInstruction, HloInstruc
 def _made_before(
     producer: HloInstruction, consumer: HloInstruction, makers: dict[str, str]
 ) -> Reason | None:
-    """The reason where one end is a fusion that was there before: nothing is fused with it."""
+    """Return the reason if one end is an earlier fusion: nothing is fused with it."""
     for end in (producer, consumer):
         if end.opcode.name == "fusion":
             maker = makers.get(end.name, "an earlier pass")

@@ -1,4 +1,4 @@
-"""XLA:CPU's `layout-assignment`: in which order each array lies, and where a copy puts it into another."""
+"""XLA:CPU's `layout-assignment`: the layout of each array, and the copies between layouts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COPIED, KEPT = "copied", "kept"
 
 
 def replayed_layouts(step: RecordedPass) -> Replay:
-    """The layout of each array, and of each operand whether it is copied into another one."""
+    """Return the layout of each array, and for each operand whether it is copied."""
     before = step.before
     trace = optimize(before.clone(), _POLICY)
     theirs, ours = [
@@ -26,7 +26,7 @@ def replayed_layouts(step: RecordedPass) -> Replay:
     rows = []
     for i, places in theirs.places.items():
         if not i.shape.is_array or i.shape.rank < 2:
-            continue  # there is but one order
+            continue  # only one order is possible
         here, there = [
             _order(found[0].instruction.shape) if found else "?"
             for found in (ours.places.get(i, []), places)

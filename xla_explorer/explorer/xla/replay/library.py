@@ -1,4 +1,4 @@
-"""XLA:CPU's `dot-library-rewriter`: which products and reductions its library of kernels computes, and what their kernels take in."""
+"""XLA:CPU's `dot-library-rewriter`: the dots and reductions of its kernel library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ LIBRARY, OWN, INSIDE, OUTSIDE = "library", "xla", "fused", "memory"
 
 
 def replayed_library(step: RecordedPass) -> Replay:
-    """The decisions of XLA's pass: of each product, convolution and reduction, and of the neighbours of those that take some in."""
+    """Return the decisions of XLA's pass on each dot, convolution and reduction.
+
+    Neighbours of a library kernel that can fuse them have a decision too.
+    """
     before = step.before
     plans = [LibraryPlan(computation) for computation in sequential_computations(before)]
     kernels = {kernel.start: kernel for plan in plans for kernel in plan.kernels}
@@ -59,7 +62,7 @@ def replayed_library(step: RecordedPass) -> Replay:
 def _grown(
     plans: list[LibraryPlan],
 ) -> dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]]:
-    """What each library kernel that grows took in and what not."""
+    """Return the neighbours that each library kernel fused, and those that it refused."""
     rows: dict[tuple[HloInstruction, HloInstruction], tuple[str, Reason | None]] = {}
     for plan in plans:
         for kernel in plan.kernels:

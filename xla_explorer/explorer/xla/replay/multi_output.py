@@ -1,6 +1,6 @@
-"""XLA:GPU's `multi_output_fusion`: kernels that read the same, or one another, become one kernel with several results.
+"""XLA:GPU's `multi_output_fusion`: siblings, or a producer and consumer, in one kernel.
 
-`compiler/xla_gpu/multi_output.py` has the rules.
+The kernel has several results. `compiler/xla_gpu/multi_output.py` has the rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PASS: Final = "multi_output_fusion"
 
 
 def replayed_multi_output(step: RecordedPass) -> Replay:
-    """Of each two kernels that read the same or one another, whether they became one."""
+    """Return, for each two kernels that share operands or feed each other, whether they fused."""
     before, after = step.before, step.module
     kernel_of = _kernels_after(before, after)
     sizes = Counter(kernel_of.values())
@@ -52,17 +52,17 @@ def replayed_multi_output(step: RecordedPass) -> Replay:
 
 
 def _shared_bytes(first: HloInstruction, second: HloInstruction) -> int:
-    """What both read, or one reads of the other."""
+    """Return the bytes that both read, or that one reads of the other."""
     shared = set(first.operands) & set(second.operands)
     shared |= {one for one in (first, second) if one in first.operands or one in second.operands}
     return sum([one.shape.byte_size for one in shared])
 
 
 def _kernels_after(before: HloModule, after: HloModule) -> dict[HloInstruction, str]:
-    """Instruction before the pass -> the name of the instruction after it that computes it.
+    """Return the instruction after the pass that computes each instruction before it, by name.
 
-    A kernel that went into another one has left its name; what reads it now reads an element of
-    that other kernel. Where all of its readers went into others too, so did it.
+    A kernel that was fused into another loses its name; its users then read an element of that
+    other kernel. If all of its users were fused into others too, so was it.
     """
     later = {i.name: i for i in after.instructions()}
     found: dict[HloInstruction, str] = {}

@@ -1,9 +1,9 @@
-"""XLA:GPU's `rematerialization`: what is computed again because too much would be held until its next reader.
+"""XLA:GPU's `rematerialization`: instructions computed again to stay below the memory limit.
 
-The instructions are walked in their order. Where more is held than the limit, the one that frees
-most, of those that lie behind and are read again ahead, is computed again before its next reader;
-so often as needed. Sources: xla/hlo/transforms/simplifiers/hlo_rematerialization.cc (blocks of one
-instruction, recomputation only, as XLA:GPU uses it); xla/service/gpu/gpu_hlo_schedule.cc (the
+The instructions are visited in schedule order. At an instruction that exceeds the limit, the
+earlier one that frees most, and has a later user, is computed again before that user. This repeats
+until the limit holds. Sources: xla/hlo/transforms/simplifiers/hlo_rematerialization.cc (blocks of
+one instruction, recomputation only, as XLA:GPU uses it); xla/service/gpu/gpu_hlo_schedule.cc (the
 limit).
 """
 
@@ -25,7 +25,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 PASS: Final = "rematerialization"
-TARGET: Final = "gpu_target_config"  # the report that names the device's memory
+TARGET: Final = "gpu_target_config"  # the report with the device's memory
 RECOMPUTED, HELD = "recomputed", "held"
 _MEMORY: Final = re.compile(r"device_memory_size:\s*(\d+)")
 _ALIASED: Final = re.compile(r"\{[\d, ]*\}:\s*\((\d+)")
@@ -39,15 +39,15 @@ Index = tuple[int, ...]
 
 
 class ReplayedRematerialisation(Replay):
-    """What XLA computed again, and what our walk computes again.
+    """Instructions computed again by XLA, and by our replay.
 
     Attributes
     ----------
     limit, peak : int
-        Bytes that may be held at once beside arguments and results, and the most that are without
-        computing anything again.
+        Bytes that may be live at once beside arguments and results, and the peak without
+        rematerialization.
     peak_after : int
-        The same after our walk.
+        The peak after our replay.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ReplayedRematerialisation(Replay):
         self.limit, self.peak, self.peak_after = limit, peak, peak_after
 
     def headline(self) -> str:
-        """How much is held, and how well the choices agree."""
+        """Return the peaks, the limit, and the agreement."""
         theirs, ours = (
             sum([row.xla == RECOMPUTED for row in self.rows]),
             sum([row.ours == RECOMPUTED for row in self.rows]),
@@ -75,7 +75,7 @@ class ReplayedRematerialisation(Replay):
 
 
 class _Buffer(NamedTuple):
-    """Memory that an instruction defines; `clone` counts how often it was computed again before."""
+    """Memory that an instruction defines; `clone` counts its earlier recomputations."""
 
     owner: str
     part: Index
@@ -83,9 +83,9 @@ class _Buffer(NamedTuple):
 
 
 class _Node:
-    """An instruction in the order.
+    """An instruction in the schedule.
 
-    defines: buffers and their bytes; reads: buffers of operands, however they come to it.
+    defines: buffers and their bytes; reads: buffers of operands, directly or through others.
     """
 
     __slots__ = ("clone", "defines", "instruction", "name", "reads")
@@ -108,7 +108,11 @@ class _Node:
 
 
 class Choice(NamedTuple):
-    """What the walk computed again: at which instruction the limit was reached, what was held there, what that freed, and who reads it."""
+    """A recomputed instruction.
+
+    at: the instruction that exceeded the limit. held: bytes live there. freed: bytes saved. reader:
+    the user that needs the recomputed value.
+    """
 
     name: str
     at: str
@@ -120,7 +124,7 @@ class Choice(NamedTuple):
 class Walk:
     """The walk over a scheduled computation.
 
-    choices: what is computed again; weighed: the most that another would have freed.
+    choices: the recomputed instructions; weighed: the most bytes that another would have freed.
     """
 
     def __init__(
@@ -141,7 +145,7 @@ class Walk:
         self.peak_after = max(self._held(), default=0)
 
     def _indirect(self) -> set[_Buffer]:
-        """Buffers that others read through tuples and loops, and results: they are held as they are."""
+        """Return buffers that are read through tuples and loops, and results: they stay live."""
         through = {
             b
             for node in self._order
@@ -154,7 +158,7 @@ class Walk:
         return {b: place for place, node in enumerate(self._order) for b in node.reads}
 
     def _held(self) -> list[int]:
-        """Bytes at each place, with what the called computations hold."""
+        """Return the live bytes at each instruction, with those of called computations."""
         last = self._last_readers()
         change = [0] * (len(self._order) + 1)
         for place, node in enumerate(self._order):
@@ -181,7 +185,7 @@ class Walk:
             self._compute_again(place, *found, held)
 
     def _best(self, place: int) -> tuple[_Node, int] | None:
-        """(the instruction behind whose second computing costs least, bytes that this frees)."""
+        """Return (the instruction whose recomputation costs least, bytes that it frees)."""
         last, now = self._last_readers(), self._order[place].reads
         sizes = {b: size for node in self._order for b, size in node.defines.items()}
         found: tuple[int, _Node, int] | None = None
@@ -223,7 +227,7 @@ class Walk:
         readers = [one for one in ahead if not one.reads.isdisjoint(renewed)]
         for one in readers:
             one.reads = {renewed.get(b, b) for b in one.reads}
-        # Not so early that an operand is held for longer, and not after who reads it.
+        # Before the first use of the clone or of its operands: no operand stays live for longer.
         waiting = [
             k
             for k, one in enumerate(ahead, place + 1)
@@ -251,12 +255,12 @@ class Walk:
 def replayed_rematerialisation(
     session: Compilation, step: RecordedPass
 ) -> ReplayedRematerialisation:
-    """Of each instruction that could be computed again where too much was held, whether it was.
+    """Return, for each candidate instruction, whether XLA computed it again.
 
     Raises
     ------
     NotThereError
-        The dump does not say how much memory the device has.
+        The dump lacks the size of the device's memory.
     """
     stages, before = session.stages(), step.before
     memory = _MEMORY.search(stages[TARGET].text) if TARGET in stages else None
@@ -303,7 +307,7 @@ def _why(i: HloInstruction, choice: Choice | None, walk: Walk, limit: int) -> st
 
 
 def _limit(module: HloModule, memory: int) -> int:
-    """Bytes that may be held beside arguments and results."""
+    """Return the bytes that may be live beside arguments and results."""
     entry = module.entry
     passed = sum([_whole_size(i.shape) for i in entry.parameters()]) + _whole_size(entry.root.shape)
     donated = set(map(int, _ALIASED.findall(str(module.attributes.get("input_output_alias", "")))))
@@ -314,7 +318,7 @@ def _limit(module: HloModule, memory: int) -> int:
 
 
 def _whole_size(shape: Shape) -> int:
-    """Bytes of a value with its tables of pointers."""
+    """Return the bytes of a value with its tables of pointers."""
     return sum([_own_size(part) for _, part in _parts(shape)])
 
 
@@ -323,7 +327,7 @@ def _own_size(shape: Shape) -> int:
 
 
 def _parts(shape: Shape, index: Index = ()) -> Iterator[tuple[Index, Shape]]:
-    """Every part of a value, tuples themselves too."""
+    """Yield every part of a value, tuples included."""
     yield index, shape
     if shape.is_tuple:
         for number, one in enumerate(shape.tuple_shapes):
@@ -331,7 +335,7 @@ def _parts(shape: Shape, index: Index = ()) -> Iterator[tuple[Index, Shape]]:
 
 
 def _values(computation: HloComputation) -> dict[HloInstruction, dict[Index, _Buffer]]:
-    """The buffer of each part of each value."""
+    """Return the buffer of each part of each value."""
     found: dict[HloInstruction, dict[Index, _Buffer]] = {}
     for i in computation.sequence():
         own = {index: _Buffer(i.name, index) for index, _ in _parts(i.shape)}

@@ -1,4 +1,4 @@
-"""`xe.xla.replay`: XLA's own decisions, made again by our policies on the modules that XLA's passes were given."""
+"""`xe.xla.replay`: XLA's decisions, repeated by our policies on the modules before XLA's passes."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _fusion(session: Compilation) -> ReplayedFusion:
 
 
 def _of_a_cpu(session: Compilation) -> Compilation:
-    """The session.
+    """Return the session.
 
-    NotThereError where XLA:GPU compiled it, which assigns and orders by other rules.
+    NotThereError if XLA:GPU compiled it, whose assignment and schedule have other rules.
     """
     if any(step.name == _GPU_PASS for step in session.passes):
         raise NotThereError(
@@ -67,9 +67,9 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
         session, _passes(session, rematerialisation.PASS)[0]
     ),
 }
-"""Kind of replay -> what makes it."""
+"""Kind of replay -> the function that makes it."""
 WEIGHED: Final = ("fusion", "multi-output-fusion", "dot-library", "layout")
-"""The kinds of which each row was weighed and has a reason; the others say where and when, of everything."""
+"""The kinds whose rows have a reason; the others list the place or order of every value."""
 
 
 class ReplayedRules(NamedTuple):
@@ -82,35 +82,37 @@ class ReplayedRules(NamedTuple):
     also: dict[str, bool]
 
 
-MOST_REPLAYED: Final = 3000  # instructions of a module of which the rules are shown one by one
+MOST_REPLAYED: Final = 3000  # instructions of a module whose rules are shown one by one
 
 
 def replay(session: Compilation, kind: str = "fusion") -> Replay:
-    """Make XLA's decisions again by our policy, on the module that XLA's pass was given, and hold them to what XLA did.
+    """Repeat XLA's decisions by our policy on XLA's own module, and compare the two.
 
     Parameters
     ----------
     session
         Of `backend="xla"`, or of a dump with every pass (`xe.load(folder)`; its main program).
     kind
-        `fusion`: what XLA:CPU and XLA:GPU put into one kernel. `dot-library`: what XLA:CPU gives to
-        its library of kernels (YNNPACK), and what those kernels take in. `layout`: in which order
-        XLA:CPU lays arrays out, and where it copies one into another. `simplifier`: what XLA's
-        algebraic simplifier rewrote, and by which of our rules. `buffers`: in which allocation
-        XLA:CPU put each value, and at which byte of the temporary one. `schedule`: in which order
-        XLA:CPU runs what it has fused. `multi-output-fusion`: which kernels XLA:GPU made one with
-        several results. `rematerialization`: what XLA:GPU computes again since memory is short.
+        - `fusion`: instructions that XLA:CPU and XLA:GPU put into one kernel.
+        - `dot-library`: dots and reductions that XLA:CPU gives to its kernel library (YNNPACK), and
+          the neighbours that those kernels fuse.
+        - `layout`: the layouts of XLA:CPU's arrays, and the copies between layouts.
+        - `simplifier`: rewrites of XLA's algebraic simplifier, with our rule for each.
+        - `buffers`: the allocation of each value of XLA:CPU, and its byte in the temporary one.
+        - `schedule`: the order in which XLA:CPU runs its kernels.
+        - `multi-output-fusion`: kernels that XLA:GPU fused into one with several results.
+        - `rematerialization`: instructions that XLA:GPU computes again to save memory.
 
     Returns
     -------
     Replay
-        A row a decision: ours, its reason, what XLA did, whether they agree; `agreement` is the
+        A row for each decision: ours, its reason, XLA's, whether they agree; `agreement` is the
         share that does.
 
     Raises
     ------
     NotThereError
-        XLA's dump has no such pass: it changed nothing, or the dump has not every pass.
+        XLA's dump lacks the pass: it changed nothing, or not every pass was dumped.
     ValueError
         There is no such kind.
 
@@ -127,7 +129,9 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
 
 
 def replay_fusion(session: Compilation) -> ReplayedFusion:
-    """Say of each producer and consumer whether XLA fused them, and why not: `xe.xla.replay(session, "fusion")`.
+    """Return whether XLA fused each producer and consumer, and the reason if not.
+
+    The same as `xe.xla.replay(session, "fusion")`.
 
     Parameters
     ----------
@@ -137,12 +141,12 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
     Returns
     -------
     ReplayedFusion
-        Each edge with what both did, and the reason of each refusal.
+        Each edge with both verdicts, and the reason of each refusal.
 
     Raises
     ------
     NotThereError
-        XLA's dump has no pass `fusion`: it changed nothing, or the dump has not every pass.
+        XLA's dump lacks the pass `fusion`: it changed nothing, or not every pass was dumped.
 
     Examples
     --------
@@ -157,7 +161,10 @@ def replay_fusion(session: Compilation) -> ReplayedFusion:
 
 
 def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]:
-    """XLA's decisions of a session of real XLA or of a dump, of a kind or of all that were weighed; what the dump lacks is left out."""
+    """Return the replayed decisions of a session of real XLA, of one kind or all in `WEIGHED`.
+
+    Decisions whose pass the dump lacks are left out.
+    """
     found: list[Decision] = []
     for name in WEIGHED if kind is None else (kind,) if kind in KINDS else ():
         with suppress(NotThereError):
@@ -167,7 +174,7 @@ def replayed_decisions(session: Compilation, kind: str | None) -> list[Decision]
 
 @kept
 def rules_replayed(session: Compilation, number: int) -> ReplayedRules | None:
-    """Our rules where XLA's simplifier ran as a pass of that number; None for other passes, and of a module that is large."""
+    """Return our rules on the module of a simplifier pass; None for others, or large modules."""
     step = session.passes[number]
     if step.name != simplifier.PASS or step.instructions_before > MOST_REPLAYED:
         return None
@@ -177,17 +184,17 @@ def rules_replayed(session: Compilation, number: int) -> ReplayedRules | None:
 
 @kept
 def _replayed(session: Compilation, kind: str) -> Replay:
-    """A replay of a session, made once: a dump does not change."""
+    """Return a replay of a session, made once: a dump does not change."""
     return KINDS[kind](session)
 
 
 def main_program(session: Compilation) -> Compilation:
-    """The session itself, or the main program of a dump."""
+    """Return the session itself, or the main program of a dump."""
     return session.session() if not isinstance(session, Compilation) else session
 
 
 def _passes(session: Compilation, *names: str) -> list[RecordedPass]:
-    """XLA's passes with one of the names, at least one."""
+    """Return XLA's passes with one of the names, at least one."""
     found = [step for step in session.passes if step.name in names]
     if not found:
         hint = "dump with --xla_dump_hlo_pass_re=.*; a pass that changed nothing is left out"
@@ -196,7 +203,7 @@ def _passes(session: Compilation, *names: str) -> list[RecordedPass]:
 
 
 def _makers(session: Compilation, until: RecordedPass) -> dict[str, str]:
-    """Name of a fusion -> the pass that made it, of those before one of XLA's passes."""
+    """Return the fusions made before one of XLA's passes, each with the pass that made it."""
     before = reversed(session.passes[1 : until.number])
     return {
         record.name: step.name

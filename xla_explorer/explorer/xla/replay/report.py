@@ -1,4 +1,4 @@
-"""What a replay answers: row by row our decision by XLA's policy, its reason, what XLA did, and whether they agree."""
+"""The result of a replay: our decision by XLA's policy, its reason, and XLA's decision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xla_explorer.foundation.reason import refuse
 
 BY_POLICY: Final = "by XLA's policy, replayed"
 NO: Final = frozenset({"memory", "xla", "copied", "not rewritten", "held"})
-"""The words of `ours` and `xla` that mean the same as `refused`."""
+"""Values of `ours` and `xla` that mean `refused`."""
 
 
 class ReplayRow(NamedTuple):
@@ -21,19 +21,19 @@ class ReplayRow(NamedTuple):
     Attributes
     ----------
     subject, consumer : str
-        The instruction, without %; of an edge also who reads it, else empty.
+        The instruction, without %; of an edge also its user, else empty.
     ours, xla : str
-        What our policy decides, and what XLA did.
+        Our policy's decision, and XLA's.
     agrees : bool
-        Whether both are the same.
+        True if both are the same.
     code, message : str
-        Our policy's reason where it refused or chose; empty where it had none.
+        Our policy's reason for a refusal or choice; empty without one.
     bytes : int
-        What is at stake: of an edge the value that crosses memory where it is not fused.
+        Of an edge the value that is stored if it is not fused.
     ids : tuple of int
         The ids of the instructions in the session.
     said : str
-        XLA's own words about it, where its dump has them (XLA:GPU's priority fusion); else empty.
+        XLA's own words about it, if its dump has them (XLA:GPU's priority fusion); else empty.
     """
 
     subject: str
@@ -49,7 +49,10 @@ class ReplayRow(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The reason of what XLA did: our policy's where it agrees, else in XLA's own words; `unknown` where there are none."""
+        """The reason of XLA's decision.
+
+        Our policy's reason if it agrees, else XLA's own words, else `unknown`.
+        """
         if not self.agrees and self.said:
             return f"XLA says: {self.said}"
         if not self.agrees:
@@ -65,7 +68,7 @@ class Replay(Report):
     kind : str
         As given to `xe.xla.replay`.
     rows : tuple of ReplayRow
-        One a decision; those that differ first.
+        One for each decision; those that differ first.
     step : int or None
         The number of XLA's pass in `session.passes`; None after the last.
     by : str
@@ -75,27 +78,27 @@ class Replay(Report):
     def __init__(
         self, kind: str, rows: Sequence[ReplayRow], by: str, step: int | None, what: str
     ) -> None:
-        """what: the rows' name in the plural, for people."""
+        """Sort the rows. what: the rows' name in the plural, for people."""
         self.kind, self.by, self.step = kind, by, step
         self.rows = tuple(sorted(rows, key=lambda row: (row.agrees, -row.bytes)))
         self._what = what
 
     @property
     def agreement(self) -> float:
-        """The share of rows for which both decide the same; 1.0 without rows."""
+        """The share of rows on which both agree; 1.0 without rows."""
         return sum([row.agrees for row in self.rows]) / len(self.rows) if self.rows else 1.0
 
     def disagreements(self) -> list[ReplayRow]:
-        """The rows for which they differ."""
+        """Return the rows on which they differ."""
         return [row for row in self.rows if not row.agrees]
 
     def headline(self) -> str:
-        """How many decisions there are, and how well the replay agrees."""
+        """Return the number of decisions, and the agreement."""
         place = f"pass {self.step}, {self.by}" if self.step is not None else self.by
         return f"{len(self.rows)} {self._what} ({place}); our replay of XLA's policy agrees in {self.agreement:.1%}"
 
     def blocks(self) -> Blocks:
-        """What differs, then what was decided and why."""
+        """Yield the differences, then the decisions with reasons."""
         different = self.disagreements()
         if different:
             yield Table(ReplayRow._fields, different, "decided otherwise by XLA", printed=20)
@@ -112,11 +115,11 @@ class Replay(Report):
         )
 
     def records(self) -> Table:
-        """A row a decision."""
+        """Return a row for each decision."""
         return Table(ReplayRow._fields, self.rows)
 
     def decisions(self) -> list[Decision]:
-        """XLA's decisions as those of a session: what XLA did, with our policy's reason where the two agree."""
+        """Return XLA's decisions as those of a session, with our reasons if the two agree."""
         found = []
         for row in self.rows:
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}

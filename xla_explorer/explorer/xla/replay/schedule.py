@@ -1,10 +1,9 @@
-"""XLA:CPU's order of instructions: breadth first, so that much can run at once.
+"""XLA:CPU's schedule: breadth first, so that many instructions can run at once.
 
-What was ready first runs first.
-
-Source: xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc (`BFScheduler`). Instructions that
-one instruction makes ready come in the order of XLA's lists of users, which no text shows: among
-those its order is taken.
+The instruction that was ready first runs first. Source:
+xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc (`BFScheduler`). Instructions that become
+ready together are in the order of XLA's lists of users, which is in no text: among those, XLA's
+order counts as right.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
-_STAGE: Final = "buffer-assignment"  # only what XLA:CPU's own scheduler ordered has one
+_STAGE: Final = "buffer-assignment"  # only a schedule of XLA:CPU's own scheduler has one
 Released = HloInstruction | None
 
 
 def replayed_schedule(session: Compilation) -> Replay:
-    """Of each instruction that XLA:CPU ordered, whether a breadth-first walk would have run it next.
+    """Return, for each instruction in XLA:CPU's schedule, whether breadth first runs it next.
 
     Raises
     ------
@@ -51,8 +50,8 @@ def _rows(computation: HloComputation) -> Iterator[ReplayRow]:
     for i in order:
         for before in dict.fromkeys(i.control_predecessors):
             followers[before].append(i)
-    # Groups of what one instruction made ready, the oldest first; inside of a group any order is
-    # breadth first.
+    # Groups of instructions that became ready together, the oldest first; inside of a group any
+    # order is breadth first.
     ready: deque[tuple[Released, set[HloInstruction]]] = deque(
         [(None, {i for i in order if not waits[i]})]
     )

@@ -1,9 +1,8 @@
-"""XLA's algebraic simplifier: of each instruction that it rewrote, which of our rules says the same, and where only one of the two acts.
+"""XLA's algebraic simplifier: rewritten instructions, with the rule of ours that agrees.
 
-What a rewrite does to an instruction: it is gone, or it reads other operands. Both results are
-matched by what they compute first, then by names, which XLA passes on: what replaces an instruction
-of the same opcode is called as that was. An instruction that no rule names is gone because what
-read it was rewritten.
+A rewritten instruction is gone, or reads other operands. Both results are matched by meaning first,
+then by names, which XLA passes on: a replacement with the same opcode keeps the name. An
+instruction that no rule names is gone because its user was rewritten.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from xla_explorer.hlo.opcodes import CONSTANT
 
 PASS: Final = "algsimp"
 _LATE: Final = "after_layout_assignment"
-"""Of the names of pipelines in which layouts are assigned and must stay."""
+"""Part of the names of pipelines after layout assignment, which must keep layouts."""
 GONE, CHANGED, KEPT = "rewritten", "other operands", "not rewritten"
 
 
@@ -34,7 +33,7 @@ class ReplayedSimplifier(Replay):
     Attributes
     ----------
     rules : dict
-        Rule of ours -> for how many instructions that XLA rewrote it says the same.
+        Our rule -> the number of XLA's rewrites that it explains.
     """
 
     def __init__(self, rows: Sequence[ReplayRow], steps: int) -> None:
@@ -47,17 +46,17 @@ class ReplayedSimplifier(Replay):
         )
 
     def headline(self) -> str:
-        """How well the rules agree, and how many of them acted."""
+        """Return the agreement, and how many rules explain how many rewrites."""
         return f"{super().headline()}; {len(self.rules)} of our rules explain {sum(self.rules.values())} rewrites"
 
 
 def replayed_simplifier(steps: Sequence[RecordedPass]) -> ReplayedSimplifier:
-    """Every run of XLA's pass in a dump."""
+    """Return the rewrites of every run of XLA's pass in a dump."""
     return ReplayedSimplifier([row for step in steps for row in _rows(step)], len(steps))
 
 
 def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
-    """Our rules on the module that a run of XLA's simplifier was given; its instructions keep their ids."""
+    """Run our rules on the module before a run of XLA's simplifier; ids are kept."""
     options = [
         "as_xla=true",
         "rewrite_no_op_bitcast_convert_to_bitcast=true",
@@ -66,13 +65,13 @@ def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
     module = step.before.clone()
     for i in _dead_no_ops(
         module
-    ):  # XLA visits what nothing reads first: the operand may have but one user then
+    ):  # XLA visits unused instructions first; their operand may then have a single user
         i.parent.remove(i)
     return RecordedPasses(optimize(module, f"{PASS}{{{','.join(options)}}}"), RecordedPass)
 
 
 def agreement_by_name(step: RecordedPass, ours: RecordedPasses[RecordedPass]) -> dict[str, bool]:
-    """Instruction before the pass -> whether XLA rewrote it too, of those that our rules rewrote."""
+    """Return, for each instruction that our rules rewrote, whether XLA rewrote it too."""
     made, theirs = _both_fates(step.before, ours.record, step.module)
     return {name: theirs[name] != KEPT for name, fate in made.items() if fate != KEPT}
 
@@ -115,7 +114,7 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
 def _both_fates(
     before: HloModule, trace: PassTrace, theirs: HloModule
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """What became of each instruction by our rules, and by XLA's."""
+    """Return the fate of each instruction by our rules, and by XLA's."""
     ours, theirs = _names_kept(before, trace), _own_names(before, theirs)
     return _fates(before, ours, {i: i.id for i in ours.instructions()}), _fates(
         before, theirs, _identities(before, ours, theirs)
@@ -123,7 +122,10 @@ def _both_fates(
 
 
 def _dead(module: HloModule) -> set[HloInstruction]:
-    """What nothing reads: XLA's rules rewrite it too and leave it to the next pass, ours do not look at it and remove it."""
+    """Return the instructions without users.
+
+    XLA's rules rewrite them and leave them to the next pass; ours remove them.
+    """
     found: set[HloInstruction] = set()
     for computation in module.computations.values():
         for i in reversed(computation.post_order()):
@@ -138,13 +140,13 @@ def _dead(module: HloModule) -> set[HloInstruction]:
 
 
 def _dead_no_ops(module: HloModule) -> list[HloInstruction]:
-    """Reshapes and transposes that nothing reads and that change nothing: XLA puts their operand in their place."""
+    """Return unused reshapes and transposes without effect; XLA replaces them by their operand."""
     return [i for i in _dead(module) if i.opcode.name in ("reshape", "transpose") and not i.users and i.shape == i.operands[0].shape
             and i.attributes.get("dimensions", ()) in ((), tuple(range(i.shape.rank)))]  # fmt: skip
 
 
 def _own_names(before: HloModule, theirs: HloModule) -> HloModule:
-    """XLA's result, where what took over the name of a dead no-op of its own opcode is called as before."""
+    """Return XLA's result with the name restored that a dead no-op of the same opcode passed on."""
     after = theirs.clone()
     later = {i.name: i for i in after.instructions()}
     for i in _dead_no_ops(before):
@@ -155,7 +157,7 @@ def _own_names(before: HloModule, theirs: HloModule) -> HloModule:
 
 
 def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
-    """Our result with XLA's names: what replaces an instruction of the same opcode takes over its name, as in XLA."""
+    """Return our result with XLA's names: a replacement with the same opcode keeps the name."""
     after = trace.module.clone()
     opcodes = {i.id: i.opcode.name for module in (after, before) for i in module.instructions()}
     names: dict[int, str] = {}
@@ -174,7 +176,10 @@ def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
 
 
 def _identities(before: HloModule, ours: HloModule, theirs: HloModule) -> dict[HloInstruction, int]:
-    """Each instruction of XLA's result with the id of the same in ours, else with that of the instruction before whose name it bears."""
+    """Return an id for each instruction of XLA's result.
+
+    It is the id of the same instruction in ours, else of the instruction before with its name.
+    """
     matching = match_modules(theirs, ours, by_name=False)
     found = {
         a: b.id
@@ -194,7 +199,7 @@ def _identities(before: HloModule, ours: HloModule, theirs: HloModule) -> dict[H
 
 
 def _same_constant(one: HloInstruction, other: HloInstruction) -> bool:
-    """Which of several equal constants is read tells nothing."""
+    """Return True for equal constants: which of them is read does not matter."""
     return (
         one.opcode is other.opcode is CONSTANT
         and one.shape == other.shape
@@ -205,7 +210,7 @@ def _same_constant(one: HloInstruction, other: HloInstruction) -> bool:
 def _fates(
     before: HloModule, after: HloModule, identities: Mapping[HloInstruction, int]
 ) -> dict[str, str]:
-    """What became of each instruction of a module."""
+    """Return the fate of each instruction of a module."""
     dead = _dead(after)
     later = {identities[i]: i for i in after.instructions() if i not in dead}
     found = {}
