@@ -15,8 +15,8 @@ from xla_explorer.compiler.target import (
     Source,
     Target,
     cpu_target,
+    dot_product_instruction,
     gpu_numbers,
-    grouped_product,
 )
 from xla_explorer.foundation.plain_data import Message, packed
 
@@ -105,8 +105,8 @@ def test_long_vectors_of_sve_are_noted() -> None:
 def test_instructions_for_groups_are_those_of_the_features() -> None:
     target = cpu_target(triple="x86_64", bits=256, features=frozenset({"avxvnni"}))
     assert (
-        grouped_product(target, "u8", "s8") is not None
-        and grouped_product(cpu_target(bits=256), "u8", "s8") is None
+        dot_product_instruction(target, "u8", "s8") is not None
+        and dot_product_instruction(cpu_target(bits=256), "u8", "s8") is None
     )
 
 

@@ -10,7 +10,7 @@ from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels.products import dot_plan
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.products.dot_plan import library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import blocks_of_tiles
+from xla_explorer.compiler.codegen.kernels.products.integer_gemm import blocks_of_tiles
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, tile_for
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, cpu_target

@@ -17,7 +17,7 @@ _EXPANDED = (
     "ragged-dot-rewriter",
     "rng-expander",
     "dot-operand-transposer",
-    "grouped-integer-products",
+    "dot-product-instructions",
     "integer-products-in-floats",
 )
 _EXPANDED_WITHOUT_HOST = (

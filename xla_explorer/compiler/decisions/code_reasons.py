@@ -132,9 +132,9 @@ NATIVE_CODE = table(
             "%dot would need 900 MiB for a copy of its right operand",
             "split the dot",
         ),
-        "no-grouped-product": (
-            "the CPU has no instruction for such groups",
-            "the CPU has no instruction for products of s8 and u8",
+        "no-dot-product-instruction": (
+            "the CPU has no dot-product instruction for the types",
+            "the CPU has no dot-product instruction for s8 x u8",
             _OWN_LOOP,
         ),
         "product-too-skinny": (

@@ -1,6 +1,9 @@
 """The machine: one frozen `Target` whose numbers name their source."""
 
-from xla_explorer.compiler.target.grouped_products import GroupedProduct, grouped_product
+from xla_explorer.compiler.target.dot_product_instructions import (
+    DotProductInstruction,
+    dot_product_instruction,
+)
 from xla_explorer.compiler.target.target import (
     AMDGPU,
     HOST_LIKE,
@@ -29,7 +32,28 @@ from xla_explorer.compiler.target.units import (
 )
 
 __all__ = [
-    "AMDGPU", "HOST_LIKE", "NVPTX", "UNSTATED", "Abilities", "Cache", "Cores", "GpuUnit", "GroupedProduct", "Kind", "Launch", "Link",
-    "Memory", "OwnProduct", "PlansProducts", "ProductRates", "ServesCalls", "Source", "Target", "Unit", "VectorUnit", "cpu_target",
-    "gpu_numbers", "grouped_product",
+    "AMDGPU",
+    "HOST_LIKE",
+    "NVPTX",
+    "UNSTATED",
+    "Abilities",
+    "Cache",
+    "Cores",
+    "DotProductInstruction",
+    "GpuUnit",
+    "Kind",
+    "Launch",
+    "Link",
+    "Memory",
+    "OwnProduct",
+    "PlansProducts",
+    "ProductRates",
+    "ServesCalls",
+    "Source",
+    "Target",
+    "Unit",
+    "VectorUnit",
+    "cpu_target",
+    "dot_product_instruction",
+    "gpu_numbers",
 ]  # fmt: skip

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
-    GroupedPlan,
-    plan_grouped_product,
+from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
+    IntegerGemmPlan,
+    plan_integer_gemm,
 )
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
@@ -76,11 +76,11 @@ def nest_kernel(
     if (
         directives is None
         and i.opcode.name == "dot"
-        and isinstance(plan_grouped_product(i, target), GroupedPlan)
+        and isinstance(plan_integer_gemm(i, target), IntegerGemmPlan)
     ):
         return refuse(
             "family-not-moved",
-            f"%{i.name} multiplies groups of small integers; such kernels are not made from nests yet",
+            f"%{i.name} uses dot-product instructions; such kernels are not made from loop nests yet",
         )
     code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
     if isinstance(code, Reason):

@@ -18,10 +18,10 @@ from xla_explorer.compiler.codegen.elemental.registry import Scalar, ScalarLike
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
-    GroupedPlan,
-    plan_grouped_product,
-    write_grouped_product,
+from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
+    IntegerGemmPlan,
+    plan_integer_gemm,
+    write_integer_gemm,
 )
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.compiler.codegen.nest.hlo_parts import sum_type
@@ -36,8 +36,8 @@ def write_dot_kernel(context: KernelContext) -> None:
     """Write a dot: in groups of small integers if the target has them and its operands are arrays, else element by element."""
     dot = context.roots[0]
     are_arrays = all(operand in context.arrays for operand in dot.operands)
-    if are_arrays and isinstance(plan_grouped_product(dot, context.target), GroupedPlan):
-        write_grouped_product(context)
+    if are_arrays and isinstance(plan_integer_gemm(dot, context.target), IntegerGemmPlan):
+        write_integer_gemm(context)
     else:
         write_plain_reduction(context)
 

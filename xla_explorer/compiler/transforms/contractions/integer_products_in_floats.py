@@ -9,8 +9,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.op_expander_pass import OpExpanderPass, own_attributes
-from xla_explorer.compiler.transforms.contractions.grouped_integer_products import (
-    multiplied_in_groups,
+from xla_explorer.compiler.transforms.contractions.dot_product_instructions import (
+    has_dot_product_instruction,
     narrow_source,
 )
 from xla_explorer.foundation.measured import at_most
@@ -30,7 +30,7 @@ SKINNY = 4  # rows or columns of a skinny product, which does not repay copies o
 class IntegerProductsInFloats(OpExpanderPass):
     """Compute dots and convolutions of 8-bit integers in f32, with fused multiply-adds.
 
-    Dots only if the CPU has no dot-product instructions for them (`grouped-integer-products`). Each
+    Dots only if the CPU has no dot-product instructions for them (`dot-product-instructions`). Each
     product and each partial sum is an integer below 2^24 in magnitude, so that no order of
     summation rounds. Operands that are widened before the product count with their narrow type.
     """
@@ -47,8 +47,8 @@ class IntegerProductsInFloats(OpExpanderPass):
         return depth >= SKINNY and all(o.shape.element_count >= SKINNY * depth for o in i.operands)
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
-        in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, context.target)
-        return not in_groups and super()._visit(computation, i, context)
+        by_instruction = i.opcode.name == "dot" and has_dot_product_instruction(i, context.target)
+        return not by_instruction and super()._visit(computation, i, context)
 
     def legality(self) -> tuple[Predicate, ...]:
         """Return the check that sums are exact."""

@@ -1,4 +1,4 @@
-"""Products of small integers by instructions that multiply groups of them and add to 32-bit sums (`target.GroupedProduct`).
+"""Products of small integers by instructions that multiply groups of them and add to 32-bit sums (`target.DotProductInstruction`).
 
 A tile holds rows x vectors of 32-bit sums in registers for the whole contraction; in each step it
 loads one row of groups of the right operand as vectors and multiplies it with one group of the left
@@ -36,7 +36,7 @@ from xla_explorer.compiler.codegen.kernels.shares import LoopPartition, Shares
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.codegen.nest.register_layouts import transposed
-from xla_explorer.compiler.target import GroupedProduct, Target, grouped_product
+from xla_explorer.compiler.target import DotProductInstruction, Target, dot_product_instruction
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, U32, PrimitiveType
@@ -50,7 +50,7 @@ UNROLLED = (
 )
 
 
-class GroupedPlan(NamedTuple):
+class IntegerGemmPlan(NamedTuple):
     """instruction: what multiplies.
 
     element: the type of the left factors. turned: the columns of the right operand are contiguous,
@@ -60,7 +60,7 @@ class GroupedPlan(NamedTuple):
     sizes: DotSizes
     left: MatrixOperand
     right: MatrixOperand
-    instruction: GroupedProduct
+    instruction: DotProductInstruction
     element: PrimitiveType
     tile: RegisterTile
     turned: bool
@@ -76,9 +76,9 @@ class GroupedPlan(NamedTuple):
         return (self.groups + self.instruction.biased) * self.tile.columns
 
 
-def plan_grouped_product(
+def plan_integer_gemm(
     dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()
-) -> GroupedPlan | Reason:
+) -> IntegerGemmPlan | Reason:
     """The plan, or why these instructions do not serve the dot.
 
     factors: element types of the operands where they are not those of the dot's (it may be asked
@@ -86,11 +86,11 @@ def plan_grouped_product(
     """
     given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
-    found = grouped_product(target, *names)
+    found = dot_product_instruction(target, *names)
     if found is None or (not given and dot.shape.element_type not in (S32, U32)):
         return refuse(
-            "no-grouped-product",
-            f"the CPU has no instruction for products of {names[0]} and {names[1]}",
+            "no-dot-product-instruction",
+            f"the CPU has no dot-product instruction for {names[0]} x {names[1]}",
             types=list(names),
         )
     sizes, operands = dot_sizes(dot), strided_operands(dot)
@@ -131,7 +131,7 @@ def plan_grouped_product(
         target.vector.registers,
         overlaps=True,
     )
-    plan = GroupedPlan(sizes, left, right, found, factors[0], tile, turned)
+    plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, turned)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:
         return refuse(
@@ -145,7 +145,7 @@ def plan_grouped_product(
 class _Tiles:
     """Writes the tiles of a plan, and the copies that they need."""
 
-    def __init__(self, w: FunctionWriter, plan: GroupedPlan) -> None:
+    def __init__(self, w: FunctionWriter, plan: IntegerGemmPlan) -> None:
         self.w, self.plan, self.tile = w, plan, plan.tile
         self.vector = f"<{plan.tile.width} x i32>"
         self.small = f"i{plan.element.bits}"
@@ -414,11 +414,11 @@ def cut_product(
     )
 
 
-def _left_tile(plan: GroupedPlan) -> int:
+def _left_tile(plan: IntegerGemmPlan) -> int:
     return plan.tile.rows * (plan.groups + LEFT_PADDING)
 
 
-def left_block_elements(plan: GroupedPlan) -> int:
+def left_block_elements(plan: IntegerGemmPlan) -> int:
     """Groups of the left operand that are copied at a time, at most."""
     tiles = min(
         -(-plan.sizes.rows // plan.tile.rows),
@@ -440,11 +440,11 @@ def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
     return min(possible, key=lambda pair: pair[0] * pair[1])
 
 
-def write_grouped_product(context: KernelContext) -> None:
+def write_integer_gemm(context: KernelContext) -> None:
     """The loops over the batch, the copies, and the product in each, of a dot that has a plan."""
     w, dot = context.writer, context.roots[0]
-    plan = plan_grouped_product(dot, context.target)
-    assert isinstance(plan, GroupedPlan)
+    plan = plan_integer_gemm(dot, context.target)
+    assert isinstance(plan, IntegerGemmPlan)
     tiles, tile = _Tiles(w, plan), plan.tile
     rows, columns, _, _ = plan.sizes
     right = context.scratch(-(-columns // tile.columns) * plan.panel * 4)

@@ -1,4 +1,4 @@
-"""Instructions that multiply small integers in groups, by target."""
+"""Dot-product instructions on small integers (VNNI), by target."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.target.target import Target
 
 
-class GroupedProduct(NamedTuple):
+class DotProductInstruction(NamedTuple):
     """A dot-product instruction (VNNI, dp4a) on small integers, `group` of them per 32 bits.
 
     It adds the products of two vectors to the 32-bit sums of a third, modulo 2^32. intrinsic:
@@ -23,28 +23,26 @@ class GroupedProduct(NamedTuple):
     biased: bool = False
 
 
-_BYTES, _WORDS = (
-    "llvm.x86.avx512.vpdpbusd.{}",
-    "llvm.x86.avx512.vpdpwssd.{}",
-)  # unsigned times signed; signed times signed
+_BYTES = "llvm.x86.avx512.vpdpbusd.{}"  # unsigned times signed
+_WORDS = "llvm.x86.avx512.vpdpwssd.{}"  # signed times signed
 _VNNI = {
-    ("u8", "s8"): GroupedProduct(_BYTES, 4),
-    ("s8", "u8"): GroupedProduct(_BYTES, 4, right_first=True),
-    ("s8", "s8"): GroupedProduct(_BYTES, 4, biased=True),
-    ("u8", "u8"): GroupedProduct(_BYTES, 4, right_first=True, biased=True),
-    ("s16", "s16"): GroupedProduct(_WORDS, 2),
+    ("u8", "s8"): DotProductInstruction(_BYTES, 4),
+    ("s8", "u8"): DotProductInstruction(_BYTES, 4, right_first=True),
+    ("s8", "s8"): DotProductInstruction(_BYTES, 4, biased=True),
+    ("u8", "u8"): DotProductInstruction(_BYTES, 4, right_first=True, biased=True),
+    ("s16", "s16"): DotProductInstruction(_WORDS, 2),
 }
 # Required features, bits of the widest vectors (LLVM aborts on wider ones), and instructions by the
 # type names of the factors.
-_GROUPED_PRODUCTS = (
+_INSTRUCTIONS = (
     (frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI),
     (frozenset(["avxvnni"]), 256, _VNNI),
 )
 
 
-def grouped_product(target: Target, left: str, right: str) -> GroupedProduct | None:
-    """Return the target's instruction for factors of these types, or None."""
-    for needed, widest, table in _GROUPED_PRODUCTS:
+def dot_product_instruction(target: Target, left: str, right: str) -> DotProductInstruction | None:
+    """Return the target's dot-product instruction for factors of two types, or None."""
+    for needed, widest, table in _INSTRUCTIONS:
         if needed <= target.features and target.vector.bits <= widest:
             return table.get((left, right))
     return None

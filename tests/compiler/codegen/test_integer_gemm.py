@@ -1,27 +1,27 @@
-"""Products of small integers by instructions for groups of them: exact, also where sums overflow and where bits are flipped."""
+"""Integer GEMM by dot-product instructions: exact, also if sums overflow or bits are flipped."""
 
 import numpy as np
 import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
-    GroupedPlan,
-    plan_grouped_product,
+from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
+    IntegerGemmPlan,
+    plan_integer_gemm,
 )
-from xla_explorer.compiler.target import HOST_LIKE, cpu_target, grouped_product
+from xla_explorer.compiler.target import HOST_LIKE, cpu_target, dot_product_instruction
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
-WITH_GROUPS = cpu_target(bits=512, features=frozenset(["avx512vnni", "avx512vl"]))
+WITH_VNNI = cpu_target(bits=512, features=frozenset(["avx512vnni", "avx512vl"]))
 HERE = described_cpu(libraries=True)
 DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
 PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
 MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
 needs_groups = pytest.mark.skipif(
-    grouped_product(HERE, "s8", "s8") is None,
+    dot_product_instruction(HERE, "s8", "s8") is None,
     reason="this CPU has no instruction for groups of integers",
 )
 
@@ -68,7 +68,7 @@ def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
         f"s32[{rows},{columns}]",
         RIGHT_TURNED if turned else MULTIPLY,
     )
-    assert isinstance(plan_grouped_product(module.entry.root, HERE), GroupedPlan)
+    assert isinstance(plan_integer_gemm(module.entry.root, HERE), IntegerGemmPlan)
     for fill in [("any", "any"), ("min", "min"), ("min", "max"), ("max", "min"), ("max", "max")]:
         x, y = operands(module, fill)
         wanted = x.astype(np.int64) @ (y.T if turned else y).astype(np.int64)
@@ -91,7 +91,7 @@ def test_sums_that_overflow_wrap(monkeypatch, left, right, depth):
 
 @needs_groups
 @pytest.mark.parametrize("result", ["f32", "bf16", "f64", "s64", "s16", "pred"])
-def test_sums_of_another_type_take_no_groups(monkeypatch, result):
+def test_sums_of_another_type_use_no_dot_product_instruction(monkeypatch, result):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
     module = dot("s8[6,8]", "s8[8,7]", f"{result}[6,7]")
     x, y = operands(module, ("min", "any"))
@@ -109,10 +109,10 @@ def test_batches(monkeypatch):
     )
 
 
-def test_only_where_vectors_of_every_width_can_be_multiplied():
+def test_the_instruction_needs_vectors_of_every_width():
     def found(bits, *features):
         return (
-            grouped_product(cpu_target(bits=bits, features=frozenset(features)), "s8", "s8")
+            dot_product_instruction(cpu_target(bits=bits, features=frozenset(features)), "s8", "s8")
             is not None
         )
 
@@ -127,22 +127,20 @@ def test_only_where_vectors_of_every_width_can_be_multiplied():
 @pytest.mark.parametrize(
     ("left", "right", "attributes", "target", "code"),
     [
-        ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-grouped-product"),
-        ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_GROUPS, "no-grouped-product"),
-        ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_GROUPS, "product-too-skinny"),
+        ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-dot-product-instruction"),
+        ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_VNNI, "no-dot-product-instruction"),
+        ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_VNNI, "product-too-skinny"),
         (
             "s8[8,9]",
             "s8[8,9]",
             "lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-            WITH_GROUPS,
+            WITH_VNNI,
             "irregular-strides",
         ),
-        ("s8[9,7]", "s8[9,7]", RIGHT_TURNED, WITH_GROUPS, "irregular-strides"),
+        ("s8[9,7]", "s8[9,7]", RIGHT_TURNED, WITH_VNNI, "irregular-strides"),
     ],
 )
 def test_a_refusal_says_why(left, right, attributes, target, code):
     columns = 2 if right == "s8[8,2]" else 9
-    reason = plan_grouped_product(
-        dot(left, right, f"s32[9,{columns}]", attributes).entry.root, target
-    )
+    reason = plan_integer_gemm(dot(left, right, f"s32[9,{columns}]", attributes).entry.root, target)
     assert isinstance(reason, Reason) and reason.code == code

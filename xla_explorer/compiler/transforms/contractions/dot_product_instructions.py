@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.kernels.products.grouped_products import (
-    GroupedPlan,
-    plan_grouped_product,
+from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
+    IntegerGemmPlan,
+    plan_integer_gemm,
 )
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -32,25 +32,25 @@ def narrow_source(i: HloInstruction) -> HloInstruction:
     return i.operands[0] if keeps else i
 
 
-def multiplied_in_groups(dot: HloInstruction, target: Target) -> bool:
+def has_dot_product_instruction(dot: HloInstruction, target: Target) -> bool:
     """Return True if the target has dot-product instructions for the operands before widening."""
     t = dot.shape.element_type
     if t.is_float or t.is_complex or t.is_pred or t.bits > SUM_BITS:
         return False
     factors = tuple([narrow_source(o).shape.element_type for o in dot.operands])
-    return isinstance(plan_grouped_product(dot, target, factors), GroupedPlan)
+    return isinstance(plan_integer_gemm(dot, target, factors), IntegerGemmPlan)
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
-class GroupedIntegerProducts(OpExpanderPass):
+class DotProductInstructions(OpExpanderPass):
     """Compute dots of widened integers by the CPU's dot-product instructions on narrow ones.
 
     The sums have 32 bits. Sums modulo 2^32 are also correct modulo a smaller power of two, so a
     narrower result is converted from them.
     """
 
-    name: ClassVar[str] = "grouped-integer-products"
+    name: ClassVar[str] = "dot-product-instructions"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
@@ -60,7 +60,9 @@ class GroupedIntegerProducts(OpExpanderPass):
         )
 
     def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
-        return multiplied_in_groups(i, context.target) and super()._visit(computation, i, context)
+        return has_dot_product_instruction(i, context.target) and super()._visit(
+            computation, i, context
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Return the product of the narrow operands, converted unless its type has 32 bits."""

@@ -1,4 +1,4 @@
-"""The pass that brings products of small integers into the form of CPU instructions for groups of them."""
+"""The pass that gives products of small integers the form of CPU dot-product instructions."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from xla_explorer.compiler.target import cpu_target
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
-WITH_GROUPS = cpu_target(
+WITH_VNNI = cpu_target(
     triple="x86_64-unknown-linux-gnu", bits=512, features=frozenset(["avx512vnni", "avx512vl"])
 )
 TEXT = """HloModule m
@@ -35,7 +35,7 @@ def dots(module):
 
 def test_factors_become_narrow_and_sums_32_bits_wide():
     module = parse_hlo(TEXT)
-    found = optimize(module, "grouped-integer-products", target=WITH_GROUPS).module
+    found = optimize(module, "dot-product-instructions", target=WITH_VNNI).module
     assert sorted(dots(found)) == [("s64", "s64", "s64"), ("s8", "u8", "s32"), ("s8", "u8", "s32")]
     x, y = np.full((9, 50), -128, np.int8), np.full((50, 7), 255, np.uint8)
     for a, b in zip(
@@ -47,12 +47,12 @@ def test_factors_become_narrow_and_sums_32_bits_wide():
 def test_without_the_instructions_nothing_changes_and_floats_do_it():
     without = cpu_target(triple="x86_64-unknown-linux-gnu", bits=512)
     assert dots(
-        optimize(parse_hlo(TEXT), "grouped-integer-products", target=without).module
+        optimize(parse_hlo(TEXT), "dot-product-instructions", target=without).module
     ) == dots(parse_hlo(TEXT))
     assert ("f32", "f32", "f32") in dots(
         optimize(parse_hlo(TEXT), "integer-products-in-floats", target=without).module
     )
     with_groups = optimize(
-        parse_hlo(TEXT), "grouped-integer-products,integer-products-in-floats", target=WITH_GROUPS
+        parse_hlo(TEXT), "dot-product-instructions,integer-products-in-floats", target=WITH_VNNI
     ).module
     assert ("s8", "u8", "s32") in dots(with_groups)
