@@ -1,8 +1,8 @@
-"""A process of our own that answers messages: started, asked, waited for with a deadline, ended; how it died and what it said last.
+"""A child process that answers messages within a deadline.
 
 The other end reads requests from its standard input with `messages.receive` and writes one answer
-to each on its standard output with `messages.send`; whatever else it prints goes to its error
-output, of which the last line is kept for people.
+to each on its standard output with `messages.send`. Everything else that it prints goes to its
+error output, whose last line is kept for error messages.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _leaving: Final = threading.Event()
 
 @functools.cache
 def _watch_for_the_end() -> None:
-    """Set `_leaving` before children are ended at exit: called after the first finalizer is made."""
+    """Set `_leaving` before children are ended at exit.
+
+    The function is called after the first finalizer is made.
+    """
     atexit.register(_leaving.set)
 
 
@@ -71,14 +74,14 @@ class ChildEndedError(Exception):
 
     @property
     def last_words(self) -> str:
-        """What to put behind `how`; empty when it said nothing."""
+        """Text to append to `how`; empty if the child printed nothing."""
         return f"; its last words: {self.told}" if self.told else ""
 
     @property
     def told(self) -> str:
-        """The line of its error output that says why; empty when there is none.
+        """Line of the error output that explains the end; empty if there is none.
 
-        A check that failed says more than what is printed behind it: the stack, and Python's own report.
+        The message of a failed check is preferred to the stack and to Python's own report.
         """
         check = next((line for line in self.said if _CHECK.search(line)), None)
         told = check or next(
@@ -125,19 +128,21 @@ class MessagingChild:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """True if the child can answer."""
         return self._ended is None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id of the child."""
         return self._process.pid
 
     def ask(self, timeout: float | Deadline | None, *request: Any) -> Any:
-        """One request, its answer. timeout: seconds from here, or a deadline; None waits for ever.
+        """Send one request and return its answer.
 
-        TimeoutError when it was still at it, ChildEndedError when it died (or had); after either, and after an interrupt, it is gone.
-        PlainDataError for a request that cannot travel; the child knows nothing of it.
+        timeout: seconds from here, or a deadline; None waits forever. Raises TimeoutError if the
+        deadline passes, ChildEndedError if the child has ended. After either, and after an
+        interrupt, the child is closed. Raises PlainDataError for a request that cannot be encoded;
+        the child receives nothing.
         """
         until = (
             timeout if timeout is None or isinstance(timeout, Deadline) else Deadline.after(timeout)
@@ -198,7 +203,10 @@ def _converse(
     wanted: BinaryIO,
     given: BinaryIO,
 ) -> None:
-    """Write each request, read its answer; in a thread of its own, so that a child which does not even read meets the deadline."""
+    """Write each request and read its answer, in a thread of its own.
+
+    A child that does not read its requests then meets the deadline too.
+    """
     with wanted, given:
         while (pieces := requests.get()) is not None:
             try:
@@ -215,7 +223,10 @@ def _converse(
 
 
 def _end(process: subprocess.Popen[bytes], requests: queue.SimpleQueue[Any]) -> None:
-    """Kill the process and its copies; its thread then reads the end of the streams, closes them and waits for what is left."""
+    """Kill the process and its copies.
+
+    Its thread then reads the end of the streams, closes them and waits for the remaining processes.
+    """
     _kill(process)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_TIME_TO_REAP)
@@ -223,7 +234,10 @@ def _end(process: subprocess.Popen[bytes], requests: queue.SimpleQueue[Any]) -> 
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and all processes of its group: code that runs there may have forked, and copies outlive their leader."""
+    """Kill the process and all processes of its group.
+
+    Code that runs there may have forked, and the copies outlive their leader.
+    """
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""How every Python process of ours is started: nothing is imported from the folder in which the user works, and the environment is clean.
+"""Command lines of Python child processes that import nothing from the working folder.
 
 A `.hlo` file often arrives in a folder with other files, and `python -m` puts the working folder in
-front of the path: a `numpy.py` there would run. So every command is made here, with `-P`, and tells
-the child by PYTHONPATH what this process imports from.
+front of the path: a `numpy.py` there would run. So every command is made here, with `-P`. The child
+gets the import path of this process in PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -78,21 +78,22 @@ _NEVER: Final = frozenset({"PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT"})
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
-    """`python -m module`, without the working folder on its path."""
+    """Return `python -m module`, without the working folder on its path."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def code_command(code: str, *arguments: str) -> list[str]:
-    """`python -c code`, without the working folder on its path."""
+    """Return `python -c code`, without the working folder on its path."""
     return [sys.executable, "-P", "-c", code, *arguments]
 
 
 def child_command(
     module: str, *arguments: str, tied: bool = False, bare: bool = False
 ) -> list[str]:
-    """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`).
+    """Return the command of a confined child that runs `main()` of a module.
 
-    tied: it may end with the thread that starts it. bare: it starts without Python's `site`, which takes a third of the time.
+    The child ends with this process (see `child_start`). tied: the child may end with the thread
+    that starts it. bare: the child starts without Python's `site`, which takes a third of the time.
     """
     # The kernel ends a child with the thread that started it; only the main thread is sure to live
     # as long as the process.
@@ -104,7 +105,10 @@ def child_command(
 
 
 def foreign_command(python: str, module: str) -> list[str]:
-    """The same of another Python environment, whose packages go before this one's; to be run with `foreign_environment`."""
+    """Return the command of a child in another Python environment, for `foreign_environment`.
+
+    Packages of that environment precede those of this one.
+    """
     # This package from here, whatever is installed there; everything else from there, also what
     # lies beside this package here.
     place = os.path.join(_HOME, "xla_explorer")
@@ -120,7 +124,10 @@ def foreign_command(python: str, module: str) -> list[str]:
 
 
 def foreign_environment(**settings: str) -> dict[str, str]:
-    """The environment of a process of another Python environment: without what leads to the packages of this one."""
+    """Return the variables for a process of another Python environment.
+
+    Variables that lead to packages of this environment are left out.
+    """
     left_out = ("PYTHON", "VIRTUAL_ENV", "CONDA_")
     return {
         name: value
@@ -130,7 +137,7 @@ def foreign_environment(**settings: str) -> dict[str, str]:
 
 
 def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, str]:
-    """The environment of a child: what programs need of this one, the variables named in `also`, and the settings.
+    """Return the variables of a child: those that programs need, those of `also`, and the settings.
 
     >>> sorted(child_environment(MODE="quiet"))[-1] != "SECRET_TOKEN"
     True

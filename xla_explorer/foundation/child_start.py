@@ -1,4 +1,4 @@
-"""The first code of a child process: gives up what the child does not need, then runs `main()` of the module that it was started for.
+"""Entry of a child process: drop what it does not need, then run `main()` of its module.
 
 Run as `python -P -m xla_explorer.foundation.child_start MODULE PARENT process|thread ARGUMENTS...`
 (`child_python.child_command`).
@@ -31,9 +31,10 @@ _LOOK_EVERY: Final = 0.5  # seconds
 
 
 def end_with_parent(parent: int, starter: str) -> None:
-    """End this process when the parent ends: by the kernel where the starting thread lives as long as the process, and by looking.
+    """End this process when the parent ends.
 
-    A program in an endless loop never sees the pipe close, and whoever is killed closes nothing.
+    The kernel does it if the starting thread lives as long as the process; a thread polls as well.
+    A program in an endless loop does not read from its pipe, and a killed parent closes nothing.
     """
     if starter == "process":
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

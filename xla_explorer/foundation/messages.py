@@ -1,7 +1,7 @@
 """Messages between this process and its own child processes, in `plain_data`, never pickles.
 
-The child's memory may be controlled by the code it runs, so reading a message must neither run code
-nor import modules that the message names.
+The child's memory may be controlled by the code it runs. Reading a message therefore neither runs
+code nor imports modules.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Reason:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> reason = xe.Reason("too-many-operands", "%fusion would have 70 operands, the limit is 64", {"operands": 70, "limit": 64})
+    >>> reason = xe.Reason("too-many-operands", "%fusion has 70 operands, limit 64", {"limit": 64})
     >>> reason.code, reason.facts["limit"]
     ('too-many-operands', 64)
     """
@@ -124,7 +124,7 @@ def named(name: str, predicate: Predicate) -> Predicate:
 
 
 def settled(name: str, reason: Reason | None, formatter: Callable[[], str]) -> Predicate:
-    """Return a named predicate with a known result. formatter: of the measurement."""
+    """Return a named predicate with a known result. formatter: of the measured value."""
     caller = sys._getframe(1)
 
     def known(*subjects: Any) -> Reason | None:

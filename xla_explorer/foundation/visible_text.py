@@ -34,7 +34,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) -> str:
-    """Return the text with control, bidirectional and invisible characters as escapes.
+    r"""Return the text with control, bidirectional and invisible characters as escapes.
 
     Tabs and newlines stay.
 
@@ -49,9 +49,9 @@ def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) 
 
     Examples
     --------
-    >>> cleaned_text("\\x1b[31mred")
-    '\\\\x1b[31mred'
-    >>> cleaned_text("a\\u202eb", same_width=True)
+    >>> cleaned_text("\x1b[31mred")
+    '\\x1b[31mred'
+    >>> cleaned_text("a\u202eb", same_width=True)
     'a?b'
     """
     if text.isprintable():

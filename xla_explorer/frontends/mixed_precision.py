@@ -1,7 +1,7 @@
-"""Modules that mix float precisions, as a TPU's optimised HLO does: each implicit conversion is written out.
+"""Implicit conversions in modules of mixed float precision, such as a TPU's optimised HLO.
 
-`bf16[4] copy(f32[4])` becomes a copy and a convert, `add(bf16[4], f32[4])` an add of what both are
-in f32. Evaluator, passes and backends then need no case for it. Source: hlo_verifier.cc,
+`bf16[4] copy(f32[4])` becomes a copy and a convert; `add(bf16[4], f32[4])` becomes an add in f32.
+Evaluator, passes and backends then need no case for mixed precision. Source: hlo_verifier.cc,
 ShapeVerifier::CheckShape with allow_mixed_precision.
 """
 
@@ -30,9 +30,9 @@ class MixedPrecisionWarning(UserWarning):
 
 
 def with_tpu_conversions(module: HloModule) -> HloModule:
-    """Return a copy with the conversions of a TPU's optimised module written out, and warn; return other modules as they are.
+    """Return a copy with the conversions of a TPU's optimised module written out, and warn.
 
-    A TPU's module is known by its tiled layouts.
+    A TPU's module has tiled layouts. Other modules are returned unchanged.
     """
     tiled = any("T(" in leaf.layout.properties for _, leaf in _leaves(module) if leaf.is_array)
     if not tiled or not mixes_precisions(module):
@@ -49,7 +49,7 @@ def with_tpu_conversions(module: HloModule) -> HloModule:
 
 
 def mixes_precisions(module: HloModule) -> bool:
-    """Whether there are values of more than one float type."""
+    """Return True if there are values of more than one float type."""
     return (
         len(
             {
@@ -112,7 +112,7 @@ def _convert_around(i: HloInstruction) -> int:
 
 
 def _operand_types(i: HloInstruction) -> list[PrimitiveType | None]:
-    """The float type that each operand is needed in; None for what is not converted."""
+    """Return the float type that each operand needs; None for operands that are not converted."""
     kinds = [o.shape.element_type for o in i.operands]
     floats = [kind for kind in kinds if kind is not None and kind.is_float]
     widest = max(floats, key=lambda kind: kind.bits)
@@ -139,7 +139,10 @@ def _operand_types(i: HloInstruction) -> list[PrimitiveType | None]:
 
 
 def _computed(i: HloInstruction) -> Shape | None:
-    """The stated shape in the element types that the operands give; None where nothing is to be converted."""
+    """Return the stated shape in the element types that the operands imply.
+
+    None if no conversion is necessary.
+    """
     if i.opcode.name in NEVER_MIXED:
         return None
     if i.opcode.name in _KEEP_THE_TYPE:
@@ -153,12 +156,12 @@ def _computed(i: HloInstruction) -> Shape | None:
 
 
 def _accumulates(i: HloInstruction) -> bool:
-    """Whether it may be computed in any stated type anyway."""
+    """Return True if the result may have any stated float type."""
     return i.opcode.name in ("dot", "convolution", "ragged-dot", "scaled-dot")
 
 
 def _in_types(stated: Shape, computed: Shape) -> Shape | None:
-    """The stated shape with other float types; None where the shapes differ in more."""
+    """Return the stated shape with other float types; None if the shapes differ in more."""
     if stated.is_tuple or computed.is_tuple:
         if len(stated.tuple_shapes) != len(computed.tuple_shapes):
             return None

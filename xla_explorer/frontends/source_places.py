@@ -1,9 +1,9 @@
-"""Instructions without a place of their own take one from what surrounds them.
+"""Source places for instructions without one, taken from their surroundings.
 
-JAX writes stack frames on most operations, but not on parameters, constants and the bodies of
-nested functions that it traced once for many callers. A place is never invented: an instruction
-takes that of the operation that first uses it, a whole computation that of its call, and parameters
-of the entry that of the function's definition.
+JAX writes stack frames on most operations, but not on parameters and constants, nor in nested
+functions that it traced once for many callers. A place is never invented. An instruction gets the
+place of the operation that first uses it, a computation that of its call. Parameters of the entry
+get the place of the function's definition.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NOWHERE: Place = (0, "", 0)
 
 
 def place_of(i: HloInstruction) -> Place:
-    """(stack frame id, source file, source line) as the metadata says."""
+    """Return (stack frame id, source file, source line) of the metadata."""
     found = i.op_metadata
     return found.stack_frame_id, found.source_file, found.source_line
 
 
 def forget_callers(module: HloModule, file: str) -> None:
-    """Take `file` and what called it out of the stack of every instruction: those are not of the program."""
+    """Remove `file` and its callers, which are not of the program, from every stack."""
     if module.frames is None:
         return
     tables, kept = module.frames.called_from(file)

@@ -101,7 +101,7 @@ class HloModule:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = "ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] exponential(x) }"
     >>> module = xe.parse_hlo(text)
     >>> module.entry.root.name, len(module.computations)
     ('r', 1)

@@ -3,8 +3,8 @@
 Start reading at `plugin.py`.
 
 JAX finds this module by the entry point group `jax_plugins` and calls `initialize`. Every compile
-of the process is a session: `xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` says
-how programs are compiled.
+of the process is a session: `xla_explorer.pjrt.sessions[-1].decisions("fusion")`. `options` sets
+the options of compiles.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def initialize() -> None:
 
 
 def table_address() -> int:
-    """The address of the `PJRT_Api` of this process; the shared object of `xla-explorer pjrt-plugin` asks for it."""
+    """Return the address of the `PJRT_Api` of this process.
+
+    The shared object of `xla-explorer pjrt-plugin` calls this function.
+    """
     if not _tables:
         _tables.append(api_table())
     return ctypes.addressof(_tables[0])

@@ -1,4 +1,4 @@
-"""Buffers as Python sees them: the unusual transfers, and arrays for backends that run in Python."""
+"""Buffers in Python: the unusual transfers, and arrays for backends that run in Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Array = np.ndarray[Any, Any]
 
 
 def c_list(pointer: int | None, kind: Any, count: int) -> list[Any]:
-    """An array of C values."""
+    """Return an array of C values as a list."""
     return list((kind * count).from_address(pointer)) if count and pointer else []
 
 
@@ -54,7 +54,7 @@ def array_at(
 
 
 def _raise(error: int | None) -> None:
-    """The error of a run, which ends here, as an exception."""
+    """Raise the error of a run as an exception, and free its record."""
     if error:
         record = ErrorRecord.from_address(error)
         names, message = (
@@ -67,9 +67,9 @@ def _raise(error: int | None) -> None:
 
 
 def record_of(handle: int) -> Any:
-    """The record of a buffer that is filled.
+    """Return the record of a buffer, once it is filled.
 
-    PjrtError where it was deleted, or the run failed that should have filled it.
+    PjrtError if the buffer was deleted, or if the run that fills it failed.
     """
     record = BufferRecord.from_address(handle)
     _raise(native().wait_buffer(handle))
@@ -83,7 +83,7 @@ def record_of(handle: int) -> Any:
 
 
 def elements(handle: int) -> Array:
-    """A buffer as an array."""
+    """Return a buffer as an array."""
     record = record_of(handle)
     sizes, back = as_stored(c_list(record.dims, ctypes.c_int64, record.rank), _order(record))
     return array_at(record.data, sizes, dtype_of(record.type)).transpose(back)
@@ -94,7 +94,7 @@ def _order(record: Any) -> Order:
 
 
 def _template(code: int, dims: Sequence[int], device: int, memory: int | None = None) -> Any:
-    """A record to make buffers from; its dimensions are kept with it.
+    """Return a record to make buffers from, which keeps its dimensions alive.
 
     memory: not the default one.
     """
@@ -135,7 +135,10 @@ def new_buffer(
     order: Order = (),
     memory: int | None = None,
 ) -> int:
-    """The handle of a new buffer, with the elements of an array, which lie in an order, in the default memory or another one."""
+    """Return the handle of a new buffer with the elements of an array.
+
+    order: in which the elements are stored. memory: by default the device's default memory.
+    """
     template = _template(code, dims, device, memory)
     template.order = order_address(order)
     handle: int = native().new_buffer(ctypes.addressof(template))
@@ -164,7 +167,7 @@ def _target(a: Any) -> int:
 
 @implements("Client_BufferFromHostBuffer")
 def _from_host(a: Any) -> None:
-    """An array that is not dense, of many dimensions, or of an unknown type."""
+    """Transfer an array that is not dense, or has many dimensions or an unknown type."""
     dims = c_list(a.dims, ctypes.c_int64, a.num_dims)
     template = _template(a.type, dims, _target(a))  # which says what cannot be
     given = None

@@ -78,12 +78,12 @@ class BufferView(np.ndarray[Any, Any]):
 
     @property
     def writeable(self) -> bool:
-        """Whether the function may write into it: a result, or an argument that a result aliases."""
+        """True for a result, or an argument that a result aliases."""
         return self.flags.writeable
 
 
 class BufferContext:
-    """What `jax.experimental.buffer_callback` hands to its function first.
+    """Context that `jax.experimental.buffer_callback` passes to its function.
 
     error: JAX's own, as on its CPU.
     """
@@ -106,11 +106,11 @@ def added(
     canonical: Callable[[Any], Any],
     is_partitioned: bool = False,
 ) -> tuple[np.uint64, _Callback]:
-    """(the number of one more function, what must be kept as long as it may be called).
+    """Register a function; return its number, and an object to keep as long as it may be called.
 
-    has_token: a token comes first and goes first. canonical: a result as JAX types it, int64 as
-    int32 where JAX is without x64. is_partitioned: each device calls for itself where the program
-    is for several.
+    has_token: a token is the first operand and the first result. canonical: converts a result to
+    JAX's types, such as int64 to int32 without x64. is_partitioned: in a program for several
+    devices, each device calls for itself.
     """
     call = _Callback(function, results, has_token, canonical)
     call.is_partitioned = is_partitioned
@@ -120,7 +120,10 @@ def added(
 
 
 def call_on_parts(number: int, operands: Sequence[Sharding], devices: int) -> None:
-    """From now on each of so many devices calls a function with its part of the operands, as XLA does: they have no results."""
+    """Let each device call a function with its part of the operands, as XLA does.
+
+    Such functions have no results.
+    """
     call = _functions.get(number)
     if call is not None and call.is_partitioned:
         call.operands, call.devices = tuple(operands), devices

@@ -1,4 +1,4 @@
-"""What JAX says of a compile: XLA's CompileOptionsProto, read by its fields."""
+"""JAX's options of a compile: the fields of XLA's CompileOptionsProto."""
 
 from __future__ import annotations
 

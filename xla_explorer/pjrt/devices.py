@@ -1,6 +1,6 @@
 """The client, its devices and their memories.
 
-What JAX asks about them native code reads from their records.
+Native code answers JAX's queries about them from their records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xla_explorer.pjrt.records import ClientRecord, DeviceRecord, MemoryRecord, 
 from xla_explorer.pjrt.state import implements
 
 KINDS = ("device", "pinned_host", "unpinned_host")
-"""Of memory, as JAX's CPU has them, the default one first. All are that of the host: where an array lies is a name."""
+"""Memory kinds, as JAX's CPU has them, the default one first; all are names of host memory."""
 
 
 class Memory(Owner):
@@ -76,7 +76,10 @@ _ATTRIBUTES: list[Any] = []
 
 @implements("Plugin_Attributes")
 def _attributes(a: Any) -> None:
-    """Jaxlib serialises programs for the StableHLO that we say; today's, for jaxlib's own library reads them back."""
+    """Set the StableHLO version for which jaxlib serialises programs.
+
+    It is jaxlib's current version, because jaxlib's own library reads the programs.
+    """
     if "jaxlib" not in sys.modules:  # a host that hands over HLO protos
         a.attributes, a.num_attributes = None, 0
         return

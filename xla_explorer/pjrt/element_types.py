@@ -16,7 +16,7 @@ CODES = {name: code for code, name in enumerate(BUFFER_TYPES)}
 
 @cache
 def dtype_of(code: int) -> np.dtype[Any]:
-    """The numpy type of a code. KeyError for one that has none."""
+    """Return the numpy type of a code. KeyError for one without a numpy type."""
     name = BUFFER_TYPES[code] if 0 < code < len(BUFFER_TYPES) else ""
     if name == "token":
         return np.dtype(np.bool_)

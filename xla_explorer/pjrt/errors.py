@@ -11,7 +11,7 @@ from xla_explorer.pjrt.layouts import ERROR_CODES
 
 
 class PjrtError(XlaExplorerError):
-    """What a function of the interface refuses, with a status code by its name (`invalid`, `unimplemented`, ...)."""
+    """An error of the interface, with a status code by name (`invalid`, `unimplemented`, ...)."""
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -27,7 +27,7 @@ _CODES = {
 
 
 def code_and_message(problem: BaseException) -> tuple[int, bytes]:
-    """The status code, and the text that JAX shows."""
+    """Return the status code, and the text that JAX shows."""
     if os.environ.get("XLA_EXPLORER_PJRT_TRACEBACKS"):
         traceback.print_exception(problem, file=sys.stderr)
     listed = (_CODES[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in _CODES)

@@ -1,4 +1,4 @@
-"""Executables: compiling, what JAX asks about them, and running where native code hands over to Python."""
+"""Executables: compiling, JAX's queries about them, and runs that native code leaves to Python."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ from xla_explorer.pjrt.state import forget_garbage, implements, native
 
 
 class CompiledProgram:
-    """A compiled program, which several executables may stand for: jaxlib asks for a loaded one and an unloaded one, and destroys both."""
+    """A compiled program, shared by several executables.
+
+    jaxlib requests a loaded and an unloaded executable, and destroys both.
+    """
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ class CompiledProgram:
         return module_cost(self._module)
 
     def device_bytes(self) -> tuple[list[int], list[int]]:
-        """What one device has of each parameter and of each result."""
+        """Return the bytes that one device has of each parameter and of each result."""
         if self.layout is not None:
             return self.layout.device_bytes()
         given, made = [
@@ -207,7 +210,7 @@ class Executable(Owner):
         record.native = int(max(map(len, self.dims), default=0) < LIST_LENGTH)
 
     def activate(self) -> None:
-        """One more caller may run at the same time."""
+        """Add an activation, so that one more caller can run at the same time."""
         assert self.program.calls is not None
         made = self.program.calls.activate()
         with self._lock:
@@ -220,7 +223,7 @@ class Executable(Owner):
                 self.record.activation_count = count + 1
 
     def failure(self, activation: int) -> BaseException:
-        """What ended a run, of the record of its activation."""
+        """Return the exception that ended a run, given its activation."""
         number = [self._places[k] for k in range(self.record.activation_count)].index(activation)
         return self._activations[number].take_failure() or XlaExplorerError(
             "the execution of a program failed"
@@ -270,7 +273,7 @@ def _compile(a: Any) -> None:
 
 @implements("Executable_DeserializeAndLoad")
 def _deserialize(a: Any) -> None:
-    """The code is compiled again, from the cache of native code where that has it."""
+    """Compile the code again, or load it from the cache of native code."""
     forget_garbage()
     known = a.struct_size >= struct_size(type(a))  # an older jaxlib ends before the options
     given = (
@@ -375,7 +378,7 @@ def _optimized(a: Any) -> None:
 
 # -- running ---------------------------------------------------------------------------------------
 def execute(a: Any, address: int, why: int, activation: int | None) -> int | None:
-    """What native code does not do.
+    """Handle an execution that native code leaves to Python.
 
     Returns the handle of an error, made by native code, or None.
     """
@@ -390,7 +393,7 @@ def execute(a: Any, address: int, why: int, activation: int | None) -> int | Non
 
 
 def _run(a: Any, executable: Executable) -> None:
-    """By the backend's `execute`; what is wrong with the arguments is said here."""
+    """Run the backend's `execute`, after checks of the arguments."""
     if executable.record.deleted:
         raise PjrtError(
             "precondition",
@@ -464,7 +467,7 @@ def _run(a: Any, executable: Executable) -> None:
 
 
 def _results(program: CompiledProgram, arguments: list[list[Any]]) -> list[Any]:
-    """For each list of arguments the results that are arrays."""
+    """Return the results that are arrays, for each list of arguments."""
     if program.replicated is not None:
         answers = evaluate_replicated(
             program.replicated, arguments, replicas=program.replicas, partitions=1

@@ -42,7 +42,7 @@ def complete(table: Any, initialize: Any) -> int | None:
 
 
 def _answered(problem: BaseException) -> int | None:
-    """The handle of an error."""
+    """Return the handle of an error."""
     code, message = code_and_message(problem)
     handle: int | None = state.native().new_error(code, message, len(message))
     return handle
@@ -83,7 +83,7 @@ class _ProcessEnds(BaseException):
 
 
 def _noted(run: Callable[[int], None], address: int) -> None:
-    """Run while `_stop_compiling` knows of it."""
+    """Run a function, registered so that `_stop_compiling` can interrupt it."""
     with _change:
         _threads.append(threading.get_ident())
     try:
@@ -113,7 +113,10 @@ def _execute(address: int, why: int, activation: int | None) -> int | None:
 
 
 def _executables() -> Any:
-    """A process that never compiles here does not load the compiler."""
+    """Return the module of executables.
+
+    It is imported late, so that a process that never compiles does not load the compiler.
+    """
     from xla_explorer.pjrt import executables
 
     return executables

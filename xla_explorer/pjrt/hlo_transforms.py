@@ -48,13 +48,15 @@ class Transformation(NamedTuple):
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether it wants modules with a schedule."""
+        """True if the transformation needs modules with a schedule."""
         return self.stage == _POST_SCHEDULER
 
     def changed(self, proto: bytes) -> bytes | None:
-        """What the function makes of a serialized module; None where it leaves that alone.
+        """Return the function's result for a serialized module.
 
-        PjrtError where it fails.
+        None if it leaves the module unchanged.
+
+        PjrtError if the function fails.
         """
         given = Text(proto)
         call = _Call(ctypes.sizeof(_Call), _VERSION, module=given.address, module_size=given.size)
@@ -105,16 +107,16 @@ def _clear(address: int) -> None:
 
 
 def _name(a: Any) -> str:
-    """By its callbacks where it has no name."""
+    """Return the name, or by default one from the address of the callbacks."""
     return (
         ctypes.string_at(a.name, a.name_size).decode() if a.name else f"transform at {a.callbacks}"
     )
 
 
 def extension(following: int, answered: Callable[[BaseException], int | None]) -> int:
-    """The address of the extension.
+    """Return the address of the extension.
 
-    following: that of the next one; answered: makes the handle of an error.
+    following: the address of the next extension. answered: makes the handle of an error.
     """
 
     def callback(function: Callable[[int], None]) -> int | None:

@@ -1,7 +1,7 @@
-"""What JAX must be told of a platform that it does not know: lowering rules, donation, callbacks into Python.
+"""Hooks into JAX for our platform: lowering rules, donation, callbacks into Python.
 
-This is the only file that reaches into jax._src. Each hook is tried for itself: where a version of
-JAX differs, a warning says which ability is missing, and the rest works.
+This is the only file that reaches into jax._src. Each hook is applied on its own. If a version of
+JAX differs, a warning names the missing feature, and the rest works.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ CPU = "cpu"
 
 
 def ir_context() -> Any:
-    """A context of MLIR that knows JAX's dialects."""
+    """Return a context of MLIR with JAX's dialects."""
     from jax._src.interpreters import mlir
 
     return mlir.make_ir_context()
 
 
 def teach(platform: str) -> None:
-    """Apply every hook; where our devices bear the name of JAX's CPU, those that JAX's CPU needs too."""
+    """Apply every hook to JAX.
+
+    If our devices are named like JAX's CPU, only the hooks that it needs too are applied.
+    """
     for what, hook in _HOOKS.items():
         if platform == CPU and hook not in _ALSO_AS_CPU:
             continue
@@ -54,7 +57,10 @@ def _donation(platform: str) -> None:
 
 
 class _Rules(dict[Any, Any]):
-    """Lowering rules of our own, else those of JAX's CPU that are `BORROWED`: also of modules that are imported later."""
+    """Our own lowering rules, else rules of JAX's CPU for `BORROWED` primitives.
+
+    Rules of modules that are imported later are found as well.
+    """
 
     def __init__(self, own: dict[Any, Any], of_cpu: dict[Any, Any]) -> None:
         super().__init__(own)
@@ -77,7 +83,7 @@ def _lowering_rules(platform: str) -> None:
 
 
 def _is_ours(ctx: Any, platform: str) -> bool:
-    """Whether a module is lowered for our devices, and for no other."""
+    """Return True if a module is lowered for our devices only."""
     if tuple(ctx.module_context.platforms) != (platform,):
         return False
     return platform != CPU or "xla_explorer" in str(
@@ -86,7 +92,7 @@ def _is_ours(ctx: Any, platform: str) -> bool:
 
 
 def _custom_partitioning(platform: str) -> None:
-    """`custom_partitioning` says how a function is cut over devices; ours run it whole, so it is the function itself."""
+    """Lower `custom_partitioning` to the function itself, because our devices run it whole."""
     from jax._src import core, custom_partitioning
     from jax._src.interpreters import mlir
 
@@ -102,7 +108,7 @@ def _custom_partitioning(platform: str) -> None:
 
 
 def _platform_branches(platform: str) -> None:
-    """`jax.lax.platform_dependent` without a branch for us and without a default takes that of JAX's CPU."""
+    """Let `jax.lax.platform_dependent` use its CPU branch, if it has none for us and no default."""
     from jax._src.interpreters import mlir
     from jax._src.lax.control_flow import conditionals
 
@@ -129,7 +135,7 @@ def _platform_branches(platform: str) -> None:
 
 
 def _exported_for_the_cpu(platform: str) -> None:
-    """A function that `jax.export` wrote for JAX's CPU runs on our devices too."""
+    """Run functions that `jax.export` wrote for JAX's CPU on our devices."""
     from jax._src.export import _export
     from jax._src.interpreters import mlir
 
@@ -145,7 +151,10 @@ def _exported_for_the_cpu(platform: str) -> None:
 
 
 def _inspection(platform: str) -> None:
-    """`jax.debug.inspect_array_sharding` on several devices: XLA calls who asks by an address, we by the same key."""
+    """Support `jax.debug.inspect_array_sharding` on several devices.
+
+    XLA calls the function by an address; our compiler calls it by the same key.
+    """
     from jax._src.lib import xla_client
 
     # Start-up time: JAX imports this module in every process.
@@ -169,7 +178,10 @@ def _inspection(platform: str) -> None:
 
 
 def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as JAX's own CPU calls it, on a thread that has no mesh: ours runs where the program was started."""
+    """Return the function without a mesh, as JAX's own CPU calls it.
+
+    Our callbacks run on the thread that started the program, which may have a mesh.
+    """
     try:
         from jax._src import mesh, sharding_impls
 
@@ -198,7 +210,10 @@ def _with_that_of_the_token(sharding: Any) -> Any:
 
 
 def _callbacks(platform: str) -> None:
-    """`jax.pure_callback`, `io_callback`, `debug.print`: a custom call with the number of a function of this process."""
+    """Lower `jax.pure_callback`, `io_callback`, `debug.print` to custom calls by number.
+
+    The number is that of a function of this process.
+    """
     from jax._src import callback as jax_callback
     from jax._src import core, dtypes, ffi
     from jax._src.interpreters import mlir
@@ -259,7 +274,7 @@ def _callbacks(platform: str) -> None:
 
 
 def _buffer_callbacks(platform: str) -> None:
-    """`jax.experimental.buffer_callback`: a Python function that fills arrays of numpy, as a callback that returns them."""
+    """Lower `jax.experimental.buffer_callback`, which fills arrays, to a callback."""
     from jax import errors
     from jax._src import buffer_callback, ffi, tree_util
     from jax._src.interpreters import mlir
@@ -328,7 +343,7 @@ def _buffer_callbacks(platform: str) -> None:
 
 
 def _compilation_cache(platform: str) -> None:
-    """JAX's persistent cache is for platforms that it knows by name."""
+    """Enable JAX's persistent cache, which is for a fixed list of platforms."""
     from jax._src import compilation_cache
 
     original, enabled = compilation_cache.is_cache_used, compilation_cache._is_cache_enabled
@@ -340,7 +355,10 @@ def _compilation_cache(platform: str) -> None:
 
 
 def _dlpack(platform: str) -> None:
-    """Jaxlib exports arrays of platforms that it knows by name; ours lie in the memory of the host, as numpy sees them."""
+    """Export our arrays through DLPack as numpy arrays, because they are in host memory.
+
+    jaxlib exports arrays of a fixed list of platforms only.
+    """
     from jax._src.array import ArrayImpl
 
     original, original_device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
@@ -378,7 +396,7 @@ _ALSO_AS_CPU = (_callbacks, _buffer_callbacks, _custom_partitioning, _inspection
 
 
 def capsule(table: Any) -> Any:
-    """The table as jaxlib takes it from Python."""
+    """Return the table as the capsule that jaxlib accepts."""
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = (
         ctypes.py_object,
@@ -388,7 +406,11 @@ def capsule(table: Any) -> Any:
 
 
 def register(platform: str, capsule: Any) -> None:
-    """Register the plugin below JAX's own CPU, so that only who asks for it gets it, and quietly: it must not disturb who does not."""
+    """Register the plugin with a priority below JAX's own CPU.
+
+    Only programs that select the platform use it. A failure is quiet, because it must not disturb
+    other programs.
+    """
     from jax._src import xla_bridge
 
     _with_the_cpu(platform)
@@ -402,7 +424,10 @@ def register(platform: str, capsule: Any) -> None:
 
 
 def _with_the_cpu(platform: str) -> None:
-    """Where a user asks for our devices alone, JAX's CPU comes after them: JAX gives the arguments of callbacks to it."""
+    """Add JAX's CPU to a user's list of platforms that has ours alone.
+
+    JAX puts the arguments of callbacks there.
+    """
     import jax
 
     if getattr(jax.config, "jax_platforms", None) == platform:
@@ -410,7 +435,7 @@ def _with_the_cpu(platform: str) -> None:
 
 
 def register_profiler(capsule: Any) -> None:
-    """Let `jax.profiler` ask for our rows. capsule: the table, with the profiler extension."""
+    """Register our profiler with `jax.profiler`. capsule: the table with the profiler extension."""
     try:
         from jaxlib import _profiler as profiler
     except ImportError:

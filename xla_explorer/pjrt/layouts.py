@@ -1,9 +1,9 @@
-"""The layouts of PJRT's C interface up to version 0.81, as a table; every later 0.x only appends.
+"""The layouts of PJRT's C interface up to version 0.81, as a table; later 0.x only append.
 
 A structure is one line of `field:code`. Each begins with `struct_size` and `extension_start`.
-Codes: p pointer, z size_t, i int32, q int64, b bool, f float. Source: xla/pjrt/c/pjrt_c_api.h; the
-order of the fields is what this file says. `tests/pjrt` compares each line with the `struct_size`
-that jaxlib passes.
+Codes: p pointer, z size_t, i int32, q int64, b bool, f float. Source: xla/pjrt/c/pjrt_c_api.h. The
+order of fields is defined here; `tests/pjrt` compares each line with the `struct_size` that jaxlib
+passes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEADER = "struct_size:z extension_start:p "
 
 
 def structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
-    """A ctypes structure; its `_fields_` are those of the header, then those of the line."""
+    """Return a ctypes structure with the fields of the header, then of the line."""
     members = [field.split(":") for field in (header + fields).split()]
     return type(
         name,
@@ -36,7 +36,7 @@ def structure(name: str, fields: str, header: str = _HEADER) -> type[Any]:
 
 
 def struct_size(kind: type[Any]) -> int:
-    """What the C interface calls the size of a structure: the end of its last field, without padding."""
+    """Return the size of a structure in the C interface: the end of its last field, unpadded."""
     field = getattr(kind, kind._fields_[-1][0])
     return int(field.offset + field.size)
 

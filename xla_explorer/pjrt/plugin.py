@@ -15,7 +15,7 @@ _kept: list[Any] = outlives_python([])  # what C code points to lives as long as
 
 
 def api_table() -> Any:
-    """A `PJRT_Api` with the one function that fills in the others."""
+    """Return a `PJRT_Api` with the one function that fills in the others."""
     table = Api(ctypes.sizeof(Api), None, Version(ctypes.sizeof(Version), None, MAJOR, MINOR))
 
     def initialize(_: int) -> int | None:
@@ -34,7 +34,10 @@ def api_table() -> Any:
 
 
 def _failed(table: Any, problem: BaseException) -> int:
-    """The handle of the error that the plugin cannot be used, and what reads it: there is no native code for that."""
+    """Return the handle of an error that the plugin cannot be used.
+
+    Its readers are Python functions, because there is no native code then.
+    """
     text = Text(f"{type(problem).__name__}: {problem}")
     error = ErrorRecord(ERROR_CODES["precondition"], text.address, text.size)
 

@@ -1,4 +1,7 @@
-"""What a user sets: by the environment, by `xla_explorer.pjrt.options`, or for one compile by JAX's `compiler_options`."""
+"""Options of a user: from the environment, `xla_explorer.pjrt.options`, or for one compile.
+
+JAX's `compiler_options` are those of one compile.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
 
 
 class PluginOptionError(XlaExplorerError, ValueError):
-    """An option of a compile that the plugin does not know, or a value that it cannot take."""
+    """An unknown option of a compile, or an invalid value of one."""
 
 
 @dataclass
 class PluginOptions:
-    """How the plugin compiles.
+    """Options of compiles by the plugin.
 
     Attributes
     ----------
@@ -36,18 +39,19 @@ class PluginOptions:
     dump : str
         A folder that gets an HTML page for each compile; "" for none.
     keep : int
-        So many of the newest sessions stay alive.
+        The number of newest sessions that stay alive.
     devices : int
-        Virtual devices, as they are when JAX first asks for them.
+        The number of virtual devices; read when JAX first lists them.
     platform : str
-        The name that the devices bear: xla_explorer, or cpu for programs that refuse a platform
-        which they do not know.
+        The name of the devices: xla_explorer, or cpu for programs that refuse unknown platforms.
     dispatch : str
-        adaptive: a program whose last run took long runs while Python goes on; asynchronous: every
-        program; synchronous: none. A program that calls Python always runs where it is called.
+        adaptive: a program whose last run took long runs while Python continues; asynchronous:
+        every program; synchronous: none.
+        A program that calls Python always runs on the caller's thread.
     xla_dump_to : str
         A folder that gets the module of each compile before and after the passes, as text and proto
-        under the names that XLA gives such files; "" for none.
+        with XLA's file names;
+        "" for none.
     """
 
     backend: str = "cpu"
@@ -62,7 +66,11 @@ class PluginOptions:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> PluginOptions:
-        """XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM, _DISPATCH and _XLA_DUMP_TO."""
+        """Return the options of the environment variables.
+
+        They are XLA_EXPLORER_PJRT_BACKEND, _THREADS, _JOURNAL, _DUMP, _KEEP, _DEVICES, _PLATFORM,
+        _DISPATCH and _XLA_DUMP_TO.
+        """
         given = {
             f.name: environment[PREFIX + f.name.upper()]
             for f in fields(cls)
@@ -71,12 +79,10 @@ class PluginOptions:
         return cls().changed(given)
 
     def changed(self, given: Mapping[str, Any]) -> PluginOptions:
-        """A copy with other values, given as texts or as what they are.
+        """Return a copy with other values, given as texts or in their own types.
 
-        PluginOptionError for other names.
-
-        Other names that begin with `xla_` are XLA's own flags, which mean nothing here; their
-        values are checked.
+        PluginOptionError for unknown names. Names that begin with `xla_` are XLA's own flags: their
+        values are checked, and have no effect.
         """
         names = [f.name for f in fields(self)]
         values: dict[str, Any] = {}

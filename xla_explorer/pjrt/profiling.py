@@ -50,7 +50,10 @@ _Collect = structure(
 
 
 class Run(NamedTuple):
-    """A run of a program during a trace: nanoseconds since 1970, and of each kernel its name and picoseconds."""
+    """A run of a program during a trace, in nanoseconds since 1970.
+
+    kernels: (name, picoseconds) of each.
+    """
 
     program: str
     start: int
@@ -67,13 +70,13 @@ class Trace:
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        """Runs are noted from now on; native code hands them over."""
+        """Begin to record runs, which native code then leaves to Python."""
         state.native().drain()
         self.runs, self.active = [], True
         state.native().watch(1)
 
     def end(self) -> None:
-        """The runs so far stay."""
+        """End the recording; the runs so far stay."""
         self.active = False
         state.native().watch(0)
 
@@ -108,7 +111,7 @@ _STATS = {"hlo_module": 1, "hlo_op": 2, "run_id": 3}
 
 
 def space(runs: Iterable[Run], device: str) -> bytes:
-    """The runs as an XSpace: a plane of one device with a line of programs and one of kernels."""
+    """Return the runs as an XSpace: a plane of a device with lines of programs and kernels."""
     runs = list(runs)
     first = min([run.start for run in runs], default=0)
     kinds: dict[tuple[str, str], int] = {}
@@ -154,7 +157,7 @@ def space(runs: Iterable[Run], device: str) -> bytes:
 
 
 def _entry(field: int, key: int, value: bytes) -> bytes:
-    """A row of a table of names."""
+    """Return a row of a table of names."""
     return bytes_field(field, number_field(1, key) + bytes_field(2, value))
 
 
@@ -173,7 +176,7 @@ _kept: list[Any] = outlives_python([])
 
 
 def extension(device: str) -> int:
-    """The address of the profiler extension, for `PJRT_Api.extension_start`."""
+    """Return the address of the profiler extension, for `PJRT_Api.extension_start`."""
     collected: list[Text] = []
 
     def create(address: int) -> None:
@@ -188,7 +191,11 @@ def extension(device: str) -> int:
         trace.runs = []
 
     def collect(address: int) -> None:
-        """Older versions of jaxlib ask for the size, then hand over a buffer; newer ones read where the answer says."""
+        """Return the collected trace, or its size.
+
+        Older versions of jaxlib first request the size, then pass a buffer. Newer ones read from
+        the returned address.
+        """
         arguments, content = _Collect.from_address(address), collected[0] if collected else None
         if content is None:
             arguments.size = 0
@@ -212,7 +219,11 @@ def extension(device: str) -> int:
 
 
 def _quietly(function: Callable[[int], None]) -> Callable[[int], None]:
-    """Nothing may travel through native frames; a trace without our rows is better than no program."""
+    """Return the function with its exceptions as warnings.
+
+    Exceptions must not travel through native frames. A trace without our rows is better than a
+    failed program.
+    """
 
     def call(address: int) -> None:
         try:

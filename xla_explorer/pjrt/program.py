@@ -1,4 +1,4 @@
-"""From what jaxlib hands over (a StableHLO portable artifact) to a session, and back to what jaxlib reads (HLO protos)."""
+"""Conversion of jaxlib's programs (StableHLO artifacts) to sessions, and back to HLO protos."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _BYTECODE = b"ML\xefR"
 
 
 class Entry(NamedTuple):
-    """What MLIR says of a program's parameters and results, and the session has not.
+    """Attributes of a program's parameters and results that MLIR has and the session lacks.
 
-    shardings: how each result lies on several devices where its user left that open, as far as it
-    is known. layouts: how parameters and results lie in memory. memories: the kind of that of each
-    result. combiners: what combines the terms of unreduced ones.
+    shardings: of each result whose sharding the user left open, as far as it is inferred. layouts:
+    the memory layouts of parameters and results. memories: the memory kind of each result.
+    combiners: the operations that combine the terms of unreduced ones.
     """
 
     shardings: Sequence[Sharding | None] = ()
@@ -69,7 +69,10 @@ class Compiled(NamedTuple):
 
 
 def stablehlo_text(code: bytes, partitions: int = 1) -> tuple[str, Entry]:
-    """The text of a portable artifact (bytecode of VHLO), with its source places; a text as it is. jaxlib's MLIR reads the artifact."""
+    """Return the text of a portable artifact (bytecode of VHLO), with its source places.
+
+    jaxlib's MLIR reads the artifact. Text is returned unchanged.
+    """
     if code[:4] != _BYTECODE:
         return code.decode(), Entry()
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here
@@ -124,7 +127,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
 
 
 def _transformed(module: HloModule) -> HloModule:
-    """The program after the transformations that the user registered with JAX."""
+    """Return the program after the transformations that the user registered with JAX."""
     for one in transformations:
         if one.is_scheduled:
             for computation in module.computations.values():
@@ -195,13 +198,13 @@ def hlo_with_config(
     layout: Layout | None,
     replicas: int,
 ) -> bytes:
-    """HloModuleProtoWithConfig of the optimised module, or of the module as written where jaxlib's parser refuses that.
+    """Return the optimised module as HloModuleProtoWithConfig.
 
-    code: what was compiled; where it was an HLO proto, it is the answer in a process without
-    jaxlib.
+    If jaxlib's parser rejects the module, it is the module as written. code: the compiled program;
+    if it was an HLO proto, it is returned in a process without jaxlib.
 
-    JAX asks for it at every compile and ends the process where the layout of the entry is missing
-    in the config (HloModuleConfigProto.entry_computation_layout, the same bytes as
+    JAX requests this proto at every compile. It ends the process if the config lacks the entry's
+    layout (HloModuleConfigProto.entry_computation_layout, the same bytes as
     HloModuleProto.host_program_shape).
     """
     partitions = layout.count if layout is not None else 1
@@ -239,13 +242,13 @@ def hlo_with_config(
 
 
 def _with_entry_layout(text: str, layout: str) -> str:
-    """The header of a module's text with the attribute."""
+    """Return a module's text with the layout attribute in its header."""
     header, newline, rest = text.partition("\n")
     return f"{re.sub(_ENTRY_LAYOUT, '', header)}, entry_computation_layout={layout}{newline}{rest}"
 
 
 def _with_root_sharding(text: str, sharding: str) -> str:
-    """The root of a module's entry with the sharding, which propagation may have found."""
+    """Return a module's text with the sharding, which may be propagated, at the entry's root."""
     root = text.index("\n  ROOT ", text.index("ENTRY ")) + 1
     end = text.index("\n", root)
     line = re.sub(r", sharding=\{(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|[^{}])*\}", "", text[root:end])
@@ -253,7 +256,7 @@ def _with_root_sharding(text: str, sharding: str) -> str:
 
 
 def _signature_only(module: HloModule) -> str:
-    """A module with the parameters and results of another, whose root is a custom call."""
+    """Return a module with the parameters and results of another; its root is a custom call."""
     shapes = [p.shape for p in module.entry.parameters()]
     lines = [f"  p{k} = {shape} parameter({k})" for k, shape in enumerate(shapes)]
     operands = ", ".join([f"p{k}" for k in range(len(shapes))])
@@ -281,5 +284,5 @@ def _parse(text: str) -> bytes:
 
 
 def _field(message: bytes, wanted: int) -> bytes:
-    """The bytes of a field of a message."""
+    """Return the bytes of a field of a message."""
     return Message(MessageType("HloModuleProto", field=wanted), message).data("field")

@@ -1,4 +1,4 @@
-"""What the handles of the C interface point to: records in C memory, which native code and Python both read.
+"""Records behind the handles of the C interface, in C memory that native code and Python read.
 
 A handle is the address of a record. Errors, events and buffers are made and freed by native code;
 the records of clients, devices, memories and executables belong to Python objects, found by
@@ -84,8 +84,10 @@ class Text:
 
 
 def outlives_python(value: T) -> T:
-    """The same object, which is never freed, nor what it holds: while Python takes its modules apart, and afterwards, jaxlib's last
-    destructors call native code, which reads and writes it.
+    """Return the object, which is never freed, nor its contents.
+
+    jaxlib's last destructors call native code that reads and writes it. They run while Python
+    clears its modules, and afterwards.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
     return value
@@ -118,7 +120,7 @@ class Owner:
 
 
 def owner_of(handle: int) -> Any:
-    """The object of a handle that Python made."""
+    """Return the object of a handle that Python made."""
     return _owners[handle]
 
 
@@ -128,5 +130,5 @@ def forget(handle: int) -> None:
 
 
 def handles() -> int:
-    """How many objects are alive, for tests."""
+    """Return the number of objects that are alive, for tests."""
     return len(_owners)

@@ -1,4 +1,4 @@
-"""The sessions of the compiles that JAX asked for."""
+"""The sessions of JAX's compiles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sessions(Sequence[Session]):
         self.compiled = 0  # ever
 
     def add(self, session: Session) -> int:
-        """One more; how many there were before."""
+        """Add a session; return the number of sessions before it."""
         with self._lock:
             self._newest.append(session)
             while len(self._newest) > options.keep:
@@ -53,11 +53,11 @@ class Sessions(Sequence[Session]):
         return self._all()[index]
 
     def named(self, name: str) -> list[Session]:
-        """Those whose module's name contains a text, such as that of the jitted function."""
+        """Return the sessions whose module's name contains a text, such as a function's name."""
         return [s for s in self._all() if name in s.source.name]
 
     def slowest(self) -> Session:
-        """That with the longest compile. ValueError where there is none."""
+        """Return the session with the longest compile. ValueError if there is none."""
         return max(self._all(), key=lambda s: sum(s.seconds.values()))
 
     def __repr__(self) -> str:

@@ -1,9 +1,10 @@
-"""A shared object with GetPjrtApi for hosts that want a file (PJRT_NAMES_AND_LIBRARY_PATHS, torch_xla), written without a linker.
+"""A shared object with GetPjrtApi for hosts that load a file, written without a linker.
 
-The host must be a Python process that can import xla_explorer: the one function asks
-`xla_explorer.pjrt.table_address` for the table. That is position-independent machine code which
-knows only its argument, a table of addresses and strings; the dynamic loader fills in those of
-Python's functions, and a stub of a few bytes hands the table over.
+Such hosts read PJRT_NAMES_AND_LIBRARY_PATHS, or are torch_xla. The host must be a Python process
+that can import xla_explorer: the one function calls `xla_explorer.pjrt.table_address` for the
+table. The function is position-independent machine code, whose argument is a table of addresses and
+strings. The dynamic loader fills in the addresses of Python's functions, and a stub of a few bytes
+passes the table.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class SharedObjectError(XlaExplorerError):
 
 
 def code_text() -> str:
-    """`ptr find(ptr table)` as LLVM IR."""
+    """Return `ptr find(ptr table)` as LLVM IR."""
     f = NativeFunction("find")
     w, (table,) = f.writer, f.parameters
 
@@ -76,7 +77,7 @@ def _string(f: NativeFunction, table: Value, offset: int) -> Value:
 
 
 def machine_code() -> bytes:
-    """The code of `find`: the one executable section of LLVM's object, which must need no linker."""
+    """Return the code of `find`: the executable section of LLVM's object, without relocations."""
     image = optimize_and_emit(code_text(), level=1).object_bytes
     if image[:6] != b"\x7fELF\x02\x01":
         raise SharedObjectError(
@@ -103,7 +104,10 @@ def machine_code() -> bytes:
 
 
 def _stub(at: int, table: int, code: int) -> tuple[int, int, bytes]:
-    """(ELF machine, relocation type of an address, the code at `at` that calls `code` with the table)."""
+    """Return (ELF machine, relocation type of an address, code of the stub).
+
+    The stub is at `at`, and calls `code` with the table.
+    """
     machine = platform.machine()
     if machine in ("x86_64", "AMD64"):
         load = b"\x48\x8d\x3d" + struct.pack("<i", table - (at + 7))  # lea rdi, [rip + table]
@@ -128,7 +132,7 @@ def _aligned(at: int, to: int = 16) -> int:
 
 
 def shared_object() -> bytes:
-    """The file: a segment to read and execute, and one to write with the dynamic section and the table."""
+    """Return the file: an executable segment, and a writable one with section and table."""
     names, offsets = bytearray(b"\0"), {}
     for name in (*EXPORTS, *_IMPORTS, SONAME):
         offsets[name] = len(names)

@@ -1,4 +1,4 @@
-"""What the plugin has once in a process, for the functions of the interface: the native code, and Python's part of the handles."""
+"""State of the plugin in a process: native code, and the Python functions of the interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _native: list[NativeCode] = outlives_python([])
 
 
 def implements(*names: str) -> Callable[[Implementation], Implementation]:
-    """The function gets the argument structure.
+    """Register a function for handles; it receives the argument structure.
 
     An exception that it raises becomes a PJRT_Error.
     """
@@ -30,17 +30,17 @@ def implements(*names: str) -> Callable[[Implementation], Implementation]:
 
 
 def native() -> NativeCode:
-    """The native code, loaded when JAX makes a client."""
+    """Return the native code, loaded when JAX makes a client."""
     return _native[0]
 
 
 def set_native(code: NativeCode) -> None:
-    """It stays for the whole process: jaxlib calls it until the end."""
+    """Set the native code, which stays for the whole process: jaxlib calls it until the end."""
     _native[:] = [code]
 
 
 def forget_garbage() -> None:
-    """Forget what jaxlib has let go of since the last time, but for executables that still run on the queue."""
+    """Forget handles that jaxlib has destroyed, except executables that still run on the queue."""
     handle, running = native().take_garbage(), []
     while handle:
         following = c_void_p.from_address(handle).value

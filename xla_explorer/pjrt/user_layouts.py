@@ -1,6 +1,6 @@
-"""Arguments and results that lie in memory as their user says (`jax.experimental.layout`), not row by row.
+"""Arguments and results with a memory layout of their user (`jax.experimental.layout`).
 
-A program computes on rows; where such an array comes in or goes out, Python copies it.
+A program computes on row-major arrays. Python copies arrays with another layout on entry and exit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MODE = re.compile(r"\{(\d[\d,\s]*)\}")
 
 
 class UserLayouts(NamedTuple):
-    """The order of each parameter and of each result of a program; both empty where all are rows."""
+    """The order of each parameter and of each result of a program; both empty if all are rows."""
 
     parameters: tuple[Order, ...] = ()
     results: tuple[Order, ...] = ()
@@ -40,7 +40,10 @@ class UserLayouts(NamedTuple):
         return self.results[k] if k < len(self.results) else ()
 
     def decided(self, module: HloModule) -> UserLayouts:
-        """With an order for each result that is left to the compiler: that in which the transposition of a parameter moves nothing."""
+        """Return the layouts with an order for each result that is left to the compiler.
+
+        It is the order in which the transposition of a parameter moves nothing.
+        """
         if _AUTOMATIC not in self.results:
             return self
         root = module.entry.root
@@ -56,7 +59,7 @@ class UserLayouts(NamedTuple):
         )
 
     def _free(self, value: HloInstruction) -> Order:
-        """The order in which a value lies without a copy."""
+        """Return the order in which a value is stored without a copy."""
         if value.opcode.name == "parameter":
             return self.parameters[value.parameter_number]
         if value.opcode.name == "copy" or custom_call_target(value) == "Sharding":
@@ -68,9 +71,9 @@ class UserLayouts(NamedTuple):
         return _unless_rows(tuple([moved.index(d) for d in of_operand]))
 
     def entry_layout(self, module: HloModule, memories: Sequence[str]) -> str:
-        """The attribute `entry_computation_layout` of a module with these parameters and results.
+        """Return the attribute `entry_computation_layout` of a module.
 
-        memories: the kind of that of each result.
+        memories: the memory kind of each result.
         """
         parameters = module.entry.parameters()
         orders = self.parameters or ((),) * len(parameters)
@@ -89,7 +92,10 @@ ALL_ROWS = UserLayouts()
 
 
 def read_layouts(parameters: Sequence[Any], results: Sequence[Any]) -> UserLayouts:
-    """Of the attributes of the entry's arguments and results in MLIR. Arguments that are left to the compiler lie in rows."""
+    """Return the layouts in the MLIR attributes of the entry's arguments and results.
+
+    Arguments whose layout is left to the compiler are stored in rows.
+    """
     given = [() if order == _AUTOMATIC else order for order in map(_order, parameters)]
     found = UserLayouts(tuple(given), tuple(map(_order, results)))
     return found if found else ALL_ROWS
@@ -124,18 +130,18 @@ _kept: dict[Order, Any] = outlives_python({})
 
 
 def order_address(order: Order) -> int:
-    """An array of the numbers for C code, which is never freed; 0 for rows."""
+    """Return the address of an array of the order for C code, which is never freed; 0 for rows."""
     if not order:
         return 0
     return ctypes.addressof(_kept.setdefault(order, (ctypes.c_int64 * len(order))(*order)))
 
 
 def stored(array: Array, order: Order) -> Array:
-    """The elements as they lie in memory, in rows of their own."""
+    """Return the elements as they are stored, as row-major array."""
     return np.ascontiguousarray(array.transpose(order[::-1]) if order else array)
 
 
 def as_stored(dims: Sequence[int], order: Order) -> tuple[list[int], list[int]]:
-    """(the sizes of the rows in memory, the permutation that gives the array back)."""
+    """Return the sizes of the rows in memory, and the permutation that restores the array."""
     major = list(order[::-1]) or list(range(len(dims)))
     return [dims[k] for k in major], [major.index(k) for k in range(len(dims))]

@@ -1,4 +1,4 @@
-"""XLA's own flags, as JAX's `compiler_options` may have them: they mean nothing to our compiler, but a value that no XLA takes is an error.
+"""XLA's own flags in JAX's `compiler_options`: without effect, but their values are checked.
 
 Source: xla/xla.proto (DebugOptions), names and types only, as of jaxlib 0.10.2.
 """
@@ -127,9 +127,9 @@ _ENUMERATOR: Final = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 def flag_problem(name: str, value: Any) -> str | None:
-    """What XLA says of a value of one of its flags that it does not take; None where it takes it.
+    """Return XLA's message for an invalid value of one of its flags; None for a valid one.
 
-    A flag that the table lacks may be one of another XLA: nothing is said of it.
+    A flag outside the table may be one of another XLA; None is returned for it.
 
     Examples
     --------

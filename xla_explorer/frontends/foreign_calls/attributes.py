@@ -1,4 +1,7 @@
-"""The attributes of a call, from MLIR's text to values with their types: `{a = 1 : i64, b = dense<[1, 2]> : tensor<2xi32>, c = "text"}`."""
+"""Attributes of a foreign call, from MLIR's text to values with their types.
+
+Example: `{a = 1 : i64, b = dense<[1, 2]> : tensor<2xi32>, c = "text"}`.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ _ELEMENTS = re.compile(r"array<\s*([us]?i\d+|bf16|f\d\w*)\s*(?::\s*([^>]*))?>")
 
 
 def read_foreign_attributes(text: str) -> dict[str, ForeignValue]:
-    """By name, sorted, as XLA hands them over.
+    """Return the attributes by name, sorted, as XLA passes them.
 
-    StablehloError where the text is not such a dictionary.
+    StablehloError if the text is not a dictionary of attributes.
     """
     reader = Reader(text, "backend_config")
     return _dictionary(reader)

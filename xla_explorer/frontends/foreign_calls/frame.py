@@ -1,4 +1,7 @@
-"""One call of a typed foreign function: its structures, made once, into which each run enters the addresses of its arrays."""
+"""One call of a typed foreign function; its structures are made once, and reused by each run.
+
+A run enters only the addresses of its arrays.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ class CallFrame:
         self.address = ctypes.addressof(self.frame)
 
     def enter(self, addresses: Sequence[int | None]) -> None:
-        """Where the operands, then the results of the next run are; None for a token."""
+        """Enter the addresses of the operands, then of the results, of the next run.
+
+        None for a token.
+        """
         for row, address in zip(self._buffers, addresses, strict=True):
             row.data = address
 
@@ -90,7 +96,7 @@ class CallFrame:
         )
 
     def _attribute(self, value: ForeignValue) -> tuple[int, int]:
-        """(XLA_FFI_AttrType, address)."""
+        """Return (XLA_FFI_AttrType, address) of an attribute."""
         if isinstance(value, str):
             return interface.STRING, self._text(value)
         if isinstance(value, Mapping):

@@ -1,8 +1,7 @@
-"""XLA's C interface of foreign functions (`xla/ffi/api/c_api.h`): the structures of a call, and the functions that a handler may call.
+"""XLA's C interface of foreign functions (`xla/ffi/api/c_api.h`): structures and functions.
 
-A handler runs on the caller's thread. There is no stream, no context of a user's own and no thread
-pool: a task that is scheduled runs at once. What a handler keeps (`State_Set`) stays as long as the
-call that it belongs to is known.
+A handler runs on the caller's thread. There is no stream, no user context and no thread pool: a
+scheduled task runs at once. State of a handler (`State_Set`) lives as long as its call.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _BAD, _NOT_THERE = 3, 12  # absl's invalid argument, unimplemented
 
 
 class ForeignError(XlaExplorerError):
-    """What a foreign function said went wrong, or why it cannot be called. status: absl's code."""
+    """The error of a foreign function, or of a call that is impossible. status: absl's code."""
 
     def __init__(self, message: str, hint: str = "", status: int = 13) -> None:
         super().__init__(message, hint)
@@ -96,7 +95,7 @@ DeviceOrdinal_Get = context:p number:i
 
 
 class ForeignState:
-    """What the handlers of one call have kept, by stage; `address` is what they know it by."""
+    """State that the handlers of one call have set, by stage. `address`: its identity for them."""
 
     def __init__(self) -> None:
         self.kept: dict[int, int] = {}
@@ -112,14 +111,14 @@ _types: list[int] = []
 
 
 def new_error(message: bytes, code: int) -> int:
-    """The address of an error that a handler may return."""
+    """Return the address of an error that a handler may return."""
     text = ctypes.create_string_buffer(message)
     _errors[ctypes.addressof(text)] = code, text
     return ctypes.addressof(text)
 
 
 def take_error(address: int) -> tuple[int, str]:
-    """(code, message) of an error, which is gone then."""
+    """Remove an error and return its (code, message)."""
     code, text = _errors.pop(address, (2, None))
     return code, text.value.decode(
         "utf-8", "replace"
@@ -127,9 +126,9 @@ def take_error(address: int) -> tuple[int, str]:
 
 
 def take_future(address: int) -> int | None:
-    """The error of a future, or None where the work went well.
+    """Remove a future and return its error, or None if the work succeeded.
 
-    ForeignError where it is not finished.
+    ForeignError if the future is not finished.
     """
     _, outcome = _futures.pop(address, (None, []))
     if not outcome:
@@ -232,7 +231,7 @@ _table: list[Any] = []
 
 
 def interface_address() -> int:
-    """The address of the XLA_FFI_Api that handlers are given; made at the first call."""
+    """Return the address of the XLA_FFI_Api that handlers get, made at the first call."""
     if not _table:
         rows = [row.partition(" =") for row in _FUNCTIONS.strip().splitlines()]
         callbacks = [_callback(name, fields) for name, _, fields in rows]

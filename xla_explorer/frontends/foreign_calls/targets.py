@@ -1,4 +1,4 @@
-"""Which foreign functions are registered in this process, and the evaluator's step that calls one.
+"""Foreign functions that are registered in this process, and the evaluator's calls of them.
 
 A function that is registered for JAX's own CPU serves our programs, too: both have their arrays in
 the memory of the host.
@@ -55,11 +55,11 @@ class ForeignTarget(NamedTuple):
 
 
 def registered_target(name: str) -> ForeignTarget | None:
-    """The function of that name that was registered for our platform, or else for JAX's CPU.
+    """Return the function registered under a name for our platform, or else for JAX's CPU.
 
-    jaxlib hands over what was registered once it has made its CPU; until then its Python keeps a
-    list, as it does for platforms like ours. None for jaxlib's own handler of Python callbacks: a
-    number stands for the function, which only the process that traced it has.
+    jaxlib returns registered functions once it has made its CPU client. Until then its Python code
+    keeps a list, as it does for platforms like ours. None for jaxlib's own handler of Python
+    callbacks, whose number is valid only in the process that traced it.
     """
     if name.endswith("_python_cpu_callback"):
         return None
@@ -75,7 +75,7 @@ def registered_target(name: str) -> ForeignTarget | None:
 
 
 def _number_types() -> None:
-    """Give the types that wait for a platform to be made a number each; jaxlib has numbered the others."""
+    """Assign numbers to the types that wait for a platform; jaxlib has numbered the others."""
     waiting = getattr(sys.modules.get("jaxlib.xla_client"), "_custom_type_id", {})
     for platform in _PLATFORMS:
         for _, given, *_ in waiting.get(platform, ()):
@@ -123,7 +123,7 @@ class _Call:
             )
 
     def __call__(self, values: Sequence[Any]) -> Any:
-        """The results as the evaluator has them."""
+        """Return the results as the evaluator represents them."""
         given = [
             np.ascontiguousarray(value) if told.is_array else None
             for told, value in zip(self._operands, values, strict=True)
@@ -151,7 +151,7 @@ class _Call:
         return answers if self._is_tuple else answers[0]
 
     def record(self) -> _Record:
-        """For one run at a time."""
+        """Return a record for one run at a time."""
         return _Record(
             self, CallFrame(self._operands, self._results, self.attributes, self.state.address)
         )
@@ -180,7 +180,7 @@ class _Record:
         self.address = ctypes.addressof(self._words)
 
     def finish(self) -> None:
-        """Raise the error of the stage that was run last; without one, run the stages that are left."""
+        """Raise the error of the last stage that ran, or run the remaining stages."""
         self.call.look_at(self.frame, self._words[ANSWER] or None)
         self.run_from(self.frame.frame.stage + 1)
 
@@ -192,7 +192,10 @@ class _Record:
 
 
 def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
-    """Return the operands and the result as the function sees them; a ForeignError if they do not lie in memory as the call's own."""
+    """Return the shapes of operands and result that the function gets.
+
+    ForeignError if their memory differs from that of the call's own shapes.
+    """
     text = foreign_shapes(i)
     try:
         operands, result = (
@@ -241,7 +244,7 @@ def _lies_alike(told: Shape, own: Shape) -> bool:
 
 
 def _wanted_shapes(i: HloInstruction) -> str:
-    """The shapes of the operands and of the result in the layouts that the function wants."""
+    """Return the shapes of operands and result in the layouts that the function requires."""
     text = i.attributes.get("operand_layout_constraints")
     wanted = parse_shape(f"({text.strip()[1:-1]})").tuple_shapes if isinstance(text, str) else ()
     operands = wanted if len(wanted) == len(i.operands) else [o.shape for o in i.operands]
@@ -274,7 +277,10 @@ def _call_of(name: str, target: ForeignTarget, site: _Site) -> _Call:
 
 
 class _Meaning:
-    """What the evaluator and native code do at a call (see `hlo.evaluator.devices.foreign_call.ForeignFunction`)."""
+    """Meaning of a call for the evaluator and native code, a `ForeignFunction`.
+
+    See `hlo.evaluator.devices.foreign_call`.
+    """
 
     def __init__(self, name: str, target: ForeignTarget) -> None:
         self._name, self._target = name, target
@@ -283,7 +289,7 @@ class _Meaning:
         return _call_of(self._name, self._target, _Site(i))(values)
 
     def record(self, i: HloInstruction) -> _Record:
-        """A record of the call for a compiled program."""
+        """Return a record of the call for a compiled program."""
         return _call_of(self._name, self._target, _Site(i)).record()
 
 
@@ -294,10 +300,10 @@ def _meaning(name: str) -> _Meaning | None:
 
 # -- binding ---------------------------------------------------------------------------------------
 def bind_foreign_calls(module: HloModule) -> None:
-    """Let the module's calls find their functions.
+    """Bind the module's custom calls to their registered functions.
 
-    The compiler keeps arrays row-major, so a call of a function that wants other layouts gets
-    transposed arrays.
+    The compiler keeps arrays row-major, so a function that requires other layouts gets transposed
+    arrays.
     """
     if _meaning not in CUSTOM_CALL_SOURCES:
         CUSTOM_CALL_SOURCES.append(_meaning)
@@ -350,12 +356,12 @@ def _bind(i: HloInstruction) -> None:
 
 
 def _stored(shape: Shape) -> list[int]:
-    """The dimensions as they lie in memory, the slowest first."""
+    """Return the dimensions in memory order, the slowest first."""
     return list(reversed(shape.layout.minor_to_major))
 
 
 def _transposed(i: HloInstruction, order: list[int]) -> HloInstruction:
-    """The array with its dimensions in another order."""
+    """Return the array with its dimensions in another order."""
     if order == sorted(order):
         return i
     shape = i.shape.with_dimensions([i.shape.dimensions[d] for d in order])

@@ -1,8 +1,8 @@
-"""Attributes of an instruction in a proto as HLO text: one row for each attribute, a function from the proto to its value's text.
+"""Attributes of an instruction in a proto as HLO text, one function per attribute.
 
-None means that the attribute is absent; the text of a default is left to the parser, which forgets
-it. The opcode's row in `hlo/opcodes` says which attributes an instruction has. Source:
-hlo_instruction.cc CreateFromProto, PrintExtraAttributes.
+None means that the attribute is absent. Defaults are written too, and the parser drops them. The
+opcode's row in `hlo/opcodes` lists its attributes. Source: hlo_instruction.cc CreateFromProto,
+PrintExtraAttributes.
 """
 
 from __future__ import annotations
@@ -142,8 +142,13 @@ def _precisions(config: Message) -> str | None:
     return "{" + ",".join(words) + "}" if words else None
 
 
-# Source: xla_data.proto PrecisionConfig.Algorithm.
-_DOT_ALGORITHMS: Final = (
+# Words of enumerations, in the order of their numbers. Source: xla_data.proto, hlo.proto.
+RANDOM_ALGORITHMS: Final = ("rng_default", "rng_three_fry", "rng_philox")
+TRANSPOSES: Final = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+API_VERSIONS: Final = (
+    "UNSPECIFIED", "ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI",
+)  # fmt: skip
+DOT_ALGORITHMS: Final = (
     "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16",
     "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32",
     "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9",
@@ -152,16 +157,10 @@ _DOT_ALGORITHMS: Final = (
 
 def _algorithm(i: Message) -> str | None:
     if i.text("opcode") == "rng-bit-generator":
-        return enum_word(
-            "RandomAlgorithm",
-            i.number("rng_algorithm"),
-            "rng_default",
-            "rng_three_fry",
-            "rng_philox",
-        )
+        return enum_word("RandomAlgorithm", i.number("rng_algorithm"), *RANDOM_ALGORITHMS)
     config = i.message("precision_config", schema.PRECISION_CONFIG)
     number = config.number("algorithm") if config is not None else 0
-    return enum_word("PrecisionConfig.Algorithm", number, *_DOT_ALGORITHMS) if number else None
+    return enum_word("PrecisionConfig.Algorithm", number, *DOT_ALGORITHMS) if number else None
 
 
 def _sparsity(config: Message) -> str | None:
@@ -176,7 +175,7 @@ def _sparsity(config: Message) -> str | None:
 
 
 def comparison_type(i: Message, operand_type: str) -> str | None:
-    """The type of a comparison; None where the element type of the operands implies it."""
+    """Return the type of a comparison; None if the operands' element type implies it."""
     kind = PRIMITIVE_TYPES.get(operand_type)
     implied = (
         "FLOAT"
@@ -211,17 +210,14 @@ def _triangular(field: str) -> AttributeText:
 
 
 def _transpose_a(options: Message) -> str:
-    words = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
-    return enum_word("TriangularSolveOptions.Transpose", options.number("transpose_a"), *words)
+    return enum_word("TriangularSolveOptions.Transpose", options.number("transpose_a"), *TRANSPOSES)
 
 
 def _api_version(i: Message) -> str | None:
-    """None for the original version, which needs no words."""
+    """Return the version of a custom call; None for the original one."""
     number = i.number("custom_call_api_version")
-    words = ("ORIGINAL", "ORIGINAL", "STATUS_RETURNING", "STATUS_RETURNING_UNIFIED", "TYPED_FFI")
-    return (
-        f"API_VERSION_{enum_word('CustomCallApiVersion', number, *words)}" if number > 1 else None
-    )
+    word = enum_word("CustomCallApiVersion", number, *API_VERSIONS)
+    return f"API_VERSION_{word}" if number > 1 else None
 
 
 def _layout_constraints(i: Message) -> str | None:
@@ -299,7 +295,7 @@ def _replication(replication: Message) -> str | None:
 
 
 def frontend_attributes(attributes: Message) -> str | None:
-    """`{a="x"}`; None where there are none."""
+    """Return `{a="x"}`; None if there are no attributes."""
     entries = {
         entry.text("key"): entry.text("value")
         for entry in attributes.messages("map", schema.MAP_ENTRY)

@@ -24,7 +24,7 @@ def enum_word(what: str, number: int, *words: str) -> str:
 
 
 def word_field(field: str) -> AttributeText:
-    """A string that stands without quotes."""
+    """Return a reader of a string that is printed without quotes."""
 
     def text(i: Message) -> str | None:
         word = i.text(field)
@@ -39,17 +39,17 @@ def word_field(field: str) -> AttributeText:
 
 
 def string_field(field: str) -> AttributeText:
-    """A string in quotes; None where the message has none."""
+    """Return a reader of a string in quotes, or of None if the field is absent."""
     return lambda i: quoted_string(i.text(field)) if i.has(field) else None
 
 
 def number_field(field: str) -> AttributeText:
-    """A number, 0 where it is left out."""
+    """Return a reader of a number, 0 if it is absent."""
     return lambda i: str(i.number(field))
 
 
 def flag_field(field: str) -> AttributeText:
-    """`true` or `false`."""
+    """Return a reader of `true` or `false`."""
     return lambda i: "true" if i.flag(field) else "false"
 
 
@@ -59,7 +59,7 @@ def numbers_field(field: str) -> AttributeText:
 
 
 def in_message(field: str, kind: MessageType, read: AttributeText) -> AttributeText:
-    """What `read` finds in the message of a field."""
+    """Return a reader that applies `read` to the message of a field."""
 
     def text(i: Message) -> str | None:
         found = i.message(field, kind)
@@ -69,12 +69,12 @@ def in_message(field: str, kind: MessageType, read: AttributeText) -> AttributeT
 
 
 def count_field(field: str) -> AttributeText:
-    """A count of at least 1: older protos leave it out."""
+    """Return a reader of a count of at least 1; older protos omit it."""
     return lambda i: str(max(i.number(field), 1))
 
 
 def enum_field(field: str, *words: str, from_one: bool = False) -> AttributeText:
-    """A word for a number of an enumeration; from_one: number 0 means absent."""
+    """Return a reader of an enumeration's word; from_one: number 0 means absent."""
     return lambda i: (
         enum_word(field, i.number(field), *words) if i.number(field) or not from_one else None
     )

@@ -1,7 +1,7 @@
-"""Large constants on their way to jaxlib: as bytes beside the text, in which `{...}` stands for them.
+"""Large constants for jaxlib: bytes beside the text, in which `{...}` represents them.
 
-The decimal text of an array takes many times its memory, and longer to write and to read than XLA
-takes to compile most programs.
+The decimal text of an array takes many times its memory. Writing and reading it takes longer than
+XLA takes to compile most programs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Payload = tuple[int, bytes]
 
 
 def travels_as_bytes(literal: Any) -> bool:
-    """Return whether a constant is large, and has elements of whole bytes whose values are known."""
+    """Return True for a large constant with elements of whole bytes and present values."""
     return (
         isinstance(literal, Literal)
         and literal.shape.is_array
@@ -39,7 +39,7 @@ def travels_as_bytes(literal: Any) -> bool:
 
 
 def text_and_constants(module: HloModule) -> tuple[str, dict[str, Payload]]:
-    """Return the text of a module with `{...}` for its large constants, and their values by name."""
+    """Return the text of a module with `{...}` for large constants, and their values by name."""
     if not any(travels_as_bytes(i.payload) for i in module.instructions()):
         return module.to_text(), {}
     sent = module.clone()
@@ -58,7 +58,7 @@ def taken_constants(module: HloModule) -> dict[str, Payload]:
 
 
 def payload_of(literal: Literal) -> Payload:
-    """Return a constant as the field of a LiteralProto, in the order in which its elements lie in memory."""
+    """Return a constant as the field of a LiteralProto, its elements in memory order."""
     kind, shape = literal.shape.element_type, literal.shape
     array = literal.array
     if shape.layout is not None:
@@ -70,7 +70,10 @@ def payload_of(literal: Literal) -> Payload:
 
 
 def _varints(array: np.ndarray[Any, Any]) -> bytes:
-    """Integers as protobuf packs them: seven bits a byte, the lowest first; negative ones as 64 bits."""
+    """Return integers as packed varints: seven bits a byte, the lowest first.
+
+    Negative integers are encoded as 64 bits.
+    """
     words = (
         array.astype(np.int64).view(np.uint64)
         if array.dtype.kind == "i"
@@ -105,7 +108,7 @@ def with_constants(proto: bytes, constants: Mapping[str, Payload]) -> bytes:
 
 
 def _replaced(message: memoryview, field: int, change: Callable[[memoryview], bytes]) -> bytes:
-    """A message with each value of one field changed."""
+    """Return a message with each value of one field changed."""
     made: list[bytes | memoryview] = []
     for number, whole, part in _fields(message):
         if number == field and part is not None:
@@ -117,7 +120,7 @@ def _replaced(message: memoryview, field: int, change: Callable[[memoryview], by
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, memoryview, Any]]:
-    """(number, all of the field, its bytes; None for a plain number) of each field."""
+    """Yield (number, all of the field, its bytes; None for a plain number) of each field."""
     at = 0
     while at < len(message):
         start = at

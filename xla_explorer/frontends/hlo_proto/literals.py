@@ -21,10 +21,10 @@ _VARINTS = {"s32": np.int32, "s64": np.int64, "u32": np.uint32, "u64": np.uint64
 
 
 def read_literal(literal: Message, shape: Shape | None = None) -> Literal:
-    """A literal.
+    """Return a literal from its proto.
 
-    shape: of the instruction; its own by default. ProtoError where its elements do not fill the
-    shape.
+    shape: of the instruction; by default the literal's own. ProtoError if the elements do not fill
+    it.
     """
     own = literal.message("shape", schema.SHAPE)
     if own is None:
@@ -50,7 +50,7 @@ def read_literal(literal: Message, shape: Shape | None = None) -> Literal:
 
 
 def _elements(literal: Message, name: str) -> np.ndarray[Any, Any]:
-    """The elements in the order in which they lie in memory."""
+    """Return the elements in memory order."""
     kind, field = PRIMITIVE_TYPES[name], f"{name}s"
     if kind.is_pred:
         return np.asarray(literal.integers("preds") != 0)

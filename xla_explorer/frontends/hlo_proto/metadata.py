@@ -1,4 +1,4 @@
-"""Where instructions came from: `OpMetadata` and the stack frame tables as HLO text.
+"""Source places of instructions: `OpMetadata` and the stack frame tables as HLO text.
 
 Source: hlo_instruction.cc OpMetadataToString, hlo_module.cc.
 """
@@ -22,9 +22,9 @@ _PLACE: Final = ("file_name_id", "function_name_id", "line", "end_line", "column
 
 
 def metadata_text(metadata: Message, payload: bytes = b"") -> str:
-    """`{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` where it says nothing.
+    """Return `{op_name="jit(f)/add" source_file="f.py" source_line=3}`; `{}` without contents.
 
-    payload: the one that it names.
+    payload: the payload that the metadata refers to.
     """
     parts = [
         f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))
@@ -45,7 +45,7 @@ def metadata_text(metadata: Message, payload: bytes = b"") -> str:
 
 
 def metadata_list(holder: Message, prefix: str) -> str:
-    """The metadata of a sharding, behind `prefix`; empty where there is none."""
+    """Return the metadata of a sharding after `prefix`; empty if there is none."""
     found = [metadata_text(one) for one in holder.messages("metadata", schema.METADATA)]
     if not found:
         return ""
@@ -53,7 +53,7 @@ def metadata_list(holder: Message, prefix: str) -> str:
 
 
 def frames_text(index: Message) -> str:
-    """The four tables as a module's text has them; empty where they are."""
+    """Return the four tables as in a module's text; empty if all are empty."""
     files, functions = index.texts("file_names"), index.texts("function_names")
     places = [
         " ".join([f"{name}={place.number(name)}" for name in _PLACE])

@@ -33,8 +33,7 @@ _COMPLETE: Final = "check that the file is complete and holds an HLO module"
 class ModuleText:
     """The text of a module, made once.
 
-    text: HLO. constants: name of a constant to its `LiteralProto`, for `constant({...})` stands in
-    the text.
+    text: HLO. constants: `LiteralProto` by name of each constant printed as `constant({...})`.
     """
 
     def __init__(self, module: Message) -> None:
@@ -96,7 +95,7 @@ class ModuleText:
 
     @staticmethod
     def _schedules(module: Message) -> dict[int, list[int]]:
-        """Number of a computation to numbers of instructions in their order."""
+        """Return the instruction numbers of each computation number, in schedule order."""
         found: dict[int, list[int]] = {}
         schedule = module.message("schedule", schema.SCHEDULE)
         for entry in (
@@ -230,14 +229,17 @@ class ModuleText:
         return [f"{role}={one}" for role, one in zip(roles, names, strict=False)]
 
     def _backend_config(self, i: Message) -> str | None:
-        """The configuration itself, or the one of the module that it names."""
+        """Return the instruction's own configuration, or the module's one that it refers to."""
         if not i.has("backend_config_payload") or i.has("backend_config"):
             return READERS["backend_config"](i) if i.data("backend_config") else None
         raw = self._payload(i, "backend_config_payload")
         return quoted_string(raw.decode("utf-8", "surrogateescape")) if raw else None
 
     def _payload(self, holder: Message, field: str) -> bytes:
-        """The bytes of a payload, or of the module's that it names; empty where there is none."""
+        """Return the bytes of a payload, or of the module's one that it refers to.
+
+        Empty if none.
+        """
         payload = holder.message(field, schema.PAYLOAD)
         if payload is None:
             return b""

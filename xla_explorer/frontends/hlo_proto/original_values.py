@@ -1,4 +1,4 @@
-"""Where a value came from in the module as it was given: the attribute `origin`."""
+"""Original values: the arrays of the input module that a value stands for (attribute `origin`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xla_explorer.hlo.text.strings import quoted_string
 
 
 def original_array(array: Message) -> str:
-    """`{"name" {0}}`, without braces around the index where it is empty."""
+    """Return `{"name" {0}}`; an empty index is omitted."""
     index = array.numbers("shape_index")
     return (
         "{"
@@ -20,6 +20,7 @@ def original_array(array: Message) -> str:
 
 
 def original_value(value: Message) -> str:
+    """Return the tree of original arrays of a value, such as `({"a"}, {"b" {0}})`."""
     if value.flag("is_synthetic_call"):
         return "{[synthetic_call]}"
     found: dict[tuple[int, ...], str] = {}

@@ -15,10 +15,10 @@ from xla_explorer.hlo.text import HloParseError, parse_hlo
 
 
 class HloProtoContents(NamedTuple):
-    """What a proto holds.
+    """Contents of a proto.
 
-    module: the program. arguments: of one run, where the proto is a snapshot. result: of that run.
-    platform: where it ran.
+    module: the program. arguments, result: of one run, if the proto is a snapshot. platform: of
+    that run.
     """
 
     module: HloModule
@@ -28,7 +28,10 @@ class HloProtoContents(NamedTuple):
 
 
 def looks_like_proto(data: bytes) -> bool:
-    """Whether bytes are a serialized message rather than text: they begin with its first field, and hold what no text does."""
+    """Return True if bytes are a serialized message rather than text.
+
+    They begin with its first field, and contain bytes that no text has.
+    """
     return data[:1] == b"\n" and any(byte < 9 for byte in data[:4096])
 
 
@@ -82,7 +85,7 @@ def _is_module(message: Message) -> bool:
 
 
 def _module_message(data: memoryview) -> Message | None:
-    """The module of an HloModuleProto, HloProto or HloUnoptimizedSnapshot; None where the bytes are none of them."""
+    """Return the module of an HloModuleProto, HloProto or HloUnoptimizedSnapshot, or None."""
     try:
         module = Message(schema.MODULE, data)
         if _is_module(module):

@@ -147,6 +147,7 @@ COMPUTATION = MessageType(
     "HloComputationProto",
     name=1,
     instructions=2,
+    program_shape=4,
     id=5,
     root_id=6,
     is_fusion_computation=7,

@@ -24,12 +24,12 @@ _REST_OF_NEXT = -(1 << 63)  # `*` in a tile
 
 
 def joined(numbers: list[int]) -> str:
-    """`1,2,3`."""
+    """Return numbers as `1,2,3`."""
     return ",".join(map(str, numbers))
 
 
 def element_type(shape: Message) -> str:
-    """The name of a shape's element type. ProtoError for a number that is none."""
+    """Return the name of a shape's element type. ProtoError for an unknown number."""
     number = shape.number("element_type")
     name = TYPE_NAMES.get(number)
     if name is None:
@@ -41,7 +41,7 @@ def element_type(shape: Message) -> str:
 
 
 def shape_text(shape: Message | None, depth: int = 0) -> str:
-    """A shape with its layout. ProtoError where it is absent or nests too deep."""
+    """Return a shape with its layout. ProtoError if it is absent or nests too deep."""
     if shape is None or depth > _DEEPEST:
         what = (
             "a shape is missing"
@@ -64,7 +64,7 @@ def shape_text(shape: Message | None, depth: int = 0) -> str:
 
 
 def is_scalar(shape: Message | None) -> bool:
-    """Whether it is the shape of one element."""
+    """Return True for the shape of one element."""
     return (
         shape is not None
         and shape.number("element_type") in TYPE_NAMES
@@ -79,7 +79,7 @@ def _size(size: int, dynamic: bool) -> str:
 
 
 def layout_text(layout: Message | None, rank: int) -> str:
-    """`{1,0:T(8,128)S(1)}`; empty where there is none, and for a scalar without properties."""
+    """Return `{1,0:T(8,128)S(1)}`; empty without a layout, and for a scalar without properties."""
     if layout is None:
         return ""
     tiles = "".join(

@@ -17,9 +17,9 @@ _REPLICATED, _MAXIMAL, _TUPLE, _OTHER = range(4)
 
 
 def sharding_text(sharding: Message, *, inside: bool = False) -> str:
-    """`{devices=[2,1]<=[2]}` and its kin.
+    """Return the text of a sharding, such as `{devices=[2,1]<=[2]}`.
 
-    inside: it is an element of a tuple. ProtoError for a type that is none.
+    inside: the sharding is an element of a tuple. ProtoError for an unknown type.
     """
     if (named := sharding.message("named_sharding", schema.NAMED_SHARDING)) is not None:
         return "{" + _named(named) + "}"
@@ -65,7 +65,7 @@ def _iota(sizes: list[int], order: list[int]) -> str:
 
 
 def _mesh(mesh: Message | None) -> tuple[str, list[str]]:
-    """(text, names of the axes)."""
+    """Return (text, names of the axes) of a mesh."""
     if mesh is None:
         raise ProtoError("a sharding over axes has no mesh", "check that the file is complete")
     axes = [
@@ -124,7 +124,7 @@ def _named(sharding: Message) -> str:
 
 
 def device_groups_text(instruction: Message) -> str | None:
-    """Replica groups in whichever of its four fields an instruction has them; None where it names none."""
+    """Return replica groups from any of the four fields that can hold them, or None."""
     if (iota := instruction.message("iota_collective_device_list", schema.IOTA_GROUPS)) is not None:
         return _iota_groups(iota)
     if (

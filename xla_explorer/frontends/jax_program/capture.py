@@ -1,4 +1,4 @@
-"""What JAX compiles while some code runs, as HLO modules."""
+"""Capture of the programs that JAX compiles while some code runs, as HLO modules."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xla_explorer.hlo.module import HloModule
 
 @contextmanager
 def captured_programs() -> Iterator[list[HloModule]]:
-    """A list that holds, when the block has ended, one module for each program that JAX compiled inside it, in order.
+    """Yield a list that receives one module per program that JAX compiles in the block, in order.
 
-    Functions that JAX had compiled before are not compiled again and so not seen. Source: JAX's
-    option `jax_dump_ir_to`.
+    The list is filled when the block ends. Functions that JAX had compiled before are missing,
+    because they are not compiled again. Source: JAX's option `jax_dump_ir_to`.
     """
     jax = import_optional("jax", "jax")
     found: list[HloModule] = []

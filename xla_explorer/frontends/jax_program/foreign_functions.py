@@ -1,4 +1,4 @@
-"""JAX's foreign functions: the interface's version, and how native code of ours becomes one that JAX's CPU calls."""
+"""JAX's foreign functions: their interface version, and the registration of our native code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VERSION = re.compile(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)")
 
 @functools.lru_cache(maxsize=1)
 def interface_version() -> tuple[int, int] | None:
-    """Major and minor of the installed jaxlib's interface, as its header says; None where there is no such header."""
+    """Return (major, minor) of the installed jaxlib's interface from its header, or None."""
     jax = import_optional("jax", "jax")
     try:
         text = Path(jax.ffi.include_dir(), "xla", "ffi", "api", "c_api.h").read_text()
@@ -29,9 +29,10 @@ def interface_version() -> tuple[int, int] | None:
 
 @functools.lru_cache(maxsize=1)
 def program_target(handler: Callable[[int, int], int]) -> str | None:
-    """The name under which JAX's CPU knows our programs, registered at the first call; None where jaxlib's version is not known.
+    """Return the name under which our programs are registered for JAX's CPU.
 
-    handler: the address of the function for an interface version.
+    The first call registers them. None if the header of jaxlib's interface is missing. handler:
+    returns the address of the function for an interface version.
     """
     version = interface_version()
     if version is None:
@@ -48,7 +49,10 @@ def program_target(handler: Callable[[int, int], int]) -> str | None:
 
 @functools.lru_cache(maxsize=1)
 def tracing_nothing() -> Callable[[], bool] | None:
-    """A function that says whether JAX is tracing nothing on this thread; None where this version of JAX has none that is as fast."""
+    """Return JAX's function for whether this thread is outside of tracing.
+
+    None if this version of JAX has no fast function for it.
+    """
     import_optional("jax", "jax")
     try:
         from jax._src import core
@@ -61,10 +65,10 @@ def tracing_nothing() -> Callable[[], bool] | None:
 def call_program(
     target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]
 ) -> list[Any]:
-    """The results of a program, traced: a call of the foreign function.
+    """Return the traced results of a program: a call of the foreign function.
 
-    results: shapes and types. given_away: for arguments whose memory a result takes over, its
-    number.
+    results: shapes and types. given_away: argument number to the number of the result that reuses
+    its memory.
     """
     jax, numpy = import_optional("jax", "jax"), import_optional("numpy", "jax")
     shapes = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]

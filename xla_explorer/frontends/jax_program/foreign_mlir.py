@@ -1,8 +1,10 @@
-"""MLIR of strangers, read by jaxlib in a child process: a damaged file may end the process that reads it, or corrupt its memory.
+"""MLIR of other programs, read by jaxlib in a child process.
+
+A damaged file may end the process that reads it, or corrupt its memory.
 
 Requests, as `foundation.messages` over the child's own pipes: ("module", program), ("text",
-bytecode) and ("triton", bytecode). Answers: ("ok", value), ("refused", message, hint) for what
-jaxlib refuses, ("missing", message, hint) where it is not installed.
+bytecode) and ("triton", bytecode). Answers: ("ok", value), ("refused", message, hint) if jaxlib
+rejects the program, ("missing", message, hint) if jaxlib is not installed.
 """
 
 from __future__ import annotations
@@ -39,14 +41,16 @@ _children: dict[int, MessagingChild] = {}
 
 
 def module_of_foreign_mlir(program: str | bytes, filename: str) -> HloModule:
-    """Return the module of StableHLO or MHLO that somebody else wrote: text, bytecode or a portable artifact.
+    """Return the module of StableHLO or MHLO from another program.
+
+    The program is text, bytecode or a portable artifact.
 
     Raises
     ------
     MissingExtraError
         jaxlib is not installed.
     MlirConversionError
-        jaxlib refuses the program, does not end, or ends its process.
+        jaxlib rejects the program, does not end, or ends its process.
     """
     import_optional("jaxlib", "jax")
     module = read_hlo_proto(_ask(filename, "module", program, filename), Path(filename).name).module
@@ -97,7 +101,7 @@ def _ask(what: str, *request: Any) -> Any:
 
 
 def _ready_child() -> MessagingChild:
-    """The child, under the present limit of memory. No limit of time counts its start."""
+    """Return the child, under the present limit of memory. No time limit counts its start."""
     child = _children.get(os.getpid())
     if child is None or not child.alive:
         command = child_command("xla_explorer.frontends.jax_program.foreign_mlir")

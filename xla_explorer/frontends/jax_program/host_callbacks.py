@@ -1,8 +1,8 @@
-"""Python functions that a program traced by JAX calls: `jax.pure_callback`, `io_callback`, `debug.print`.
+"""Python functions called by JAX programs: `jax.pure_callback`, `io_callback`, `debug.print`.
 
-JAX's lowering numbers them within a module and hands them to its compiler; in our modules a call
-holds a number of the process. JAX orders effects by tokens that enter and leave the program; ours
-begins with one of its own.
+JAX's lowering numbers the functions of a module and passes them to its compiler. A call in our
+modules holds a number that is valid in the whole process. JAX orders effects by tokens that enter
+and leave the program; our programs begin with a token of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MODULES_KEPT = (
 
 
 class HostCallback:
-    """A Python function as JAX gives it to a compiler: operands in, a sequence of results out; with a token first where it is ordered."""
+    """A Python function from operands to a sequence of results; ordered ones have a token first."""
 
     def __init__(self, function: Callable[..., Sequence[Any]]) -> None:
         self.function = function
@@ -77,7 +77,7 @@ def bind_callbacks(
 
 
 def has_callbacks(module: HloModule) -> bool:
-    """Whether a module calls Python functions of this process."""
+    """Return True if a module calls Python functions of this process."""
     return any(custom_call_target(i) == _TARGET for i in module.instructions())
 
 
@@ -86,7 +86,10 @@ def _is_token(shape: Shape) -> bool:
 
 
 def start_with_own_tokens(module: HloModule) -> None:
-    """Parameters that are tokens become `after-all`, and tokens go from the result: JAX's way to order the effects of several programs."""
+    """Replace token parameters by `after-all`, and drop tokens from the result.
+
+    JAX uses such tokens to order the effects of several programs.
+    """
     entry = module.entry
     tokens = [p for p in entry.parameters() if _is_token(p.shape)]
     if not tokens:

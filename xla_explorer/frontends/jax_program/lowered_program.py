@@ -1,4 +1,4 @@
-"""What JAX lowered, as a module with the pytrees that its parameters and results make up."""
+"""Lowered JAX programs: a module, and the pytrees of its arguments and results."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from xla_explorer.hlo.module import HloModule
 class JaxProgram(NamedTuple):
     """A lowered JAX function.
 
-    module: parameters are the array leaves of the arguments, results the leaves of what the
-    function returns. parameters: for each parameter of the module, the number of the leaf that it
-    takes (JAX drops leaves that play no part when the function came jitted). in_tree, out_tree: how
-    leaves make up the arguments and the result. results: shape and type of each result leaf.
-    callbacks: Python functions that it calls; they can be called as long as this lives.
+    module: its parameters are array leaves of the arguments, its results leaves of the function's
+    result. parameters: for each parameter of the module, the number of its leaf. JAX drops unused
+    leaves if the function came jitted. in_tree, out_tree: the pytrees of arguments and result.
+    results: shape and type of each result leaf. callbacks: Python functions that the program calls,
+    callable as long as this record lives.
     """
 
     module: HloModule
@@ -36,7 +36,10 @@ class JaxProgram(NamedTuple):
     callbacks: tuple[HostCallback, ...] = ()
 
     def arrays(self, leaves: Sequence[Any]) -> list[Array]:
-        """What the parameters take of the leaves of a call, in their types, as JAX converts them: s32 of int64 unless 64 bits are on."""
+        """Return the parameters' arrays from the leaves of a call, converted as JAX does.
+
+        Without 64-bit types, int64 becomes s32.
+        """
         shapes = [parameter.shape for parameter in self.module.entry.parameters()]
         return [array_of(leaves[number]).astype(shape.element_type.dtype, copy=False)
                 for number, shape in zip(self.parameters, shapes, strict=True)]  # fmt: skip
@@ -47,8 +50,8 @@ def program_of_lowered(
 ) -> JaxProgram:
     """Return the program of a `jax.stages.Lowered`.
 
-    name, place: of the function that was lowered, where they are known. traced_in: the file of ours
-    that called JAX, whose callers are not of the program.
+    name, place: of the function that was lowered, if available. traced_in: our file that called
+    JAX; stack frames of its callers are dropped.
     """
     jax = import_optional("jax", "jax")
     refined = refined_shapes(lowered.compiler_ir("stablehlo"))

@@ -56,12 +56,18 @@ def _lowered(
 
 
 def is_jitted(function: Any) -> bool:
-    """Return whether JAX, or a library on top of it, jitted an object: a bound method only shows what its function has."""
+    """Return True if JAX, or a library on top of it, jitted an object.
+
+    A bound method does not count, though it shows the attributes of its function.
+    """
     return hasattr(function, "lower") and not isinstance(function, types.MethodType)
 
 
 def _as_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that calls the object: `jax.jit` takes no method of a jitted function, and no object without a hash."""
+    """Return a function that calls the object.
+
+    `jax.jit` accepts neither a method of a jitted function nor an object without a hash.
+    """
     if inspect.isfunction(function) or inspect.isbuiltin(function) or is_jitted(function):
         return function
 
@@ -84,9 +90,10 @@ def _is_jitted_by_jax(function: Any) -> bool:
 def _lowered_by_library(
     function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], platform: str
 ) -> JaxProgram:
-    """Lower a function that a library on top of JAX jitted (equinox's `filter_jit`, flax's `nnx.jit`).
+    """Lower a function jitted by a library on top of JAX, such as equinox or flax.nnx.
 
-    Its arguments may hold what JAX takes for no array; the program's parameters are their arrays.
+    Its arguments may hold leaves that JAX does not accept as arrays. The program's parameters are
+    the arrays among them.
     """
     jax = import_optional("jax", "jax")
     leaves, tree = jax.tree_util.tree_flatten((tuple(arguments), dict(keywords)))
@@ -120,23 +127,25 @@ def from_jax(
     platform: str = "cpu",
     **keywords: Any,
 ) -> HloModule:
-    """The HLO module that JAX makes of a function: before XLA's passes, with the user's file and line on each instruction.
+    """Return the HLO module of a JAX function, before XLA's passes.
 
-    Source: jax.stages (Traced.lower). Needs the extra `jax`.
+    Each instruction has the user's file and line. Source: jax.stages (Traced.lower). Needs the
+    extra `jax`.
 
     Parameters
     ----------
     function
-        Plain, jitted, or made by `jax.grad`, `jax.vmap` and their kin. Shardings and donations of a
-        jitted one are kept. Or what JAX made of one, which takes no arguments here:
-        `jax.stages.Traced`, `Lowered` or `Compiled`, `jax.export.Exported`, a jaxpr.
+        Plain, jitted, or made by `jax.grad`, `jax.vmap` and the like. Shardings and donations of a
+        jitted one are kept. Or an object that JAX made of a function: `jax.stages.Traced`,
+        `Lowered` or `Compiled`, `jax.export.Exported`, a jaxpr. Then there are no example
+        arguments.
     *args_or_specs
         Example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree.
     static_argnums, static_argnames, donate_argnums
         As `jax.jit` takes them.
     platform
-        For which device JAX lowers (`cpu`, `cuda`, `tpu`); it decides which library calls linear
-        algebra becomes.
+        The device for which JAX lowers (`cpu`, `cuda`, `tpu`); it decides the library calls of
+        linear algebra.
     **keywords
         Example keyword arguments.
 
@@ -148,7 +157,7 @@ def from_jax(
     Raises
     ------
     MissingExtraError
-        jax is not installed. What JAX raises while it traces the function is passed on.
+        jax is not installed. Exceptions that JAX raises while it traces the function are passed on.
 
     Examples
     --------

@@ -27,8 +27,10 @@ def module_of_jaxlib(module: Any, filename: str | None = None) -> HloModule:
 
 
 def refined_shapes(module: Any) -> bytes | None:
-    """The bytecode of a StableHLO module whose entry has static shapes, with those of what it calls (an export of symbolic shapes) worked
-    out as JAX does when it compiles; None for a module without such calls.
+    """Return a StableHLO module with all dynamic shapes of its functions refined, as bytecode.
+
+    The entry has static shapes, and calls functions of symbolic shapes (an export). JAX refines
+    them when it compiles. None for a module without such functions.
     """
     if all(
         "?" not in str(function.type)
@@ -53,7 +55,7 @@ def computation_of(program: str | bytes) -> Any:
 
 
 def _brought_up_to_date(program: bytes) -> bytes:
-    """A portable artifact, which is versioned bytecode (VHLO), as bytecode of this jaxlib's StableHLO."""
+    """Return a portable artifact (VHLO) as bytecode of this jaxlib's StableHLO."""
     from jax._src.interpreters import mlir as jax_mlir
 
     mlir = import_optional("jaxlib._jax", "jax").mlir
@@ -67,12 +69,16 @@ def _brought_up_to_date(program: bytes) -> bytes:
 
 
 def triton_text_here(bytecode: bytes) -> str:
-    """The text of a kernel's bytecode in Triton's dialect, read in this process: `foreign_mlir.triton_text` reads what others wrote.
+    """Return the text of a kernel's bytecode in Triton's dialect, read in this process.
+
+    `foreign_mlir.triton_text` reads bytecode of other programs.
 
     Raises
     ------
-        MissingExtraError: jaxlib is not installed, or has no such dialect.
-        MlirConversionError: jaxlib cannot read the bytecode.
+    MissingExtraError
+        jaxlib is not installed, or has no such dialect.
+    MlirConversionError
+        jaxlib cannot read the bytecode.
     """
     ir, dialect = [
         import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jaxlib.triton.dialect")
@@ -88,13 +94,16 @@ def triton_text_here(bytecode: bytes) -> str:
 
 
 def stablehlo_text_here(program: bytes) -> str:
-    """The text of StableHLO bytecode or of a portable artifact, read in this process: `foreign_mlir.stablehlo_text` reads what others
-    wrote.
+    """Return the text of StableHLO bytecode or of a portable artifact, read in this process.
+
+    `foreign_mlir.stablehlo_text` reads bytecode of other programs.
 
     Raises
     ------
-        MissingExtraError: jaxlib is not installed.
-        MlirConversionError: jaxlib cannot read the bytecode.
+    MissingExtraError
+        jaxlib is not installed.
+    MlirConversionError
+        jaxlib cannot read the bytecode.
     """
     ir, jax_mlir = [
         import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jax._src.interpreters.mlir")
@@ -110,14 +119,17 @@ def stablehlo_text_here(program: bytes) -> str:
 
 
 def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
-    """An HLO module from StableHLO or MHLO of this process: MLIR text, bytecode, or a portable artifact.
+    """Return an HLO module from StableHLO or MHLO of this process.
 
-    What somebody else wrote is read by `foreign_mlir.module_of_foreign_mlir`.
+    The program is MLIR text, bytecode, or a portable artifact.
+    `foreign_mlir.module_of_foreign_mlir` reads programs of others.
 
     Raises
     ------
-        MissingExtraError: jaxlib is not installed.
-        MlirConversionError: jaxlib cannot read or convert the program.
+    MissingExtraError
+        jaxlib is not installed.
+    MlirConversionError
+        jaxlib cannot read or convert the program.
     """
     module = read_hlo_proto(
         serialized_hlo(program, filename), Path(filename).name if filename else None

@@ -1,4 +1,4 @@
-"""JAX's own objects that hold a program: what its ahead-of-time interface, its exporter and jaxlib return.
+"""Objects of JAX that hold a program: results of its stages, of its exporter and of jaxlib.
 
 Source: jax.stages (Traced, Lowered, Compiled), jax.export (Exported), jax.extend.core
 (ClosedJaxpr), jaxlib's `ir.Module` and `XlaComputation`.
@@ -31,7 +31,10 @@ def is_stage(given: Any) -> bool:
 
 
 def jaxs_stage(given: Any) -> Any:
-    """Return JAX's object inside of a library's, which has it as `lowered`, `compiled` or `traced` (equinox); else the object."""
+    """Return JAX's object inside a library's object (equinox), or the object itself.
+
+    The attribute is `lowered`, `compiled` or `traced`.
+    """
     if _is_jaxs(given):
         return given
     own = getattr(given, "__dict__", {})
@@ -51,13 +54,19 @@ def _is_jaxs(given: Any) -> bool:
 
 
 def stage_module(given: Any) -> HloModule:
-    """Return the module of an object for which `is_stage` holds: of `Compiled` XLA's optimised one, else the program as lowered."""
+    """Return the module of an object for which `is_stage` holds.
+
+    Of `Compiled` it is XLA's optimised module, else the program as lowered.
+    """
     found = _read(given)
     return found.module if isinstance(found, JaxProgram) else found
 
 
 def stage_program(given: Any) -> JaxProgram | None:
-    """Return the lowered function of a `Traced`, `Lowered` or `ClosedJaxpr`, whose arguments are pytrees; None for other objects."""
+    """Return the lowered function of a `Traced`, `Lowered` or `ClosedJaxpr`, else None.
+
+    Its arguments are pytrees.
+    """
     found = _read(given)
     return found if isinstance(found, JaxProgram) else None
 
@@ -94,7 +103,10 @@ def _of_compiled(compiled: Any) -> HloModule:
 
 
 def _of_exported(exported: Any) -> HloModule:
-    """Read the bytes of an exported program, which may be a stranger's: JAX itself has not read what it deserialized."""
+    """Read the bytes of an exported program in a child process.
+
+    The program may be another's: JAX deserializes it without reading it.
+    """
     program = bytes(exported.mlir_module_serialized)
     module = module_of_foreign_mlir(program, f"the exported {exported.fun_name}")
     module.filename = None

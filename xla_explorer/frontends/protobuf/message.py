@@ -1,8 +1,8 @@
-"""Messages of protocol buffers: decoded one level at a time, fields asked for by name.
+"""Messages of protocol buffers: decoded one level at a time, with fields by name.
 
 A `MessageType` is data: the name of a message and the numbers of the fields that we read. A
-`Message` is one message in a file's bytes; it decodes its own fields when made, and those of a
-message inside when that is asked for, so that what is skipped costs next to nothing.
+`Message` is one message in a file's bytes. It decodes its own fields when made, and nested messages
+on access, so that skipped messages cost next to nothing.
 
 Source: the encoding guide of protocol buffers (wire types 0, 1, 2, 5; packed repeated fields; the
 last of several values counts).
@@ -31,8 +31,8 @@ class ProtoError(XlaExplorerError, ValueError):
 class MessageType:
     """A message of a .proto file.
 
-    name: the message's, for errors. numbers: field name to field number. Fields that are not listed
-    are skipped, as the format wants.
+    name: the message's, for errors. numbers: field name to field number. Unlisted fields are
+    skipped, as the format requires.
     """
 
     __slots__ = ("name", "numbers")
@@ -46,7 +46,7 @@ class MessageType:
 
 
 def read_varint(data: memoryview, at: int, end: int, name: str) -> tuple[int, int]:
-    """(unsigned value, offset behind it). ProtoError where the bytes end first."""
+    """Return (unsigned value, offset after it). ProtoError if the bytes end first."""
     value = shift = 0
     while at < end:
         byte = data[at]
@@ -68,16 +68,15 @@ def _broken(name: str, at: int, what: str) -> ProtoError:
 
 
 def signed(value: int) -> int:
-    """A varint of 64 bits as a signed integer."""
+    """Return a varint of 64 bits as a signed integer."""
     return value - _WRAP if value & _SIGN else value
 
 
 class Message:
     """The fields of one message.
 
-    Each method takes the name of a field of `kind` and gives its value in one Python type: the
-    default (0, empty, None) where it is absent. Asking for another type than the bytes have raises
-    ProtoError.
+    Each method takes the name of a field of `kind` and returns its value in one Python type: the
+    default (0, empty, None) if it is absent. ProtoError if the bytes have another type.
     """
 
     __slots__ = ("_fields", "kind")
@@ -123,11 +122,11 @@ class Message:
         return f"<{self.kind.name}: {', '.join(names)}>"
 
     def has(self, name: str) -> bool:
-        """Whether the field is there."""
+        """Return True if the field is present."""
         return self.kind.numbers[name] in self._fields
 
     def unknown(self) -> list[int]:
-        """The numbers of fields that the type does not list."""
+        """Return the numbers of fields that the type does not list."""
         known = set(self.kind.numbers.values())
         return sorted(number for number in self._fields if number not in known)
 
@@ -146,19 +145,19 @@ class Message:
 
     # -- single values -----------------------------------------------------------------------------
     def number(self, name: str) -> int:
-        """An integer (int32, int64, an enumeration), with its sign; 0 where absent."""
+        """Return an integer (int32, int64, an enumeration), with its sign; 0 if absent."""
         return signed(self._last(name, _VARINT) or 0)
 
     def unsigned(self, name: str) -> int:
-        """An integer of a type without sign; 0 where absent."""
+        """Return an integer of a type without sign; 0 if absent."""
         return int(self._last(name, _VARINT) or 0)
 
     def flag(self, name: str) -> bool:
-        """A bool; False where absent."""
+        """Return a bool; False if absent."""
         return bool(self._last(name, _VARINT))
 
     def real(self, name: str) -> float:
-        """A double or a float, by its width; 0.0 where absent."""
+        """Return a double or a float, by its width; 0.0 if absent."""
         values = self._fields.get(self.kind.numbers[name])
         if not values:
             return 0.0
@@ -168,38 +167,38 @@ class Message:
         return float(struct.unpack("<f" if wire == _FIXED32 else "<d", value)[0])
 
     def data(self, name: str) -> bytes:
-        """The bytes of a field; empty where absent."""
+        """Return the bytes of a field; empty if absent."""
         value = self._last(name, _BYTES)
         return b"" if value is None else bytes(value)
 
     def text(self, name: str) -> str:
-        """A string; bytes that are not UTF-8 are lone surrogates."""
+        """Return a string; bytes outside UTF-8 become lone surrogates."""
         return self.data(name).decode("utf-8", "surrogateescape")
 
     def message(self, name: str, kind: MessageType) -> Message | None:
-        """The message of a field; None where absent."""
+        """Return the message of a field; None if absent."""
         value = self._last(name, _BYTES)
         return None if value is None else Message(kind, value)
 
     # -- repeated values ---------------------------------------------------------------------------
     def messages(self, name: str, kind: MessageType) -> Iterator[Message]:
-        """The messages of a repeated field, each decoded when it is reached."""
+        """Yield the messages of a repeated field, each decoded when it is reached."""
         for value in self.spans(name):
             yield Message(kind, value)
 
     def spans(self, name: str) -> Iterator[memoryview]:
-        """The bytes of each value of a repeated field of strings, bytes or messages."""
+        """Yield the bytes of each value of a repeated field of strings, bytes or messages."""
         for wire, value in self._fields.get(self.kind.numbers[name], ()):
             if wire != _BYTES:
                 raise self._unexpected(name, wire, _BYTES)
             yield value
 
     def texts(self, name: str) -> list[str]:
-        """The strings of a repeated field."""
+        """Return the strings of a repeated field."""
         return [bytes(value).decode("utf-8", "surrogateescape") for value in self.spans(name)]
 
     def numbers(self, name: str) -> list[int]:
-        """The integers of a repeated field, packed or not, with their signs."""
+        """Return the integers of a repeated field, packed or not, with their signs."""
         found: list[int] = []
         for wire, value in self._fields.get(self.kind.numbers[name], ()):
             if wire == _VARINT:
@@ -211,7 +210,10 @@ class Message:
         return found
 
     def integers(self, name: str) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The same as 64 bits each without sign, for many: take `.view(np.int64)` for signed ones."""
+        """Return the integers of a repeated field as an array of 64 bits each without sign.
+
+        For signed integers, take `.view(np.int64)`.
+        """
         parts = []
         for wire, value in self._fields.get(self.kind.numbers[name], ()):
             if wire not in (_VARINT, _BYTES):
@@ -222,7 +224,7 @@ class Message:
         return np.concatenate(parts) if parts else np.empty(0, np.uint64)
 
     def reals(self, name: str, dtype: type[np.float32 | np.float64]) -> np.ndarray[Any, Any]:
-        """The floats or doubles of a repeated field, packed or not."""
+        """Return the floats or doubles of a repeated field, packed or not."""
         size = np.dtype(dtype).itemsize
         raw = b"".join(
             [
@@ -239,7 +241,10 @@ class Message:
         return np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
 
     def _unpacked(self, name: str, packed: memoryview) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Packed varints, all at once: seven bits of each byte, moved by its place in its number."""
+        """Return packed varints, decoded all at once.
+
+        Seven bits of each byte are shifted by its position in its number.
+        """
         raw = np.frombuffer(packed, np.uint8)
         if not raw.size:
             return np.empty(0, np.uint64)

@@ -1,12 +1,22 @@
-"""The wire format of protocol buffers, as far as it is written here."""
+"""Messages of protocol buffers as bytes: single fields, and messages by the names of their fields."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from xla_explorer.frontends.protobuf.message import MessageType
+
+_MASK: Final = (1 << 64) - 1
+_SHIFTS: Final = np.arange(0, 70, 7, dtype=np.uint64)
+_TOGETHER: Final = 1 << 16  # elements that are encoded at once, in 10 numbers of 64 bits each
 
 
 def varint(number: int) -> bytes:
-    """An unsigned integer."""
+    """Return the bytes of an unsigned integer."""
     out = bytearray()
     while number > 127:
         out.append(number & 127 | 128)
@@ -15,20 +25,73 @@ def varint(number: int) -> bytes:
 
 
 def number_field(field: int, number: int) -> bytes:
-    """A field with an integer."""
+    """Return the bytes of a field with an integer."""
     return varint(field << 3) + varint(number)
 
 
 def bytes_field(field: int, content: bytes) -> bytes:
-    """A field with a message or text."""
+    """Return the bytes of a field with a message or text."""
     return bytes_head(field, len(content)) + content
 
 
 def bytes_head(field: int, size: int) -> bytes:
-    """What stands before the content of a field with a message or text."""
+    """Return the bytes before the content of a field with a message or text."""
     return varint(field << 3 | 2) + varint(size)
 
 
 def numbers_field(field: int, numbers: Iterable[int]) -> bytes:
-    """A field that repeats integers, packed."""
+    """Return the bytes of a field of repeated integers, packed."""
     return bytes_field(field, b"".join(map(varint, numbers)))
+
+
+def message(kind: MessageType, /, **fields: Any) -> bytes:
+    """Return the bytes of a message, its fields in the order of their numbers.
+
+    None and empty lists are omitted. An int is a varint, a float a double and np.float32 a float;
+    a str or bytes is one field; an array or a list of integers is packed, a list of other values
+    repeated.
+    """
+    numbers, out = kind.numbers, bytearray()
+    for name in sorted(fields, key=numbers.__getitem__):
+        value, field = fields[name], numbers[name]
+        if isinstance(value, int):
+            out += number_field(field, value & _MASK)
+        elif isinstance(value, (str, bytes)):
+            out += bytes_field(field, _raw(value))
+        elif isinstance(value, np.float32):
+            out += varint(field << 3 | 5) + struct.pack("<f", value)
+        elif isinstance(value, float):
+            out += varint(field << 3 | 1) + struct.pack("<d", value)
+        elif isinstance(value, np.ndarray):
+            out += bytes_field(field, _packed(value)) if value.size else b""
+        elif value:
+            if isinstance(value[0], int):
+                out += numbers_field(field, [number & _MASK for number in value])
+            else:
+                for one in value:
+                    out += bytes_field(field, _raw(one))
+    return bytes(out)
+
+
+def _raw(value: str | bytes) -> bytes:
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
+def _packed(values: np.ndarray[Any, Any]) -> bytes:
+    """Return the packed elements of an array: floats as they are, integers as varints."""
+    if values.dtype.kind == "f":
+        return values.astype(values.dtype.newbyteorder("<")).tobytes()
+    rest = values.astype(np.int64).view(np.uint64) if values.dtype.kind == "i" else values
+    if int(rest.max()) < 128:
+        return rest.astype(np.uint8).tobytes()
+    parts = []
+    for start in range(0, rest.size, _TOGETHER):
+        some = rest[start : start + _TOGETHER].astype(np.uint64)
+        pieces = (some[:, None] >> _SHIFTS) & np.uint64(127)
+        length = np.maximum(10 - np.argmax(pieces[:, ::-1] != 0, axis=1), 1)
+        length[some == 0] = 1
+        places = np.arange(10)
+        kept = places < length[:, None]
+        pieces |= np.where(places < length[:, None] - 1, np.uint64(128), np.uint64(0))
+        parts.append(pieces[kept].astype(np.uint8).tobytes())
+    return b"".join(parts)

@@ -39,9 +39,9 @@ class SavedProgram(NamedTuple):
 
 
 def saved_programs(folder: Path) -> list[SavedProgram] | None:
-    """The programs of a model's folder, in its order; None for a folder that is not a model's.
+    """Return the programs of a model's folder, in its order; None for another folder.
 
-    SavedModelError where it has none.
+    SavedModelError if the model has no programs.
     """
     functions = folder / "functions"
     try:

@@ -27,11 +27,11 @@ def parse_stablehlo(
     function: str | None = None,
     shapes: Sequence[Any] | None = None,
 ) -> HloModule:
-    """The HLO module of a StableHLO (or MHLO, with CHLO) program in MLIR's textual form, pretty or generic.
+    """Return the HLO module of a StableHLO, MHLO or CHLO program in MLIR's text, pretty or generic.
 
     Locations become metadata (op_name, file, line). Shardings, aliases and donors of arguments are
-    kept. Functions are specialised to the shapes that they are called with. Source: StableHLO
-    specification; XLA's translation of StableHLO to HLO.
+    kept. Functions are specialised to the shapes of their calls. Source: StableHLO specification;
+    XLA's translation of StableHLO to HLO.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def parse_stablehlo(
         a shape such as `(2, 3)`, or an array of that shape. A shape is a tuple of integers, `()`
         for a scalar. An argument whose value decides sizes is given by its value, such as
         `np.int64(2)`: the module is for that value, and takes the argument nevertheless. `None`
-        leaves an argument as it is.
+        leaves an argument unchanged.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def parse_stablehlo(
     StablehloError
         The text cannot be read; a caret shows the place.
     StablehloUnsupportedError
-        HLO (or this reader) has no such operation; `reason` says which.
+        HLO (or this reader) has no such operation; `reason` names it.
     HloVerifyError
         The program breaks a rule of an operation that only the whole module shows.
 
@@ -84,7 +84,11 @@ def read_program(
     function: str | None = None,
     shapes: Sequence[Any] | None = None,
 ) -> HloModule:
-    """`parse_stablehlo`; `open_result` is the sharding of a result without one where others have one, as XLA's translation says it."""
+    """Return the module of `parse_stablehlo`, with a default sharding for results.
+
+    open_result: the sharding of results without one, if other results have one, as in XLA's
+    translation.
+    """
     if isinstance(text, bytes | bytearray):
         text = bytes(text).decode("utf-8", "replace")
     reader = Reader(text, filename)

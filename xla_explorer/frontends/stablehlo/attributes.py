@@ -54,7 +54,7 @@ _PLUS = re.compile(r"[A-Za-z_0-9]+")
 
 
 def read_attribute(reader: Reader) -> Any:
-    """The attribute at the cursor."""
+    """Read the attribute at the cursor."""
     start = reader.skip()
     character = reader.text[start : start + 1]
     if character == '"':
@@ -133,7 +133,7 @@ def _number(reader: Reader, text: str) -> int | float:
 
 
 def read_list(reader: Reader) -> tuple[Any, ...]:
-    """`[a, b]`."""
+    """Read `[a, b]`."""
     reader.expect("[", "a list")
     found = []
     while not reader.accept("]"):
@@ -145,7 +145,7 @@ def read_list(reader: Reader) -> tuple[Any, ...]:
 
 
 def read_dictionary(reader: Reader, opening: str = "{", closing: str = "}") -> Dictionary:
-    """`{name = value, flag}`."""
+    """Read `{name = value, flag}`."""
     start = reader.skip()
     reader.expect(opening, "a dictionary")
     found = Dictionary()
@@ -161,7 +161,7 @@ def read_dictionary(reader: Reader, opening: str = "{", closing: str = "}") -> D
 
 
 def _array(reader: Reader) -> tuple[Any, ...]:
-    """`array<i64: 1, 2>`."""
+    """Read `array<i64: 1, 2>`."""
     reader.expect("<", "an array")
     read_type(reader)
     found: list[Any] = []
@@ -175,9 +175,9 @@ def _array(reader: Reader) -> tuple[Any, ...]:
 
 
 def _resource(reader: Reader, start: int) -> Literal:
-    """`dense_resource<name> : type`.
+    """Read `dense_resource<name> : type`.
 
-    Values that no section of the file holds were left out by who printed it.
+    Some printers elide the values; then the resource section does not hold the name.
     """
     reader.at = start + len("dense_resource")
     reader.expect("<", "a resource")
@@ -229,7 +229,7 @@ def _hash(reader: Reader) -> Any:
 
 
 def read_fields(reader: Reader, what: str) -> Any:
-    """`<name = value, ...>` as a Dictionary; `<WORD>` as a Keyword; anything else Opaque."""
+    """Read `<name = value, ...>` as a Dictionary, `<WORD>` as a Keyword, other text as Opaque."""
     start = reader.skip()
     reader.expect("<", what)
     if re.compile(r"\s*[A-Za-z_]\w*\s*=").match(reader.text, reader.at) or reader.peek(">"):
@@ -247,7 +247,7 @@ _SIDE = re.compile(r"\[([^\]]*)\]")
 
 
 def read_convolution_numbers(reader: Reader) -> ConvolutionDimensionNumbers:
-    """`[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
+    """Read `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
     sides = []
     for before, letters in (("", "bf"), ("x", "io"), ("->", "bf")):
         if before:
@@ -295,7 +295,7 @@ def _numbers_of(sides: list[list[str]]) -> ConvolutionDimensionNumbers:
 
 
 def _raw_convolution(reader: Reader) -> ConvolutionDimensionNumbers:
-    """The long form, `raw input_batch_dimension = 0, ...`."""
+    """Read the long form, `raw input_batch_dimension = 0, ...`."""
     start = reader.at
     reader.keyword("raw")
     fields: dict[str, Any] = {}
@@ -334,7 +334,7 @@ LONGEST = 1 << 20  # elements of a constant that says sizes, groups or places
 
 
 def integers(value: Any) -> tuple[int, ...]:
-    """A list of integers in any of its spellings: `array<i64: ...>`, `[...]`, `dense<...>`."""
+    """Return a list of integers in any spelling: `array<i64: ...>`, `[...]`, `dense<...>`."""
     if (
         isinstance(value, Literal)
         and value.shape.element_count <= LONGEST

@@ -1,4 +1,4 @@
-"""`dense<...>` literals as arrays: nested lists, splats, bit patterns in hexadecimal, whole buffers in hexadecimal.
+"""`dense<...>` literals as arrays: nested lists, splats, hexadecimal numbers and buffers.
 
 Source: https://mlir.llvm.org/docs/Dialects/Builtin, DenseIntOrFPElementsAttr (numbers in
 hexadecimal are bits of a float); MLIR's BuiltinAttributes.cpp,
@@ -30,14 +30,17 @@ _BODY = re.compile(r"[^<>\"]*")
 
 
 class Written(NamedTuple):
-    """What stands between the angle brackets of a literal: offsets in the text, which is not copied."""
+    """Offsets of the text between the angle brackets of a literal, which is not copied."""
 
     start: int
     end: int
 
 
 def read_dense(reader: Reader) -> Written:
-    """What stands behind `dense`; its type is read by the caller, who then decodes."""
+    """Pass the angle brackets after `dense` and return their offsets.
+
+    The caller reads the type, then decodes.
+    """
     reader.expect("<", "a dense literal")
     start = reader.skip()
     if reader.take(STRING) is None:
@@ -48,7 +51,7 @@ def read_dense(reader: Reader) -> Written:
 
 
 def decode_dense(reader: Reader, shape: Shape, written: Written) -> Literal:
-    """The literal of what `read_dense` found.
+    """Return the literal at the offsets that `read_dense` returned.
 
     A splat takes the memory of one element, whatever its shape.
     """
@@ -86,12 +89,12 @@ def decode_dense(reader: Reader, shape: Shape, written: Written) -> Literal:
 
 
 def is_elision(text: str) -> bool:
-    """Whether a text stands for values that were left out: MLIR's `__elided__`, or dots."""
+    """Return True if a text represents elided values: MLIR's `__elided__`, or dots."""
     return text.strip('" ') in ("__elided__", "...")
 
 
 def elided_literal(reader: Reader, shape: Shape, at: int) -> Literal:
-    """A literal whose values the text leaves out, as HLO's `{...}`: a counter's numbers stand for them, and a warning says so."""
+    """Return a literal with elided values, and warn; a counter fills it, as HLO's `{...}`."""
     if not shape.is_array or not shape.rank or any(shape.dynamic):
         reader.fail(
             f"the value of this {shape.text_without_layout} was left out",
@@ -111,7 +114,7 @@ def elided_literal(reader: Reader, shape: Shape, at: int) -> Literal:
 
 
 def repeated_element(literal: Literal) -> Literal | None:
-    """The one element that a splat repeats, as a scalar; None for a literal with values of its own."""
+    """Return the element of a splat as a scalar; None for other literals."""
     if literal.is_elided or literal.shape.element_count < 2 or any(literal.array.strides):
         return None
     return literal_of(
@@ -120,7 +123,7 @@ def repeated_element(literal: Literal) -> Literal | None:
 
 
 def _from_numbers(reader: Reader, shape: Shape, text: str, at: int) -> np.ndarray[Any, Any]:
-    """The elements of nested lists, or of one number."""
+    """Return the elements of nested lists, or of one number."""
     kind = shape.element_type
     pieces = text.translate(_BRACKETS).replace(",", " ").split()
     if not all(_NUMBER.fullmatch(piece) for piece in pieces):
@@ -146,14 +149,14 @@ def _from_numbers(reader: Reader, shape: Shape, text: str, at: int) -> np.ndarra
 
 
 def literal_of(shape: Shape, array: np.ndarray[Any, Any]) -> Literal:
-    """A literal of the array, which must not be changed any more."""
+    """Return a literal of the array, which must not be changed afterwards."""
     array = np.ascontiguousarray(array).reshape(shape.dimensions)
     array.setflags(write=False)
     return Literal(shape, array)
 
 
 def decode_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> Literal:
-    """The literal of a buffer from the file's resource section."""
+    """Return the literal of a buffer from the file's resource section."""
     array = _from_bytes(reader, shape, raw, at)
     if array.size != shape.element_count:
         reader.fail(
@@ -165,7 +168,7 @@ def decode_bytes(reader: Reader, shape: Shape, raw: bytes, at: int) -> Literal:
 
 
 def _hexadecimal(reader: Reader, start: int, end: int) -> bytearray:
-    """The bytes of hexadecimal digits, decoded piece by piece: no copy of the digits is made."""
+    """Return the bytes of hexadecimal digits, decoded in pieces to avoid a copy of the digits."""
     raw = bytearray((end - start) // 2)
     try:
         if (end - start) % 2:
@@ -186,7 +189,7 @@ def _hexadecimal(reader: Reader, start: int, end: int) -> bytearray:
 def _from_bytes(
     reader: Reader, shape: Shape, raw: bytes | bytearray, at: int
 ) -> np.ndarray[Any, Any]:
-    """The elements of a buffer, or the one of a splat."""
+    """Return the elements of a buffer, or the one of a splat."""
     kind, count = shape.element_type, shape.element_count
     if len(raw) % kind.dtype.itemsize:
         reader.fail(
@@ -262,7 +265,10 @@ def _complex(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
 
 
 def _check_nesting(reader: Reader, shape: Shape, text: str, at: int) -> None:
-    """Lists must nest as the dimensions say: the commas and brackets of a literal follow from its shape."""
+    """Check that lists nest as the dimensions require.
+
+    The commas and brackets of a literal follow from its shape.
+    """
     skeleton = re.sub(r"\([^)]*\)", "", text) if shape.element_type.is_complex else text
     wanted = ""
     for size in reversed(shape.dimensions):

@@ -1,4 +1,4 @@
-"""What a StableHLO text can be refused for: always with the place, the cause and a next step."""
+"""Errors of StableHLO texts, each with the place, the cause and a next step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class StablehloError(XlaExplorerError, SyntaxError):
-    """MLIR text that cannot be read as a StableHLO program, or a program that breaks a rule of the dialect.
+    """Invalid StableHLO text, or a program that breaks a rule of the dialect.
 
     `span` is the place, `hint` the next step; filename, lineno, offset and text are set as on
     Python's own SyntaxError.
@@ -47,7 +47,7 @@ def scalar_constant(written: str) -> tuple[str, str]:
 
 
 class StablehloUnsupportedError(StablehloError):
-    """A sound program that has no HLO of ours: `reason` says what stands against it."""
+    """A valid program that this package cannot convert to HLO; `reason` has the cause."""
 
     def __init__(self, reason: Reason, span: SourceSpan, hint: str) -> None:
         super().__init__(reason.message, span, hint)

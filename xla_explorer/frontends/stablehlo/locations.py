@@ -1,4 +1,4 @@
-"""`loc(...)`: where an operation came from, read only when asked.
+"""Source locations of operations (`loc(...)`), read on demand.
 
 Source: https://mlir.llvm.org/docs/Dialects/Builtin, location attributes. JAX nests them: a name
 (the path of the operation) around a call site whose callee is the frame of the user's code.
@@ -14,7 +14,10 @@ from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 
 
 class Place(NamedTuple):
-    """name: the outermost one given, empty when there is none. file and line: of the innermost frame."""
+    """A source location.
+
+    name: the outermost one, empty if there is none. file and line: of the innermost frame.
+    """
 
     name: str = ""
     file: str = ""
@@ -52,7 +55,7 @@ class Locations:
         self._known: dict[int, Place] = {}
 
     def at(self, offset: int | None) -> Place:
-        """The place that is written at an offset (one that `skip_location` gave)."""
+        """Return the place at an offset, one that `skip_location` returned."""
         if offset is None:
             return NOWHERE
         found = self._known.get(offset)
@@ -64,7 +67,7 @@ class Locations:
         return found
 
     def metadata(self, offset: int | None) -> str | None:
-        """The same as the text of an instruction's metadata."""
+        """Return the place at an offset as the text of an instruction's metadata."""
         place = self.at(offset)
         return (
             None

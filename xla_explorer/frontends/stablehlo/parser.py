@@ -1,7 +1,7 @@
-"""MLIR text to a tree of operations: modules, functions, regions, the generic form of any operation.
+"""Parser of MLIR text to a tree of operations: modules, functions, regions, generic operations.
 
-`"dialect.name"(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`; forms
-of their own stand in `pretty_forms.py`. Source: https://mlir.llvm.org/docs/LangRef.
+`"dialect.name"(%a, %b) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`. Custom
+forms are in `pretty_forms.py`. Source: https://mlir.llvm.org/docs/LangRef.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Parser:
 
     # -- the file ----------------------------------------------------------------------------------
     def program(self) -> Program:
-        """The whole text: one module, or functions without one."""
+        """Read the whole text: one module, or functions without one."""
         reader = self.reader
         name, attributes, operations, functions, meshes = "", Dictionary(), [], {}, {}
         while True:
@@ -122,7 +122,7 @@ class Parser:
 
     # -- operations --------------------------------------------------------------------------------
     def operation(self) -> Operation:
-        """One operation with its results and location."""
+        """Read one operation with its results and location."""
         reader = self.reader
         results: list[tuple[str, int]] = []
         start = reader.skip()
@@ -197,7 +197,7 @@ class Parser:
             operation.words = [operation.attributes.get("sym_name", ""), text]
 
     def signature(self, operation: Operation) -> None:
-        """The types behind the colon: `(A, B) -> C`, `A, B -> C`, one type for all, or one for each."""
+        """Read the types after the colon: `(A, B) -> C`, `A, B -> C`, one for all or one each."""
         reader = self.reader
         if reader.accept("("):
             operation.operand_types = type_list(reader, ")")
@@ -224,15 +224,15 @@ class Parser:
         return found
 
     def use(self) -> Use:
-        """One operand."""
+        """Read one operand."""
         m = self.reader.need(VALUE, "an operand such as %0")
         return Use(m.group(1), int(m.group(2) or 0), m.start())
 
     # -- regions -----------------------------------------------------------------------------------
     def region(self, arguments: list[Argument] | None = None) -> Region:
-        """`{ ^bb0(%x: type): operations }`.
+        """Read `{ ^bb0(%x: type): operations }`.
 
-        arguments: those that the form of the operation names itself.
+        arguments: those that the custom form of the operation has.
         """
         reader = self.reader
         start = reader.skip()
@@ -256,7 +256,10 @@ class Parser:
         return region
 
     def arguments(self) -> list[Argument]:
-        """`%x: type {attributes} loc(...), ...)`, the opening bracket taken already; a declaration gives types alone."""
+        """Read `%x: type {attributes} loc(...), ...)` after the opening bracket.
+
+        A declaration has types alone.
+        """
         reader = self.reader
         found: list[Argument] = []
         while not reader.accept(")"):

@@ -1,8 +1,8 @@
-"""The forms in which StableHLO, MHLO and CHLO print their operations, read into the attributes of the generic form.
+"""Custom forms of StableHLO, MHLO and CHLO, read into the attributes of the generic form.
 
 Nearly all of them are a list of operands, bare words and `name = value` pairs, then `{attributes} :
-type`; `FIELDS` says which attribute each name stands for. The others have a reader each. Source:
-the assembly formats of StablehloOps.td and ChloOps.td.
+type`; `FIELDS` maps each name to an attribute. The others have a reader each. Source: the assembly
+formats of StablehloOps.td and ChloOps.td.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _DIALECTS = ("stablehlo", "mhlo", "chlo", "func", "sdy")
 
 
 def read_custom_form(parser: Parser, operation: Operation) -> None:
-    """What follows the name of an operation in its own form."""
+    """Read the rest of an operation after its name, in its custom form."""
     reader = parser.reader
     name = operation.name
     if name in ("return", "call"):  # func's own, printed without the dialect inside a function
@@ -147,7 +147,7 @@ def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> Non
 
 
 def _parenthesis(parser: Parser, operation: Operation, fields: dict[str, str]) -> list[Use]:
-    """`(%a, %b, k = 3)`."""
+    """Read `(%a, %b, k = 3)`."""
     reader, found = parser.reader, []
     while not reader.accept(")"):
         field = reader.take(_FIELD)
@@ -180,7 +180,7 @@ def _field(parser: Parser, name: str) -> Any:
 
 
 def _slice_of(parser: Parser, operation: Operation) -> None:
-    """`[0:4:2, 1:3]` behind the operand of a slice, `[1]` behind that of get_tuple_element."""
+    """Read `[0:4:2, 1:3]` after the operand of a slice, or `[1]` of a get_tuple_element."""
     reader = parser.reader
     reader.expect("[", "a slice")
     starts, limits, strides = [], [], []
@@ -266,7 +266,7 @@ def _constant(parser: Parser, operation: Operation) -> None:
 
 
 def _while(parser: Parser, operation: Operation) -> None:
-    """`(%i = %0, ...) : types attributes {...} cond {...} do {...}`."""
+    """Read `(%i = %0, ...) : types attributes {...} cond {...} do {...}`."""
     reader = parser.reader
     names: list[tuple[str, int]] = []
     reader.expect("(", "a while")
@@ -303,7 +303,7 @@ def _while(parser: Parser, operation: Operation) -> None:
 
 
 def _reduce(parser: Parser, operation: Operation) -> None:
-    """`(%x init: %c), ... applies op across dimensions = [0] : type`, or with a reducer as a region."""
+    """Read `(%x init: %c), ... applies op across dimensions = [0] : type`, or one with a region."""
     reader = parser.reader
     inits: list[Use] = []
     while reader.accept("("):
@@ -363,7 +363,7 @@ def _reduce(parser: Parser, operation: Operation) -> None:
 
 
 def _scan(parser: Parser, operation: Operation) -> None:
-    """`chlo.scan(%x) inits (%c) dimension=0 attributes {...} {...} : types`."""
+    """Read `chlo.scan(%x) inits (%c) dimension=0 attributes {...} {...} : types`."""
     reader = parser.reader
     reader.expect("(", "a scan")
     operation.operands = parser.uses(")")
@@ -385,7 +385,7 @@ def _scan(parser: Parser, operation: Operation) -> None:
 
 
 def _mesh(parser: Parser, operation: Operation) -> None:
-    """`sdy.mesh @name = <["x"=2]>`."""
+    """Read `sdy.mesh @name = <["x"=2]>`."""
     reader = parser.reader
     name = reader.symbol()
     reader.expect("=", "a mesh")
@@ -406,7 +406,10 @@ _OF_SHARDY = (
 
 
 def _shardy(parser: Parser, operation: Operation) -> None:
-    """`sdy.sharding_constraint %x <@mesh, [{}]> : type` and its kin; other operations of sdy are refused by name."""
+    """Read an operation of Shardy such as `sdy.sharding_constraint %x <@mesh, [{}]> : type`.
+
+    Unsupported operations are refused by name.
+    """
     reader = parser.reader
     if operation.name.removeprefix("sdy.") not in _OF_SHARDY:
         reader.refuse(
@@ -440,7 +443,11 @@ def _shardy(parser: Parser, operation: Operation) -> None:
 
 
 def _manual_computation(parser: Parser, operation: Operation) -> None:
-    """`(%a, ...) in_shardings=[...] out_shardings=[...] manual_axes={...} (%x: type, ...) { ... } : (...) -> ...`."""
+    """Read a manual computation.
+
+    Its form is `(%a, ...) in_shardings=[...] out_shardings=[...] manual_axes={...} (%x: type, ...)
+    { ... } : (...) -> ...`.
+    """
     reader = parser.reader
     reader.expect("(", "a manual computation (its operands)")
     operation.operands = parser.uses(")")

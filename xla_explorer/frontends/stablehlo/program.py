@@ -1,4 +1,4 @@
-"""What the parser makes of a text: a tree of operations by name, before they mean anything."""
+"""Trees of operations by name: the parser's result, before conversion."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ class Region:
 
 
 class Operation:
-    """name: with its dialect.
+    """One operation of the tree.
 
-    results: (name, how many). words: bare words of a custom form. types: of the results, once read.
-
-    operand_types: as written, None where the form leaves them out. at: offset of the name;
-    location: an offset for `Locations`.
+    name: with its dialect. results: (name, number of values). words: bare words of a custom form.
+    types: of the results, once read. operand_types: as written, None if the form omits them. at:
+    offset of the name. location: an offset for `Locations`.
     """
 
     __slots__ = (

@@ -1,6 +1,7 @@
-"""A cursor over MLIR text: white space, comments, words, numbers, strings, balanced brackets, and errors that point at a place.
+"""A cursor over MLIR text, and errors that point at a place.
 
-Source: the lexical structure of https://mlir.llvm.org/docs/LangRef.
+It reads white space, comments, words, numbers, strings and balanced brackets. Source: the lexical
+structure of https://mlir.llvm.org/docs/LangRef.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _RESOURCE = re.compile(r'([\w$.\-]++|"[^"]*+")\s*:\s*"0x([0-9A-Fa-f]*+)"')
 
 
 def unescaped(text: str) -> str:
-    """The content of an MLIR string: `\\22` is a byte in hexadecimal."""
+    r"""Return the content of an MLIR string: `\22` is a byte in hexadecimal."""
     if "\\" not in text:
         return text
     simple = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
@@ -41,7 +42,10 @@ def unescaped(text: str) -> str:
 
 
 class Reader:
-    """text and the offset `at`; `aliases` gives the offset of what each `#name =` or `!name =` of the file stands for."""
+    """A cursor: the text and the offset `at`.
+
+    aliases: the offset of the definition of each `#name =` or `!name =` of the file.
+    """
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         self.text = text
@@ -53,7 +57,7 @@ class Reader:
 
     # -- errors ------------------------------------------------------------------------------------
     def span(self, at: int | None = None, length: int = 1) -> SourceSpan:
-        """The place of an offset; by default the cursor."""
+        """Return the place of an offset; by default the cursor."""
         return SourceSpan.from_offset(
             self.text, self.at if at is None else at, length, self.filename or "<stablehlo>"
         )
@@ -81,7 +85,7 @@ class Reader:
         return self.at
 
     def peek(self, token: str) -> bool:
-        """Whether the token comes next."""
+        """Return True if the token comes next."""
         return self.text.startswith(token, self.skip())
 
     def accept(self, token: str) -> bool:
@@ -122,22 +126,22 @@ class Reader:
         return True
 
     def string(self) -> str:
-        """A quoted string, its content."""
+        """Read a quoted string and return its content."""
         return unescaped(self.need(STRING, "a string in double quotes").group(1))
 
     def symbol(self) -> str:
-        """`@name`, without the mark."""
+        """Read `@name` and return it without the mark."""
         m = self.need(SYMBOL, "a symbol such as @main")
         return m.group(1) if m.group(1) is not None else unescaped(m.group(2))
 
     def found(self) -> str:
-        """What stands at the cursor, for messages."""
+        """Return the token at the cursor, for messages."""
         self.skip()
         m = re.compile(r'[%@#!^]?[\w.$\-]+|"[^"\n]*"|\S').match(self.text, self.at)
         return repr(m.group()[:40]) if m else "the end of the text"
 
     def balanced(self) -> str:
-        """The text from the bracket at the cursor to the one that closes it, both included."""
+        """Return the text from the bracket at the cursor to its closing one, both included."""
         start, stack = self.skip(), []
         for m in _BRACKET.finditer(self.text, start):
             piece = m.group()
@@ -152,7 +156,7 @@ class Reader:
         self.fail("this bracket is never closed", "the text ends too early; was it cut?", start)
 
     def resource(self, name: str) -> bytes | None:
-        """The bytes that the file's resource section holds under a name, without the alignment that stands before them."""
+        """Return the bytes of a name in the file's resource section, without the alignment."""
         if self._resources is None:
             section = _RESOURCES.search(self.text)
             found = _RESOURCE.finditer(self.text, section.start()) if section else ()

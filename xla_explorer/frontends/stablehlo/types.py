@@ -65,7 +65,7 @@ _STARTS = re.compile(
 
 
 def element_type(reader: Reader) -> PrimitiveType:
-    """The element type at the cursor. Fails, or refuses quantised ones."""
+    """Read the element type at the cursor. Fail, or refuse quantised ones."""
     start = reader.skip()
     if reader.peek("!quant"):
         reader.at += len("!quant")
@@ -107,12 +107,12 @@ def element_type(reader: Reader) -> PrimitiveType:
 
 
 def starts_type(reader: Reader) -> bool:
-    """Whether a type comes next."""
+    """Return True if a type comes next."""
     return _STARTS.match(reader.text, reader.skip()) is not None
 
 
 def read_type(reader: Reader) -> MlirType:
-    """The type at the cursor."""
+    """Read the type at the cursor."""
     m = _SIMPLE.match(reader.text, reader.skip())
     if m is not None:
         shape = _KNOWN.get(m.group())
@@ -214,7 +214,10 @@ def _alias(reader: Reader, name: str) -> MlirType:
 
 
 def _bounds(reader: Reader, rank: int) -> list[int] | None:
-    """The encoding of a tensor: bounds of dynamic dimensions, or something that says nothing about the values."""
+    """Read the encoding of a tensor and return the bounds of dynamic dimensions.
+
+    None for an encoding that does not affect the values.
+    """
     start = reader.skip()
     m = reader.take(re.compile(r"#([A-Za-z_][\w$.\-]*)"))
     if m is None:
@@ -253,7 +256,7 @@ def _bounds(reader: Reader, rank: int) -> list[int] | None:
 
 
 def read_shape(reader: Reader) -> Shape:
-    """The type at the cursor, which must be one of a value."""
+    """Read the type at the cursor, which must be the type of a value."""
     start = reader.skip()
     found = read_type(reader)
     if not isinstance(found, Shape):
@@ -279,12 +282,12 @@ def type_list(reader: Reader, end: str) -> tuple[MlirType, ...]:
 
 
 def read_results(reader: Reader) -> tuple[MlirType, ...]:
-    """The types behind an arrow: one, or several in parentheses."""
+    """Read the types after an arrow: one, or several in parentheses."""
     if reader.accept("("):
         return type_list(reader, ")")
     return (read_type(reader),)
 
 
 def integer(reader: Reader, what: str) -> int:
-    """A whole number."""
+    """Read a whole number."""
     return int(reader.need(INTEGER, what).group())

@@ -1,7 +1,8 @@
-"""What XLA:GPU's autotuner measured and picked: the file of `--xla_gpu_dump_autotune_results_to`, or `autotune_results.pbtxt` of a dump.
+"""Measurements and choices of XLA:GPU's autotuner, from its dump file.
 
-XLA writes it as text where the name ends in .txt, .pbtxt, .textproto or .prototxt, else as a
-serialized message. Sources: xla/autotune_results.proto, xla/autotuning.proto.
+The file is that of `--xla_gpu_dump_autotune_results_to`, or `autotune_results.pbtxt` of a dump. XLA
+writes text if the name ends in .txt, .pbtxt, .textproto or .prototxt, else a serialized message.
+Sources: xla/autotune_results.proto, xla/autotuning.proto.
 """
 
 from __future__ import annotations
@@ -62,19 +63,22 @@ class Tuned(NamedTuple):
         return f"{self.kind}: {figures}{time}{f', {self.scratch_bytes} bytes of scratch' if self.scratch_bytes else ''}"
 
     def shapes(self) -> list[tuple[str, str]]:
-        """(shape without layout, opcode) of each instruction in the key, sorted: enough to know the fusion again."""
+        """Return (shape without layout, opcode) of each instruction in the key, sorted.
+
+        They identify the fusion.
+        """
         return sorted(
             [(plain_shape(shape), opcode) for shape, opcode in _INSTRUCTION.findall(self.hlo)]
         )
 
 
 def plain_shape(text: str) -> str:
-    """The text of a shape without layouts and comments."""
+    """Return the text of a shape without layouts and comments."""
     return re.sub(r"\{[^}]*\}|/\*.*?\*/|\s", "", text)
 
 
 def read_autotuning(raw: bytes, name: str) -> list[Tuned]:
-    """The picks of a file, text or serialized. AutotuningError where it is neither."""
+    """Return the choices in a file, text or serialized. AutotuningError for other contents."""
     text = name.endswith((".txt", ".pbtxt", ".textproto", ".prototxt"))
     try:
         found = list(_of_text(raw.decode()) if text else _of_message(Message(_RESULTS, raw)))
@@ -160,9 +164,9 @@ def _of_message(message: Message) -> Iterator[Tuned]:
 
 
 def text_proto(text: str) -> dict[str, list[Any]]:
-    """A message in protobuf's text format: field -> its values, texts or messages.
+    """Return a message in protobuf's text format: field -> its values, texts or messages.
 
-    AutotuningError where it is not well formed.
+    AutotuningError for malformed text.
     """
     around: list[dict[str, list[Any]]] = [{}]
     name = said = (

@@ -18,8 +18,8 @@ _VALUE = re.compile(
 class DumpedSlice(NamedTuple):
     """A value in an allocation.
 
-    allocation: its number; role: what XLA says of it (`parameter 0`, `preallocated-temp` ...).
-    shape_index: which part of a tuple. Sizes and offsets in bytes.
+    allocation: its number. role: of the allocation in XLA (`parameter 0`, `preallocated-temp` ...).
+    shape_index: the index in a tuple. Sizes and offsets are in bytes.
     """
 
     allocation: int
@@ -33,7 +33,7 @@ class DumpedSlice(NamedTuple):
 
 
 def parse_buffer_assignment(text: str) -> list[DumpedSlice]:
-    """Every value of every allocation, in the order of the text."""
+    """Return every value of every allocation, in the order of the text."""
     found: list[DumpedSlice] = []
     number, size, role = -1, 0, ""
     for line in text.splitlines():

@@ -56,10 +56,10 @@ class DumpedPass(NamedTuple):
 class DumpedModule:
     """The files of one module.
 
-    name: without number (`jit_f`). before, after: HLO before and after all passes, where dumped.
+    name: without number (`jit_f`). before, after: HLO before and after all passes, if dumped.
     passes: in order. llvm: (kernel, `no` or `with` optimisation) -> file. ptx: of a GPU's kernels.
-    reports: other texts by what their name says (`buffer-assignment`, `memory-usage-report` ...).
-    autotuning: what XLA:GPU measured and picked.
+    reports: other texts by kind (`buffer-assignment`, `memory-usage-report` ...). autotuning:
+    choices of XLA:GPU's autotuner.
     """
 
     def __init__(self, number: int, name: str) -> None:
@@ -74,7 +74,7 @@ class DumpedModule:
 
     @property
     def hlo_files(self) -> int:
-        """How many HLO texts there are."""
+        """Number of HLO texts."""
         return len(self.passes) + (self.before is not None) + (self.after is not None)
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class DumpFolder:
             module.passes.sort()
 
     def _add(self, number: int, files: list[tuple[str, Path]]) -> None:
-        """The files of one module, by what follows its number."""
+        """Add the files of one module, given by the names after its number."""
         # A module's name may hold dots itself, and that of a kernel stands between it and what LLVM
         # files are called: HLO files tell it.
         names = [
@@ -159,7 +159,10 @@ class DumpFolder:
             module.reports[re.sub(r"^.*after_optimizations-", "", stem)] = path
 
     def module(self, name: str | int | None = None) -> DumpedModule:
-        """A module by number or name (the last of that name, the one with `jit_` left out too); None: the main program."""
+        """Return a module by number or name; None: the main program.
+
+        Of several modules with a name the last is returned. `jit_` may be left out.
+        """
         if isinstance(name, int) and name in self.modules:
             return self.modules[name]
         candidates = [
@@ -178,7 +181,7 @@ class DumpFolder:
 
     @cached_property
     def main(self) -> tuple[DumpedModule, str]:
-        """The main program, not the helpers that a framework compiles on the way; and by what it was taken."""
+        """The main program, not a helper of a framework, and the criterion of the choice."""
         modules = list(self.modules.values())
         found = main_program([_first(m) for m in modules], [m.name for m in modules])
         return modules[found.number], found.why
@@ -198,6 +201,6 @@ def _first(module: DumpedModule) -> Path | None:
 
 
 def _split(rest: str) -> tuple[str, str | None]:
-    """`jit_f.0001.pipeline...txt` into the module's name and the rest."""
+    """Split `jit_f.0001.pipeline...txt` into the module's name and the rest."""
     found = _KIND.match(rest)
     return (found["name"], found["kind"]) if found else (rest, None)

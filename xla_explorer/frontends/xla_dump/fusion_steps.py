@@ -1,8 +1,8 @@
-"""What XLA:GPU's priority fusion says of its own decisions: `priority_fusion_dump.txt`, which a dump of a GPU's compile holds.
+"""Decisions of XLA:GPU's priority fusion, from `priority_fusion_dump.txt` of a dump.
 
 A text proto whose `fusion_steps` are in the order of the decisions: a producer's estimate, a
-fusion, or why a producer is not fused. A fusion has a name of its own and stands for its consumer
-from then on. Source: xla/service/gpu/fusion_process_dump.proto.
+fusion, or a reason against fusing a producer. A fusion has a name of its own and replaces its
+consumer in later steps. Source: xla/service/gpu/fusion_process_dump.proto.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ _BLOCK: Final = re.compile(r"\s*(\w+):? \{\s*")
 
 
 class FusionVerdict(NamedTuple):
-    """The last word on a producer.
+    """The last decision about a producer.
 
-    reason: why it is not fused, empty where its time decides. readers: who would have computed it.
-
+    reason: against fusion, empty if the estimate decides. readers: the consumers of the fusion.
     us_fused, us_unfused: XLA's estimates for the producer with these readers, in microseconds; None
-    where it made none.
+    if it made none.
     """
 
     producer: str
@@ -32,7 +31,10 @@ class FusionVerdict(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """For people; empty where the estimate speaks for fusing, so that something else decided."""
+        """Reason against the fusion.
+
+        Empty if the estimate favours it, so that another reason decided.
+        """
         if self.reason:
             return self.reason
         if self.us_fused is None or self.us_unfused is None or self.us_fused < self.us_unfused:
@@ -76,7 +78,7 @@ def _number(values: list[str] | None) -> float | None:
 
 
 def _steps(text: str) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """(kind, its fields) of each step."""
+    """Yield (kind, its fields) of each step."""
     around: list[str] = []
     fields: dict[str, list[str]] = {}
     for line in text.splitlines():

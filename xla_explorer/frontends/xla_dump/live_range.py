@@ -36,7 +36,10 @@ class LiveRanges(NamedTuple):
 
 
 def parse_live_ranges(text: str) -> LiveRanges:
-    """What XLA writes beside its buffer assignment; empty lists where the text says nothing."""
+    """Return the live ranges that XLA writes with its buffer assignment.
+
+    Lists are empty if the text lacks them.
+    """
     found = LiveRanges([], [], None, [])
     for line in text.splitlines():
         if peak := _PEAK.match(line):

@@ -1,7 +1,7 @@
-"""Which module of a dump is the program that a user means.
+"""Choice of the main program among the modules of a dump.
 
-A function of the user's own comes before helpers of a framework, then the module with the most
-work, not the one with the most text.
+Functions of the user come before helpers of a framework. Of several, the module with the most work
+is chosen, not the one with the longest text.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class MainProgram(NamedTuple):
 
 
 def main_program(paths: Sequence[Path | None], names: Sequence[str]) -> MainProgram:
-    """Return the program that is meant of the first files of modules and their names.
+    """Return the main program, given the first file and the name of each module.
 
-    JAX calls a module after the function that it jitted, and the text lists the functions of the
-    user's files: a module whose name is one of them is the user's, any other a helper that the
-    framework compiled on the way (`jit__normal`, `jit_matmul`). Of the user's modules, or of all
-    where the text has no such list, the one with the most work is taken.
+    JAX names a module after the jitted function, and the text lists the functions of the user's
+    files. A module with one of these names is the user's. Others are helpers that the framework
+    compiled on the way (`jit__normal`, `jit_matmul`). Of the user's modules, the one with the most
+    work is chosen; without a list, of all modules.
     """
     numbers = range(len(paths))
     own = [k for k in numbers if _is_users(paths[k], names[k])]
@@ -51,7 +51,7 @@ def main_program(paths: Sequence[Path | None], names: Sequence[str]) -> MainProg
 
 
 def _is_users(path: Path | None, name: str) -> bool:
-    """Whether a module is called after a function of the user's, by the table of functions at the head of a text."""
+    """Return True if a module is named after a function in the text's table of functions."""
     if path is None or path.suffix != ".txt":
         return False
     try:
@@ -67,8 +67,10 @@ def _is_users(path: Path | None, name: str) -> bool:
 
 
 def _with_most_work(paths: Sequence[Path | None], numbers: Sequence[int]) -> int:
-    """The number of the file with the most work in operations and bytes; of those with the most instructions, by lines, where files are
-    too long to be read for that. A tie goes to the last, which was compiled last.
+    """Return the number of the file with the most work in operations and bytes.
+
+    If files are too long to be parsed, the number of lines decides. Of equals the last is chosen,
+    which was compiled last.
     """
     largest = sorted(numbers, key=lambda k: _size(paths[k]))[-_LOOKED_AT:]
     by_lines = sorted(largest, key=lambda k: (_lines(paths[k]), k))[-_READ:]
@@ -78,7 +80,7 @@ def _with_most_work(paths: Sequence[Path | None], numbers: Sequence[int]) -> int
 
 
 def read_module(path: Path) -> HloModule:
-    """The module of one file of a dump, text or proto."""
+    """Return the module of one file of a dump, text or proto."""
     raw = read_file(path, hint="dump the program again")
     return (
         read_hlo_proto(raw, path.name).module

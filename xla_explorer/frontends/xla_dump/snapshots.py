@@ -30,14 +30,12 @@ def read_stages(
     prepare: Callable[[HloModule], None] | None = None,
     only: Collection[str] | None = None,
 ) -> tuple[list[DumpedStage], HloModule]:
-    """Every HLO text or proto of the module, and the last as a module.
+    """Return every HLO text or proto of the module as a stage, and the last one as a module.
 
-    An instruction keeps its id from text to text.
-
-    Identity is recovered by name and opcode first, by structure where names do not tell (see
-    `hlo.analysis.module_matching`). source: the module that was compiled, where it is known: its
-    instructions lend their ids to the first text. prepare: is given each module first. only: read
-    the texts around these passes and both ends, no more (None: all).
+    An instruction keeps its id from text to text. Instructions are matched by name and opcode
+    first, then by structure (see `hlo.analysis.module_matching`). source: the compiled module, if
+    available; its instructions give their ids to the first text. prepare: called with each module
+    first. only: read the texts around these passes and both ends (None: all).
     """
     files = [("", "", dumped.before)] if dumped.before is not None else []
     files += [(p.pipeline, p.name, p.path) for p in _wanted(dumped.passes, only)]
@@ -60,7 +58,7 @@ def read_stages(
 
 
 def _wanted(passes: Sequence[DumpedPass], only: Collection[str] | None) -> Iterator[DumpedPass]:
-    """The texts after some passes, and those before them."""
+    """Yield the texts after some passes, and those before them."""
     for number, one in enumerate(passes):
         following = passes[number + 1].name if number + 1 < len(passes) else ""
         if only is None or one.name in only or following in only:
@@ -68,7 +66,10 @@ def _wanted(passes: Sequence[DumpedPass], only: Collection[str] | None) -> Itera
 
 
 def adopt_identities(previous: HloModule, following: HloModule) -> None:
-    """Give the instructions and computations of `following` the ids of what they are in `previous`, and new ids to the rest."""
+    """Give matched instructions and computations of `following` the ids of `previous`.
+
+    The others get new ids.
+    """
     matching = match_modules(previous, following, by_name=True)
     renumbered = {new: old.id for old, new in matching.left_to_right.items()}
     lines = {new: old.line for old, new in matching.left_to_right.items()}

@@ -22,7 +22,7 @@ class TraceFileError(XlaExplorerError, ValueError):
 
 
 def trace_kernels(data: bytes, filename: str) -> list[KernelEvent]:
-    """The events that ran HLO instructions, by their starts.
+    """Return the events that ran HLO instructions, by their starts.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Which events of a profile ran HLO instructions, on which device, for how long, in which run of which module.
+"""Events of a profile that ran HLO instructions: device, duration, module and run of each.
 
-Three kinds of planes name them in three ways. XLA:CPU's thunks carry `hlo_op`, `hlo_module`,
-`program_id` and `run_id`; CUDA's and ROCm's kernels on their streams carry `hlo_op` and
-`hlo_module`; a TPU's line `XLA Ops` has the instruction in the event's name, and `XLA Modules` says
-which module was running. Source: xla/tsl/profiler/utils/xplane_schema.h (names of planes, lines and
+Three kinds of planes have three forms of names. XLA:CPU's thunks have `hlo_op`, `hlo_module`,
+`program_id` and `run_id`. CUDA's and ROCm's kernels on their streams have `hlo_op` and
+`hlo_module`. A TPU's line `XLA Ops` has the instruction in the event's name, and `XLA Modules` has
+the running module. Source: xla/tsl/profiler/utils/xplane_schema.h (names of planes, lines and
 statistics).
 """
 
@@ -32,10 +32,10 @@ class KernelEvent(NamedTuple):
     """One execution of an HLO instruction.
 
     device: `CPU`, `GPU:0`, `TPU:3`. line: the thread or stream. module: its name, without a number.
-    program: the number of the executable, None where the profile does not say. op: the
-    instruction's name; empty for device work that names none (a copy, a library's own kernel), of
-    which `event` says what it was. run: which execution of the module, None where the profile does
-    not say. self_ps: without what ran inside of it on the same line.
+    program: the number of the executable, None if the profile lacks it. op: the instruction's name;
+    empty for device work without one (a copy, a library's kernel). event: the name of that work.
+    run: the execution of the module, None if the profile lacks it. self_ps: the duration without
+    nested events on the same line.
     """
 
     device: str
@@ -72,7 +72,7 @@ def kernel_events(space: Space) -> list[KernelEvent]:
 
 
 def _self_times(events: list[Event]) -> Iterator[tuple[Event, int]]:
-    """Events with the time that no event inside of them took; they nest, as they come from one thread."""
+    """Yield events with their time outside of nested events, which come from one thread."""
     inside = dict.fromkeys(range(len(events)), 0)
     order = sorted(range(len(events)), key=lambda k: (events[k].start_ps, -events[k].duration_ps))
     open_: list[int] = []
@@ -109,7 +109,7 @@ def _stream_events(line: Line, device: str) -> Iterator[KernelEvent]:
 
 
 def _named_event(device: str, line: Line, event: Event, own: int) -> KernelEvent:
-    """An event that carries the names of its instruction and module."""
+    """Return an event that carries the names of its instruction and module."""
     module, program = str(event.stat("hlo_module") or ""), _number(event.stat("program_id"))
     found = _MODULE_RUN.fullmatch(module)
     if found:
@@ -161,7 +161,7 @@ def _tpu_events(plane: Plane, device: str) -> Iterator[KernelEvent]:
 
 
 def _module_runs(lines: Iterable[Line]) -> list[tuple[int, int, str, int | None, Any]]:
-    """(start, end, module, program, run) of each execution of a module, in order."""
+    """Return (start, end, module, program, run) of each execution of a module, in order."""
     found = []
     for line in lines:
         for number, event in enumerate(line.events()):
@@ -185,5 +185,5 @@ def _module_runs(lines: Iterable[Line]) -> list[tuple[int, int, str, int | None,
 
 
 def is_copy(event: KernelEvent) -> bool:
-    """Whether a device moved or filled memory outside of any HLO instruction."""
+    """Return True if a device moved or filled memory outside of any HLO instruction."""
     return not event.op and _COPY.search(event.event) is not None

@@ -1,4 +1,4 @@
-"""A recorded profile: its events, the programs whose modules it holds, and where in a folder it lies."""
+"""A recorded profile: its events, its programs with their modules, and its files."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class ProfileError(XlaExplorerError, ValueError):
 
 
 class ProfiledProgram:
-    """An executable that the profile knows.
+    """An executable in the profile.
 
-    name: of its module. number: `program_id` of its events. module: read when first asked for.
+    name: of its module. number: `program_id` of its events. module: read on first use.
     """
 
     def __init__(self, kind: EventKind) -> None:
@@ -71,7 +71,7 @@ class ProfiledProgram:
 
 
 class RecordedProfile:
-    """One or several `*.xplane.pb` files of one recording (one a host), or traces, which hold no programs.
+    """The `*.xplane.pb` files of one recording, one a host, or traces, which hold no programs.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class RecordedProfile:
 
     @cached_property
     def kernels(self) -> list[KernelEvent]:
-        """The events that ran HLO instructions, and device work that names none, by their starts."""
+        """Events that ran HLO instructions, and unnamed device work, by their starts."""
         return [*self._traced, *[event for space in self.spaces for event in kernel_events(space)]]
 
     @cached_property
@@ -108,7 +108,7 @@ class RecordedProfile:
         return [step for space in self.spaces for step in step_events(space)]
 
     def program(self, module: str, number: int | None) -> ProfiledProgram | None:
-        """The executable of an event: by number and name, by number, by name where only one has it."""
+        """Return the executable of an event: by number and name, by number, or by a unique name."""
         numbered = [one for one in self.programs if number is not None and one.number == number]
         named = (
             [one for one in numbered if one.name == module]
@@ -119,7 +119,7 @@ class RecordedProfile:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the planes say of the machine: versions, device types, clock rates."""
+        """Facts about the machine from the planes: versions, device types, clock rates."""
         found: dict[str, Any] = {}
         for space in self.spaces:
             for plane in space.planes:
@@ -140,13 +140,13 @@ def read_profile(path: str | os.PathLike[str]) -> RecordedProfile:
     ----------
     path
         An `*.xplane.pb` file (also gzipped), a `*.trace.json.gz` file, or a folder: of one
-        recording, or one that holds `plugins/profile/...`, of which the latest recording is taken.
-        Traces of a folder are read where it has nothing else.
+        recording, or with `plugins/profile/...`, whose latest recording is read. Traces of a folder
+        are read if it has nothing else.
 
     Returns
     -------
     RecordedProfile
-        Events and programs; each is decoded when asked for.
+        Events and programs; each is decoded on access.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Runs of modules, where a profile does not number them: TensorFlow's, and those of jaxlib before 0.7."""
+"""Run numbers for profiles without them: TensorFlow's, and those of jaxlib before 0.7."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NO_RUN: Final = (None, -1)  # TensorFlow writes -1
 def with_runs(
     events: Sequence[KernelEvent], module_of: Callable[[str, int | None], HloModule | None]
 ) -> list[KernelEvent]:
-    """The events, those without a run numbered by when the module began again.
+    """Return the events, with run numbers for those that lack one.
 
-    The entry runs each of its instructions once: a new run begins with each event of the one that
-    came first. Where the module is not known, nothing tells a loop from a new run, and the events
-    stay as they are.
+    The entry runs each of its instructions once, so a new run begins with each event of its first
+    instruction. If the module is unavailable, a loop looks like a new run, and the events stay
+    unchanged.
     """
     firsts: dict[tuple[str, str, int | None], str | None] = {}
     begun: dict[tuple[str, str, int | None], int] = {}

@@ -1,7 +1,7 @@
-"""XSpace: profiles of `jax.profiler.trace`, of TensorFlow and of PyTorch/XLA (`*.xplane.pb`), as planes, lines and events.
+"""XSpace: profiles (`*.xplane.pb`) of JAX, TensorFlow and PyTorch/XLA as planes, lines, events.
 
-A plane is a device or the host, a line a thread or a stream; names stand once in a plane's tables,
-and times are picoseconds from the start of their line. Source: tsl/profiler/protobuf/xplane.proto.
+A plane is a device or the host, a line a thread or a stream. A plane's tables hold each name once.
+Times are picoseconds from the start of their line. Source: tsl/profiler/protobuf/xplane.proto.
 """
 
 from __future__ import annotations
@@ -45,10 +45,7 @@ _MOST_KEPT: Final = 1 << 14  # statistics of a plane that are kept decoded
 
 
 class EventKind(NamedTuple):
-    """What the events of one name have in common.
-
-    display_name: the short one, where there are two.
-    """
+    """Name and statistics that events share. display_name: the short name, if there are two."""
 
     name: str
     display_name: str
@@ -68,7 +65,7 @@ class Event(NamedTuple):
     stats: Stats
 
     def stat(self, name: str) -> Any:
-        """A statistic of the event or of its kind; None where neither has it."""
+        """Return a statistic of the event or of its kind; None if neither has it."""
         found = self.stats.get(name)
         return self.kind.stats.get(name) if found is None else found
 
@@ -77,7 +74,7 @@ _NO_KIND: Final = EventKind("", "", {})
 
 
 class Line:
-    """A thread or a stream. Events are decoded each time they are asked for."""
+    """A thread or a stream. Events are decoded on each access."""
 
     def __init__(self, message: Message, plane: Plane) -> None:
         self._message, self._plane = message, plane
@@ -88,7 +85,10 @@ class Line:
         return f"<Line {self.name}>"
 
     def events(self) -> Iterator[Event]:
-        """The events that have a place in time; counts without one (`num_occurrences`) are left out."""
+        """Yield the events that have a place in time.
+
+        Mere counts (`num_occurrences`) are left out.
+        """
         kinds, stats_of = self._plane.kinds, self._plane.stats_of
         for message in self._message.messages("events", EVENT):
             if not message.has("num_occurrences"):
@@ -102,7 +102,7 @@ class Line:
 
 
 class Plane:
-    """A device, the host, or a table of things that the profile speaks of (`/host:metadata`)."""
+    """A device, the host, or a table of programs (`/host:metadata`)."""
 
     def __init__(self, message: Message) -> None:
         self._message = message
@@ -122,7 +122,10 @@ class Plane:
 
     @cached_property
     def _links(self) -> frozenset[bytes]:
-        """How statistics begin that link producers and consumers on the host: half of a profile, and nothing here reads them."""
+        """First bytes of statistics that link producers and consumers on the host.
+
+        They are half of a profile, and nothing here reads them.
+        """
         numbers = [
             number
             for number, name in self._stat_names.items()
@@ -145,7 +148,10 @@ class Plane:
                 yield entry.number("key"), value
 
     def stats_of(self, holder: Message) -> Stats:
-        """The statistics of an event, of its kind or of a plane, by name; without numbers that link events of the host, each its own."""
+        """Return the statistics of an event, of its kind or of a plane, by name.
+
+        Numbers that link events of the host are left out.
+        """
         found: dict[str, Any] = {}
         known, links = self._stats_read, self._links
         for span in holder.spans("stats"):

@@ -1,4 +1,7 @@
-"""Steps that a program marked: `jax.profiler.StepTraceAnnotation`, `StepMarker` of TensorFlow and PyTorch/XLA."""
+"""Steps that a program marked, by JAX's `StepTraceAnnotation` or a `StepMarker`.
+
+TensorFlow and PyTorch/XLA have a `StepMarker`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class StepEvent(NamedTuple):
 
 
 def step_events(space: Space) -> list[StepEvent]:
-    """The steps of a profile by their starts."""
+    """Return the steps of a profile by their starts."""
     found = []
     for plane in space.planes:
         if plane.name.startswith("/host:CPU"):

@@ -1,9 +1,9 @@
 """Matching of instructions between modules without a journal: XLA dumps, or program versions.
 
-Four kinds of evidence, strongest first: equal names (only within one compilation), equal meaning
-(the same operation on the same inputs, down to the parameters), the same operand of a matched
-instruction, the same user of matched instructions. Similar to xla/hlo/tools/hlo_diff (GumGraph),
-but without scores: evidence pairs two instructions or not.
+There are four kinds of evidence, the strongest first. Names are equal (only within one
+compilation). Operations on the same inputs, down to the parameters, are equal. Both instructions
+are the same operand of matched instructions, or the same user of matched instructions. Similar to
+xla/hlo/tools/hlo_diff (GumGraph), but without scores: evidence pairs two instructions or not.
 """
 
 from __future__ import annotations

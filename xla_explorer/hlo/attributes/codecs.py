@@ -50,7 +50,7 @@ _ALIAS = re.compile(
 
 
 class AttributeCodec:
-    """How one attribute is read and written. ValueError from `read` says what was expected."""
+    """Reader and writer of one attribute. `read` raises ValueError with the expected form."""
 
     REQUIRED: ClassVar[Any] = object()
     __slots__ = ("default", "name", "rank", "read", "summary", "write")

@@ -20,7 +20,10 @@ _IOTA = re.compile(r"\[([\d,]+)\](?:T\(([\d,]+)\))?")
 
 
 def _device_count(sizes: list[int]) -> int:
-    """How many devices there are; a text of a few bytes must not ask for gigabytes of their numbers."""
+    """Return the number of devices; ValueError if they are too many to list.
+
+    A text of a few bytes must not allocate gigabytes of device numbers.
+    """
     count = math.prod(sizes)
     if count > MOST_DEVICES:
         raise ValueError(
@@ -32,9 +35,10 @@ def _device_count(sizes: list[int]) -> int:
 def _mesh_groups(
     axes_text: str, device_ids: str | None, chosen_text: str, text: str
 ) -> ReplicaGroups:
-    """`mesh['x'=2,'y'=4]{'y':(2)2}`: devices that differ only along the chosen axes, or parts of axes, form a group.
+    """Return the groups of `mesh['x'=2,'y'=4]{'y':(2)2}`.
 
-    The part (2)2 of an axis of 12 is the middle one of [2, 2, 3].
+    Devices that differ only along the chosen axes, or parts of axes, form a group. The part (2)2 of
+    an axis of 12 is the middle one of [2, 2, 3].
     """
     axes = {
         name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)
@@ -71,7 +75,7 @@ def _mesh_groups(
 
 
 def _mesh_devices(text: str | None, count: int) -> Any:
-    """The devices of a mesh, in its order: `0,2,1,3`, `[4]` or `[2,2]T(1,0)`."""
+    """Return the devices of a mesh in its order: `0,2,1,3`, `[4]` or `[2,2]T(1,0)`."""
     import numpy as np
 
     if not text:
@@ -90,7 +94,7 @@ def _mesh_devices(text: str | None, count: int) -> Any:
 
 
 def read_replica_groups(text: str) -> ReplicaGroups:
-    """The groups, with the text that says them. ValueError says what was expected."""
+    """Return the groups and their text. ValueError names the expected form."""
     text = "".join(text.split())
     mesh = re.fullmatch(
         r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?\{([^{}]*)\}",

@@ -1,6 +1,6 @@
-"""Values that XLA holds as strings and prints as dictionaries where they look like one: backend configurations, frontend attributes.
+r"""Backend configurations and frontend attributes: strings that XLA prints as dictionaries.
 
-`backend_config="{\\"a\\":1}"` and `backend_config={"a":1}` say the same; both become the second
+`backend_config="{\"a\":1}"` and `backend_config={"a":1}` are equivalent. Both become the second
 spelling, so that equal values have equal texts. Source: hlo_lexer.cc LexesAsJsonDict,
 hlo_instruction.cc FrontendAttributesToString.
 """
@@ -34,14 +34,14 @@ def dictionary_end(text: str, at: int) -> int:
 
 
 def _plain(text: str) -> str | None:
-    """The content of a string in double quotes; None when it holds escapes other than the ordinary ones."""
+    """Return the content of a string in double quotes; None if it has unusual escapes."""
     if any(escape not in _SIMPLE_ESCAPES for escape in _ESCAPED.findall(text)):
         return None
     return _ESCAPED.sub(lambda found: _SIMPLE_ESCAPES[found.group(1)], text[1:-1])
 
 
 def _string_as_dictionary(text: str) -> str:
-    """A string whose content is one dictionary, unquoted; anything else as it is."""
+    """Return a string whose content is one dictionary without its quotes; other text unchanged."""
     content = _plain(text)
     # Single quotes and comments inside would be read in other ways once the outer quotes are gone,
     # and open brackets not at all.
@@ -71,7 +71,7 @@ def _brackets_close(text: str) -> bool:
 
 
 def read_backend_config(text: str) -> str:
-    """The text of a backend configuration in XLA's spelling."""
+    """Return the text of a backend configuration in XLA's spelling."""
     return (
         _string_as_dictionary(text)
         if text.startswith('"') and text.endswith('"') and len(text) > 1
@@ -80,7 +80,7 @@ def read_backend_config(text: str) -> str:
 
 
 def _entries(text: str) -> dict[str, str] | None:
-    """The values of `{a="x",b={"k":1}}` as they are spelled; None where the text cannot be read."""
+    """Return the values of `{a="x",b={"k":1}}` as they are spelled; None for malformed text."""
     if not (text.startswith("{") and text.endswith("}")):
         return None
     at, entries = 1, {}
@@ -100,9 +100,9 @@ def _entries(text: str) -> dict[str, str] | None:
 
 
 def read_frontend_attributes(text: str) -> str:
-    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted.
+    """Return `{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted.
 
-    What cannot be read is kept to the letter.
+    Malformed text is returned unchanged.
     """
     entries = _entries(text)
     if entries is None:
@@ -115,7 +115,7 @@ def read_frontend_attributes(text: str) -> str:
 
 
 def frontend_attribute_values(text: str) -> dict[str, str]:
-    """The values of frontend attributes by name, without quotes and escapes."""
+    """Return the values of frontend attributes by name, without quotes and escapes."""
     found = _entries(text) or {}
     return {
         name: (_plain(value) or value) if value.startswith('"') else value

@@ -1,4 +1,4 @@
-"""Text of attributes that have a part for each dimension: slices, padding, windows, convolutions."""
+"""Text of attributes with one part per dimension: slices, padding, windows, convolutions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*
 
 
 def read_slice(text: str) -> tuple[SliceDimension, ...]:
-    """Read `{[0:2], [1:9:3]}`. ValueError says what was expected."""
+    """Read `{[0:2], [1:9:3]}`. ValueError names the expected form."""
     if _SLICES.fullmatch(text) is None:
         raise ValueError(f"expects a list such as {{[0:2], [1:9:3]}} but sees {text}")
     found = []
@@ -44,7 +44,7 @@ def write_slice(value: tuple[SliceDimension, ...]) -> str:
 
 
 def read_padding(text: str) -> tuple[PaddingDimension, ...]:
-    """Read `0_1x2_3_1`: low, high and interior padding. ValueError says what was expected."""
+    """Read `0_1x2_3_1`: low, high and interior padding. ValueError names the expected form."""
     if not text:
         return ()
     found = []
@@ -68,7 +68,7 @@ _WINDOW_FIELD = re.compile(r"([a-z_]+)=([0-9x_\-]+)")
 
 
 def read_window(text: str) -> Window:
-    """Read `{size=3x3 stride=2x2 pad=0_1x0_1}`. ValueError says what was expected."""
+    """Read `{size=3x3 stride=2x2 pad=0_1x0_1}`. ValueError names the expected form."""
     if _WINDOW.fullmatch(text) is None:
         raise ValueError(
             f"expects a window such as {{size=3x3 stride=2x2 pad=0_1x0_1}} but sees {text}"
@@ -140,7 +140,7 @@ def write_window(value: Window) -> str:
 
 
 def read_dim_labels(text: str) -> ConvolutionDimensionNumbers:
-    """Read `b01f_01io->b01f`. ValueError says what was expected."""
+    """Read `b01f_01io->b01f`. ValueError names the expected form."""
     found = re.fullmatch(r"([b0-9f?]+)_([0-9io?]+)->([b0-9f?]+)", text.strip())
     if found is None:
         raise ValueError(f"expects dimension labels such as b01f_01io->b01f but sees {text}")

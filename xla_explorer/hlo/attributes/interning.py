@@ -17,13 +17,13 @@ from xla_explorer.hlo.attributes.codecs import CODECS, TRAILING, AttributeCodec,
 
 
 class Attributes(dict[str, Any]):
-    """Interned and never changed in place; hash and equality are identity.
+    """Interned, immutable attributes; hash and equality are identity.
 
     Make one with `attributes_of`.
 
     text: the opcode's own attributes as printed (`, dimensions={0}`), in canonical order.
-    sharding_text and backend_text: what XLA prints after the called computations (sharding,
-    frontend attributes ...) and after the metadata.
+    sharding_text: the attributes that XLA prints after the called computations, such as shardings.
+    backend_text: the attributes that XLA prints after the metadata.
     """
 
     __slots__ = ("__weakref__", "backend_text", "sharding_text", "text")
@@ -42,9 +42,9 @@ class Attributes(dict[str, Any]):
         return self is not other
 
     def value(self, name: str) -> Any:
-        """The value of an attribute, its default when absent.
+        """Return the value of an attribute, or its default if it is absent.
 
-        KeyError when absent and without a default.
+        KeyError if the attribute is absent and has no default.
         """
         found = self.get(name, self)
         if found is self:
@@ -55,7 +55,7 @@ class Attributes(dict[str, Any]):
         return found
 
     def with_values(self, **changes: Any) -> Attributes:
-        """The same attributes with some replaced; a value of None removes.
+        """Return the attributes with some replaced; a value of None removes one.
 
         Use `_` for `-` in names.
         """
@@ -95,7 +95,7 @@ def _rank(name: str) -> int:
 
 
 def attributes_of(values: Mapping[str, Any]) -> Attributes:
-    """The one Attributes with these values.
+    """Return the interned Attributes with these values.
 
     Values equal to their default are dropped; order does not matter.
     """
@@ -118,7 +118,7 @@ def attributes_of(values: Mapping[str, Any]) -> Attributes:
 
 
 def _made(key: Any, items: list[tuple[str, Any]]) -> Attributes:
-    """New attributes, or those that another thread has made meanwhile."""
+    """Return new attributes, or equal ones that another thread has interned meanwhile."""
     found = Attributes(items)
     texts = {"own": "", "sharding": "", "backend": ""}
     for name, value in items:

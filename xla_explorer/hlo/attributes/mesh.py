@@ -21,7 +21,7 @@ _REFERENCE = re.compile(r"""["']([^"']+)["'](?::\((\d+)\)(\d+))?""")
 
 @dataclass(frozen=True)
 class AxisPart:
-    """An axis of a mesh, or a part of it: `"x":(2)4` are the 4 steps of "x" behind (inside) the first 2.
+    """An axis of a mesh, or a part: `"x":(2)4` are the 4 steps of "x" inside its first 2.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class AxisPart:
 
 
 def read_axis_parts(text: str) -> tuple[AxisPart, ...]:
-    """Those of `"x", "y":(1)2`; what else the text has is passed over."""
+    """Return the axis parts of `"x", "y":(1)2`; other text is skipped."""
     return tuple(
         [
             AxisPart(name, int(before or 1), int(size or 0))
@@ -90,7 +90,7 @@ class Mesh:
 
     @property
     def count(self) -> int:
-        """How many devices it has."""
+        """Number of devices."""
         return math.prod([size for _, size in self.axes])
 
     def size(self, part: AxisPart) -> int:
@@ -98,7 +98,10 @@ class Mesh:
         return part.size or dict(self.axes)[part.name]
 
     def parts(self, cut: Iterable[AxisPart]) -> list[AxisPart]:
-        """All axes, cut so that each of the given parts stands for itself or is made of some of them."""
+        """Return all axes, split at the borders of the given parts.
+
+        Each given part is one of the returned parts or a product of adjacent ones.
+        """
         ends: dict[str, set[int]] = {name: {1, size} for name, size in self.axes}
         for part in cut:
             if part.size:
@@ -114,7 +117,10 @@ class Mesh:
         return found
 
     def devices(self, order: Sequence[AxisPart]) -> np.ndarray[Any, Any]:
-        """The devices as an array with a dimension for each part; the parts must cover every axis, in any order."""
+        """Return the devices as an array with one dimension per part.
+
+        The parts must cover every axis, in any order.
+        """
         ids = np.array(self.device_ids) if self.device_ids else np.arange(self.count)
         own = sorted(
             order, key=lambda part: ([name for name, _ in self.axes].index(part.name), part.before)
@@ -133,7 +139,7 @@ class Mesh:
         }
 
     def groups(self, parts: Sequence[AxisPart]) -> list[list[int]]:
-        """The devices that differ along some parts alone, group by group, each from the major part to the minor one."""
+        """Return the groups of devices that differ only along some parts, the major part first."""
         chosen, rest = self._split(parts)
         rows: list[list[int]] = (
             self.devices([*rest, *chosen])
@@ -143,7 +149,7 @@ class Mesh:
         return rows
 
     def _split(self, parts: Sequence[AxisPart]) -> tuple[list[AxisPart], list[AxisPart]]:
-        """(what the parts are made of, in their order; what is left of the mesh)."""
+        """Return (the pieces of the given parts in their order, the other pieces of the mesh)."""
         pieces = self.parts(parts)
         chosen = [one for part in parts for one in pieces if _inside(one, part, self)]
         return chosen, [one for one in pieces if one not in chosen]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def part_problem(
     name: str, size: int, first: int, last: int, used: Iterable[tuple[int, int]]
 ) -> str:
-    """Why a part of an axis cannot stand beside the parts in use; empty when it can."""
+    """Return the conflict of a part of an axis with the parts in use; empty if there is none."""
     if first < 1 or (last <= first and (first, last) != (1, size)) or size % last:
         return f"axis '{name}' of size {size} has no such part"
     for one, other in used:

@@ -21,7 +21,7 @@ def as_integers(found: Iterable[str]) -> tuple[int, ...]:
 
 
 def read_integers(text: str) -> tuple[int, ...]:
-    """Read a list of integers: `{0,1}`. ValueError says what was expected."""
+    """Read a list of integers: `{0,1}`. ValueError names the expected form."""
     if LIST.fullmatch(text) is None:
         raise ValueError(f"expects a list of integers such as {{0,1}} but sees {text}")
     return as_integers(INTEGER.findall(text))
@@ -33,14 +33,14 @@ def write_integers(value: tuple[int, ...]) -> str:
 
 
 def read_integer(text: str) -> int:
-    """Read one integer of 64 bits. ValueError says what was expected."""
+    """Read one integer of 64 bits. ValueError names the expected form."""
     if re.fullmatch(r"\s*-?\d+\s*", text) is None:
         raise ValueError(f"expects an integer but sees {text}")
     return as_integers([text])[0]
 
 
 def read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
-    """Read a list of lists: `{{0,1},{1,0}}`. ValueError says what was expected."""
+    """Read a list of lists: `{{0,1},{1,0}}`. ValueError names the expected form."""
     if LISTS.fullmatch(text) is None:
         raise ValueError(f"expects a list of lists such as {{{{0,1}},{{1,0}}}} but sees {text}")
     return tuple(

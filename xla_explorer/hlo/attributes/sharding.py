@@ -1,4 +1,4 @@
-"""How a value is spread over devices, as tiles (HLO's `{devices=[2,4]<=[8]}`) and as axes of a mesh (Shardy's).
+"""Shardings as tiles (HLO's `{devices=[2,4]<=[8]}`) and as mesh axes (Shardy's).
 
 Source: xla/hlo/ir/hlo_sharding.cc, tile_assignment.cc; Shardy's docs/sharding_representation.md.
 """
@@ -29,19 +29,18 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Sharding:
-    """How one array is spread over devices; equal ones compare equal, however they are written.
+    """The sharding of one array over devices; equal shardings compare equal in any spelling.
 
     Attributes
     ----------
     kind : str
         tiled, replicated, maximal (one device has it), manual, unknown or unreduced.
     tiles : tuple of int
-        Of a tiled one: into how many parts each dimension is cut, then the sizes of the subgroups.
+        If tiled: the number of parts of each dimension, then the sizes of the subgroups.
     devices : tuple of int
-        Of a tiled one: the devices in the row-major order of the tiles; of a maximal one, the
-        device.
+        If tiled: the devices in the row-major order of the tiles; if maximal: the device.
     subgroups : tuple of str
-        What the trailing tile dimensions are: replicated, manual, unreduced or maximal.
+        Kinds of the trailing tile dimensions: replicated, manual, unreduced or maximal.
     group : str
         `shard_as 1`, `shard_like 1` or "".
 
@@ -49,8 +48,10 @@ class Sharding:
     --------
     >>> from xla_explorer.hlo.attributes.sharding import Sharding
     >>> a = Sharding.read("{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}")
-    >>> print(a, a == Sharding.read("{devices=[2,1,2]<=[4] last_tile_dim_replicate}"), a.part((6, 8), 2))
-    {devices=[2,1,2]<=[4] last_tile_dim_replicate} True (slice(3, 6, None), slice(0, 8, None))
+    >>> print(a)
+    {devices=[2,1,2]<=[4] last_tile_dim_replicate}
+    >>> a.part((6, 8), 2)
+    (slice(3, 6, None), slice(0, 8, None))
     """
 
     kind: str = "replicated"
@@ -115,7 +116,11 @@ class Sharding:
         manual: Sequence[AxisPart] = (),
         unreduced: Sequence[AxisPart] = (),
     ) -> Sharding:
-        """Each dimension cut by axes, from major to minor; the others hold copies, are manual, or hold terms of a sum."""
+        """Return the sharding whose dimensions are split by axes, from major to minor.
+
+        The remaining axes hold copies. manual, unreduced: axes that are manual, or hold terms of a
+        sum.
+        """
         used = [part for axes in dimensions for part in axes]
         pieces = mesh.parts([*used, *manual, *unreduced])
         made = [mesh_pieces(mesh, pieces, axes) for axes in dimensions]
@@ -141,7 +146,11 @@ class Sharding:
         return cls("tiled", (*tiles, *sizes), tuple(map(int, devices)), tuple(kinds))._plain()
 
     def _plain(self) -> Sharding:
-        """The same without subgroups of one device, replicas in ascending order, and replicated where nothing is cut."""
+        """Return the canonical form of the sharding.
+
+        It has no subgroups of one device and its replicas ascend; an unsplit sharding is
+        replicated.
+        """
         kept = [k for k, size in enumerate(self.tiles) if k < self.rank or size > 1]
         tiles, subgroups = (
             tuple([self.tiles[k] for k in kept]),
@@ -163,11 +172,11 @@ class Sharding:
 
     @property
     def is_replicated(self) -> bool:
-        """Whether every device has all of it."""
+        """True if every device has the whole array."""
         return self.kind in ("replicated", "unknown")
 
     def _iota(self) -> str:
-        """The devices as `[8]` or `[2,4]T(1,0)`, "" where they are not such."""
+        """Return the devices as `[8]` or `[2,4]T(1,0)`; "" if they have no such form."""
         found = np.array(self.devices)
         if (found == np.arange(found.size)).all():
             return f"[{found.size}]"
@@ -197,14 +206,14 @@ class Sharding:
         return f"{{devices=[{','.join(map(str, self.tiles))}]{where}{last}{group}}}"
 
     def place(self, device: int) -> tuple[int, ...]:
-        """The tile of a device, an index for each dimension. ValueError where it has none."""
+        """Return the tile of a device, an index for each dimension. ValueError if it has none."""
         if self.kind != "tiled":
             return ()
         at = np.unravel_index(self.devices.index(device), self.tiles)
         return tuple([int(k) for k in at[: self.rank]])
 
     def of_subgroup(self, kind: str, device: int) -> int:
-        """The place of a device in the subgroup of a kind; 0 where there is none."""
+        """Return the index of a device in the subgroup of a kind; 0 without such a subgroup."""
         if self.kind == kind:
             return device
         if kind not in self.subgroups:
@@ -213,9 +222,10 @@ class Sharding:
         return int(at[self.rank + self.subgroups.index(kind)])
 
     def terms_first(self, count: int, rank: int) -> Sharding:
-        """That of the terms of an unreduced value as an array whose first dimension numbers them.
+        """Return the sharding of the stacked terms of an unreduced value.
 
-        count: of all devices.
+        The first dimension of the stacked array numbers the terms. count: the number of all
+        devices.
         """
         if self.kind == "unreduced":
             return Sharding("tiled", (count, *(1,) * rank), tuple(range(count)))._plain()
@@ -227,7 +237,10 @@ class Sharding:
         return Sharding("tiled", tiles, tuple(map(int, devices)), rest, self.group)._plain()
 
     def part(self, dimensions: Sequence[int], device: int) -> tuple[slice, ...]:
-        """The elements of an array of these dimensions that a device has; the last tiles may be short or empty."""
+        """Return the slices of an array that a device holds.
+
+        The last tiles may be short or empty.
+        """
         if self.kind != "tiled":
             return tuple([slice(0, n) for n in dimensions])
         return tuple(
@@ -251,7 +264,7 @@ class Sharding:
     def _cut_by(
         self, mesh: Mesh, pieces: list[AxisPart]
     ) -> tuple[tuple[AxisPart, ...], ...] | None:
-        """Of each dimension those of the pieces along which its place changes, the largest step first."""
+        """Return the pieces along which each dimension's tile index changes, the major first."""
         places = {device: self.place(device) for device in self.devices}
         numbers = {piece: mesh.coordinates([piece]) for piece in pieces}
         origin = next(
@@ -276,7 +289,7 @@ class Sharding:
 def _next(
     pieces: Sequence[AxisPart], piece: AxisPart, numbers: dict[AxisPart, dict[int, int]]
 ) -> int:
-    """The device that is one step along a piece, and at 0 along the others."""
+    """Return the device that is one step along a piece, and at 0 along the others."""
     wanted = {one: int(one == piece) for one in pieces}
     return next(
         device
@@ -299,7 +312,7 @@ def _joined(mesh: Mesh, pieces: Sequence[AxisPart]) -> list[AxisPart]:
 
 
 def mesh_pieces(mesh: Mesh, pieces: Sequence[AxisPart], axes: Sequence[AxisPart]) -> list[AxisPart]:
-    """The pieces of which some axes are made, from major to minor."""
+    """Return the pieces that some axes consist of, from major to minor."""
     found = []
     for part in axes:
         end = part.before * mesh.size(part)
@@ -314,7 +327,10 @@ def mesh_pieces(mesh: Mesh, pieces: Sequence[AxisPart], axes: Sequence[AxisPart]
 
 
 def _steps(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
-    """(size, step) of the dimensions that an array of numbers runs through, the slowest first; None where its steps are not even."""
+    """Return (size, step) of each dimension that an array of numbers runs through, slowest first.
+
+    None if the steps are uneven.
+    """
     dimensions: list[tuple[int, int]] = []
     rest = found
     while rest.size > 1:
@@ -328,7 +344,7 @@ def _steps(found: np.ndarray[Any, Any]) -> list[tuple[int, int]] | None:
 
 
 def _prime_parts(name: str, size: int) -> list[list[AxisPart]]:
-    """An axis as parts of prime sizes, in every order of these."""
+    """Return an axis as parts of prime sizes, in every order of the primes."""
     primes, rest, divisor = [], size, 2
     while rest > 1:
         while rest % divisor:
@@ -359,18 +375,17 @@ class AxisSharding:
     Attributes
     ----------
     mesh : str
-        Its name.
+        Name of the mesh.
     dimensions : tuple of tuple of AxisPart
-        Of each dimension, from major to minor.
+        The axes of each dimension, from major to minor.
     open : tuple of bool
-        Whether propagation may add axes to a dimension.
+        True for a dimension to which propagation may add axes.
     priorities : tuple of (int or None)
-        Of each dimension.
+        The priority of each dimension.
     replicated, unreduced : tuple of AxisPart
-        Axes over which every device has a copy, or a term that is still to be combined with the
-        others.
+        Axes over which every device has a copy, or a term of an unfinished reduction.
     reduction : str
-        How the terms are combined: "" for a sum, max or min.
+        The operation that combines the terms: "" for a sum, max or min.
     """
 
     mesh: str
@@ -383,7 +398,10 @@ class AxisSharding:
 
     @classmethod
     def read_all(cls, text: str) -> list[AxisSharding]:
-        """Every sharding in a text: one of `#sdy.sharding<...>`, several of `#sdy.sharding_per_value<[...]>`."""
+        """Return every sharding in a text.
+
+        The text has `#sdy.sharding<...>`, or several in `#sdy.sharding_per_value<[...]>`.
+        """
         found = []
         for name, dimensions, rest in _VALUE.findall(text):
             listed = _DIMENSION.findall(dimensions)
@@ -421,5 +439,5 @@ class AxisSharding:
         return _COMBINERS.get(self.reduction, "add")
 
     def tiles(self, mesh: Mesh) -> Sharding:
-        """The same as tiles. KeyError where the mesh lacks an axis."""
+        """Return the equivalent tiled sharding. KeyError if the mesh lacks an axis."""
         return Sharding.of_axes(mesh, self.dimensions, unreduced=self.unreduced)

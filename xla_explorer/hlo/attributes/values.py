@@ -1,4 +1,4 @@
-"""Decoded values of the structured attributes: windows, dimension labels, paddings, slices, replica groups."""
+"""Decoded values of structured attributes: windows, dimension labels, paddings, slices, groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WindowDimension(NamedTuple):
     window_reversal: bool = False
 
     def output_size(self, base_size: int) -> int:
-        """Number of window positions over a base of the given size (XLA's `StridedBound`)."""
+        """Return the number of window positions over a base of this size (XLA's `StridedBound`)."""
         dilated_base = 0 if base_size == 0 else (base_size - 1) * self.base_dilation + 1
         padded = dilated_base + self.padding_low + self.padding_high
         dilated_window = 0 if self.size == 0 else (self.size - 1) * self.window_dilation + 1
@@ -60,7 +60,10 @@ class PaddingDimension(NamedTuple):
 
 
 class OperandAlias(NamedTuple):
-    """One entry of `output_to_operand_aliasing={{output index}: (operand, {operand index})}`; indices into tuples."""
+    """One entry of `output_to_operand_aliasing={{output index}: (operand, {operand index})}`.
+
+    The indices are indices into tuples.
+    """
 
     output_index: tuple[int, ...]
     operand_number: int
@@ -81,7 +84,7 @@ class SliceDimension(NamedTuple):
 
 
 class ReplicaGroups(NamedTuple):
-    """`replica_groups={{0,1},{2,3}}` or the iota form `[2,2]<=[4]T(1,0)`: the groups and the text as it was written."""
+    """Replica groups and their text: `{{0,1},{2,3}}`, or the iota form `[2,2]<=[4]T(1,0)`."""
 
     groups: tuple[tuple[int, ...], ...]
     text: str

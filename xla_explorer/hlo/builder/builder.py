@@ -1,4 +1,4 @@
-"""`HloBuilder`: writes a module operation by operation, from Python values with operators.
+"""Builder of modules, operation by operation, from Python values with operators.
 
     b = HloBuilder("softmax")
     x = b.parameter(f32[128, 256], "x")

@@ -27,11 +27,16 @@ class Reductions:
         builder: HloBuilder
 
         @property
-        def shape(self) -> Shape: ...
+        def shape(self) -> Shape:
+            """Shape of the value."""
+
         @property
-        def dtype(self) -> PrimitiveType: ...
+        def dtype(self) -> PrimitiveType:
+            """Element type of the value."""
+
         @property
-        def ndim(self) -> int: ...
+        def ndim(self) -> int:
+            """Number of dimensions."""
 
     def axes(self, axis: Axis) -> list[int]:
         """Return axis numbers in [0, ndim) from one number, several, or None for all.

@@ -118,10 +118,10 @@ _EPILOGUES = ("DEFAULT", "RELU", "BIAS", "BIAS_RELU")
 
 @evaluates_custom_call("__cublas$gemm", "__cublas$lt$matmul")
 def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Return alpha * dot(a, b) + beta * c with the epilogue of its configuration, rounded once; the workspace is zeros.
+    """Return alpha * dot(a, b) + beta * c with the configured epilogue, rounded once.
 
-    Operands are a, b, then c if beta is not 0, then the bias of each column. Source:
-    GemmBackendConfig of XLA's backend_configs.proto.
+    The workspace is zeros. Operands are a, b, then c if beta is not 0, then the bias of each
+    column. Source: GemmBackendConfig of XLA's backend_configs.proto.
     """
     config = _product_config(i)
     if config is None:
@@ -167,7 +167,7 @@ def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Eva
 
 
 def _product_config(i: HloInstruction) -> dict[str, Any] | None:
-    """The configuration of a product of cuBLAS; None if it does not say everything that its value depends on."""
+    """Return the configuration of a cuBLAS product; None if it does not determine the value."""
     try:
         given = json_config(i)["gemm_backend_config"]
         epilogue, beta = given.get("epilogue", "DEFAULT"), float(given.get("beta", 0))

@@ -1,6 +1,7 @@
-"""`negate-start(p)`: the short form of `async-start(p), calls=` of a computation that holds one negate.
+"""Short form of asynchronous operations: `negate-start(p)` for `async-start(p), calls=`.
 
-Source: hlo_parser.cc (async wrapped opcodes), hlo_instructions.cc HloAsyncInstruction printing.
+The called computation holds one negate. Source: hlo_parser.cc (async wrapped opcodes),
+hlo_instructions.cc HloAsyncInstruction printing.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OUTER = frozenset({*COMMON, "async_execution_thread"})
 
 
 def sugared(opcode_name: str) -> tuple[str, str] | None:
-    """(wrapped opcode, `start`, `update` or `done`) of a sugared opcode name, None for others."""
+    """Return (wrapped opcode, `start`, `update` or `done`) of a short opcode name, or None."""
     stem, _, step = opcode_name.rpartition("-")
     if step not in ("start", "update", "done") or stem not in OPCODES or f"{stem}-start" in OPCODES:
         return None
@@ -51,7 +52,10 @@ def begin_async(
     items: list[AttributeText],
     opcode_at: int,
 ) -> tuple[OpcodeSpec, DecodedAttributes]:
-    """Make the wrapped computation of `X-start`, without names; the row of async-start and its attributes."""
+    """Make the wrapped computation of `X-start`, without names.
+
+    Return the row of async-start and its attributes.
+    """
     spec = OPCODES["async-start"]
     if shape is None or not shape.is_tuple or len(shape.tuple_shapes) < 2:
         raise TextProblem(
@@ -99,7 +103,10 @@ def begin_async(
 
 
 def name_wrapped(module: HloModule) -> None:
-    """Call what `begin_async` made after the instructions that start it, once those have their last names: their print says no more."""
+    """Name the computations of `begin_async` after the instructions that start them.
+
+    The names of these instructions are final then. The short form prints no other name.
+    """
     found = list(module.computations.values())
     if all(c.name for c in found):
         return
@@ -138,7 +145,7 @@ def run_on_thread(computation: HloComputation, thread: str) -> None:
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
-    """The one operation of an asynchronous instruction in the short form; None for other instructions."""
+    """Return the operation of an asynchronous instruction in the short form; None for others."""
     if i.opcode.name not in ("async-start", "async-update", "async-done"):
         return None
     start, steps = i, 0
@@ -159,7 +166,7 @@ def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
 
 
 def check_same_step(step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int) -> None:
-    """`add-done` ends what `add-start` began."""
+    """Check that `add-done` ends what `add-start` began."""
     start = operands[0] if operands else None
     while start is not None and start.opcode.name != "async-start":
         start = start.operands[0] if start.operands else None

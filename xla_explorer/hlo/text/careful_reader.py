@@ -1,7 +1,7 @@
-"""The careful reader: recursive descent over one instruction in any legal spelling; finds the place of each mistake.
+"""Recursive descent over one instruction in any legal spelling, with the place of each mistake.
 
 The fast path (computation_body.py) hands over every line that its regular expression does not
-accept, or that it doubts. Source: hlo_parser.cc ParseInstruction, ParseOperands.
+accept, or that may be invalid. Source: hlo_parser.cc ParseInstruction, ParseOperands.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Pieces(NamedTuple):
 def _stated(
     spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes
 ) -> Attributes:
-    """The attributes with those that may be left out in the text, but that XLA's instruction always has."""
+    """Return the attributes with those that are optional in the text but always present in XLA."""
     if spec.name == "map" and "dimensions" not in attributes:
         return attributes.with_values(dimensions=tuple(range(shape.rank)) if shape.is_array else ())
     if spec.name == "outfeed" and "outfeed_shape" not in attributes and operands:
@@ -63,7 +63,7 @@ def _stated(
 
 
 def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
-    """The hint for an operand that does not exist."""
+    """Return the hint for an operand that does not exist."""
     near = nearest(wanted, list(names)[-5000:], 2, 0.7)
     if near:
         return f"did you mean {' or '.join(near)}?"
@@ -85,7 +85,7 @@ class CarefulReader:
     def read(
         self, at: int, names: dict[str, HloInstruction], computation: HloComputation
     ) -> Pieces:
-        """The instruction at `at`. TextProblem with its place otherwise."""
+        """Return the instruction at `at`. TextProblem with its place for invalid text."""
         tokens = Tokens(self.text, at)
         is_root = tokens.eat("ROOT")
         name, name_at = self._definition(tokens)
@@ -113,9 +113,9 @@ class CarefulReader:
         opcode_at: int,
         computation: HloComputation,
     ) -> tuple[Shape, DecodedAttributes, Any]:
-        """(shape, attributes, payload), checked as XLA's parser checks them.
+        """Return (shape, attributes, payload), checked as XLA's parser checks them.
 
-        step: of an asynchronous operation in short form.
+        step: the step of an asynchronous operation in short form.
         """
         if step is not None and step[1] == "start":
             spec, decoded = begin_async(
@@ -207,7 +207,11 @@ class CarefulReader:
         return name, start
 
     def _opcode(self, tokens: Tokens) -> tuple[OpcodeSpec, tuple[str, str] | None]:
-        """Pass an opcode; (its row, the operation and step of an asynchronous one in short form)."""
+        """Pass an opcode and return its row.
+
+        The second element is (operation, step) of an asynchronous operation in short form, else
+        None.
+        """
         at, name = tokens.start, tokens.value
         if tokens.kind == TYPE:
             raise TextProblem(
@@ -379,7 +383,7 @@ class CarefulReader:
         names: dict[str, HloInstruction],
         computation: HloComputation,
     ) -> HloInstruction:
-        """Return the get-tuple-element that `%operand#index` stands for, made where the text first names it."""
+        """Return the get-tuple-element that `%operand#index` names; create it at its first use."""
         if not operand.shape.is_tuple or index >= len(operand.shape.tuple_shapes):
             message = f"{operand.name}#{index} names an element that {operand.shape.text_without_layout} does not have"
             raise TextProblem(
@@ -417,7 +421,7 @@ class CarefulReader:
     def _parameter(
         self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation
     ) -> HloInstruction:
-        """A parameter for an operand that a single instruction mentions."""
+        """Return a new parameter for an operand of a single instruction without a computation."""
         return self.create(
             name, PARAMETER, shape, (), NO_DECODED, self._count(computation), names, computation
         )
@@ -464,6 +468,7 @@ class CarefulReader:
         names: dict[str, HloInstruction],
         computation: HloComputation,
     ) -> HloInstruction:
+        """Insert a new instruction into the computation and add it to `names`."""
         number = computation.module.take_instruction_id()
         i = new_instruction(
             number, name, spec, shape, operands, decoded.attributes, decoded.called, payload

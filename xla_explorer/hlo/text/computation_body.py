@@ -275,7 +275,7 @@ class BodyReader:
         known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]],
         tail: str | None,
     ) -> tuple[Attributes, tuple[HloComputation, ...]]:
-        """Decode a new attribute tail; tails that name instructions belong to the careful reader."""
+        """Decode a new attribute tail; raise _Unusual for a tail that names instructions."""
         items = split_tail(tail or "")
         text = tail or ""
         if (
@@ -309,7 +309,10 @@ def _never(text: str, at: int) -> re.Match[str] | None:
 
 
 def _typed_operands(arguments: str, names: dict[str, HloInstruction]) -> tuple[HloInstruction, ...]:
-    """Operands of the old long form, `f32[2]{0} %p, s32[] %q`; tuple shapes belong to the careful reader."""
+    """Return the operands of the old long form, `f32[2]{0} %p, s32[] %q`.
+
+    Tuple shapes are left to the careful reader.
+    """
     found = []
     known: Callable[[str], Shape | None] = _BY_TEXT.get
     text = COMMENT.sub("", arguments) if "/" in arguments else arguments

@@ -13,6 +13,7 @@ from xla_explorer.hlo.text.lexical import KEYWORDS, PRIVATE_NAME, RESERVED, skip
 
 
 def refuse_duplicate(text: str, at: int, name: str, first: HloInstruction) -> None:
+    """Raise TextProblem for a second instruction with one name."""
     found = re.compile(r"(?:ROOT\s+)?(%?[^\s=]+)").match(text, skip_blank(text, at))
     place = found.start(1) if found else at
     raise TextProblem(
@@ -26,6 +27,7 @@ def refuse_duplicate(text: str, at: int, name: str, first: HloInstruction) -> No
 def control_predecessor(
     names: dict[str, HloInstruction], i: HloInstruction, name: str, at: int
 ) -> HloInstruction:
+    """Return the control predecessor with a name; TextProblem if it is not defined above."""
     found = names.get(name)
     if found is None or found is i:
         raise TextProblem(
@@ -47,6 +49,7 @@ def _place(text: str, i: HloInstruction, pattern: str) -> int:
 
 
 def check_parameters(text: str, parameters: list[HloInstruction]) -> None:
+    """Check that the parameter numbers are 0, 1, 2 ..., each once."""
     if [p.payload for p in parameters] == list(range(len(parameters))):
         return
     seen: dict[int, HloInstruction] = {}
@@ -69,6 +72,7 @@ def check_parameters(text: str, parameters: list[HloInstruction]) -> None:
 
 
 def check_reserved(text: str, names: dict[str, HloInstruction]) -> None:
+    """Check that no instruction has a reserved name."""
     for name, i in names.items():
         if PRIVATE_NAME.match(name):
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")

@@ -65,10 +65,9 @@ def _pass_parameters(tokens: Tokens) -> None:
 
 
 def read_computation_header(text: str, start: int) -> ComputationHeader:
-    """The header at `start`.
+    """Return the header at `start`; TextProblem if there is none.
 
-    TextProblem where there is none. What the parameter list says is dropped: the body says the
-    same.
+    The parameter list is dropped, because the body repeats it.
     """
     ordinary = _ORDINARY.match(text, start)
     if ordinary is not None and ordinary.group(2) not in RESERVED:

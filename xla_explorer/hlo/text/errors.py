@@ -49,10 +49,10 @@ class HloParseError(XlaExplorerError, SyntaxError):
 
 
 class TextProblem(ValueError):
-    """A problem in a piece of text, before anybody knows which file the piece stands in.
+    """A problem in a piece of text whose file is still unknown.
 
-    at: character offset in the text given to the reader that raised it; length: how many characters
-    to underline.
+    at: character offset in the text given to the reader that raised it. length: the number of
+    characters to underline.
     """
 
     def __init__(self, message: str, at: int, hint: str = "", length: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""What is done to a module once all its computations are read: unique names, what the header says of it, its schedule."""
+"""Final steps of parsing: unique names, the attributes of the header, the schedule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _NOT_SCHEDULED = frozenset({"fusion"})
 
 
 def make_computations_unique(module: HloModule) -> None:
-    """The names of computations, once nothing in the text refers to them any more: `add` is number 0, like `add.0`."""
+    """Make the names of computations unique: `add` is number 0, like `add.0`.
+
+    The function runs when nothing in the text refers to computations by name any more.
+    """
     name_wrapped(module)
     computations = module.computations
     if UniqueNames().reserve_all(computations):
@@ -64,7 +67,7 @@ def apply_header(module: HloModule, header: ModuleHeader) -> None:
 
 
 def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None:
-    """An aliased output is one that there is. That of the parameter is for the verifier."""
+    """Check that each aliased output exists. The verifier checks the parameter."""
     for alias in parse_input_output_alias(aliases):
         shape = module.entry.root.shape
         for step in alias.output_index:
@@ -81,7 +84,7 @@ def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None
 
 
 def schedule_as_written(module: HloModule) -> None:
-    """The order of the text is the schedule, except in fusions."""
+    """Schedule each computation in the order of the text, except fusions."""
     fused = {c for i in module.instructions() if i.opcode.name in _NOT_SCHEDULED for c in i.called}
     for computation in module.computations.values():
         if computation not in fused:

@@ -1,4 +1,4 @@
-"""The lexical facts that parser and readers share: names, reserved words, comments, balanced brackets.
+"""Lexical facts shared by parser and readers: names, reserved words, comments, brackets.
 
 Source: xla/hlo/parser/hlo_lexer.cc.
 """
@@ -72,28 +72,29 @@ PLAIN_METADATA = re.compile(
 
 
 def skip_blank(text: str, at: int) -> int:
-    """The offset of the next character that is neither white space nor part of a comment."""
+    """Return the offset of the next character outside white space and comments."""
     found = BLANK.match(text, at)
     return found.end() if found else at
 
 
 def without_comments(text: str) -> str:
-    """The text with comments removed; strings must not contain comment marks."""
+    """Return the text with comments removed; strings must not contain comment marks."""
     return COMMENT.sub("", text) if "/" in text else text
 
 
 def without_comments_outside_strings(text: str) -> str:
-    """The text with its comments removed, and with what looks like comments inside its strings."""
+    """Return the text with comments removed; comment marks inside strings stay."""
     if "//" not in text and "/*" not in text:
         return text
     return _COMMENT_OR_STRING.sub(lambda m: m.group() if m.group()[0] in "\"'" else "", text)
 
 
 def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
-    """End of the value that starts at `at`: stops before a comma, a closing bracket or white space at depth 0.
+    """Return the end of the value that starts at `at`.
 
-    Brackets of all kinds nest, strings are opaque. one_bracket: stop behind the bracket that closes
-    the one at `at`. TextProblem for what never closes.
+    The value ends before a comma, a closing bracket or white space at depth 0. Brackets of all
+    kinds nest, strings are opaque. one_bracket: stop after the bracket that closes the one at `at`.
+    TextProblem for an unclosed bracket or string.
     """
     size = len(text)
     opened: list[int] = []

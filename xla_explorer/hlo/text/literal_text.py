@@ -40,7 +40,7 @@ _COMPLEX = re.compile(
 
 
 def _skeleton(dimensions: tuple[int, ...]) -> str:
-    """The punctuation that an array of these dimensions has."""
+    """Return the punctuation of an array literal with these dimensions."""
     text = ""
     if 0 in dimensions:  # what an empty dimension would hold is not written
         dimensions = dimensions[: dimensions.index(0) + 1]
@@ -59,9 +59,9 @@ def _skeleton_length(dimensions: tuple[int, ...]) -> int:
 
 
 def _numbers(shape: Shape, text: str, base: int) -> list[str]:
-    """The element texts of an array literal, checked against the shape.
+    """Return the element texts of an array literal, checked against the shape.
 
-    No memory is taken before the lengths agree.
+    Memory is allocated only after the lengths agree.
     """
     if shape.dimensions:
         raw = text.encode("ascii", "replace")
@@ -93,7 +93,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
 
 
 def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
-    """Finds the first place where the text leaves the shape."""
+    """Return the problem at the first place where the text leaves the shape."""
     dimensions, rank = shape.dimensions, len(shape.dimensions)
     counts: list[int] = []
     sizes = " x ".join(map(str, dimensions))
@@ -160,7 +160,7 @@ def _read_complex(shape: Shape, text: str, base: int) -> Array:
 
 
 def _elided(shape: Shape) -> Array:
-    """What stands for `{...}`: the bits of a counter, as XLA fills in, here starting from zero each time."""
+    """Return the array for `{...}`: the bits of a counter from zero, similar to XLA's."""
     if shape.byte_size > LARGEST_ELIDED:
         raise TextProblem(
             f"{{...}} stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
@@ -189,14 +189,14 @@ def _elided(shape: Shape) -> Array:
 
 
 def is_elided(text: str) -> bool:
-    """Whether the text is the placeholder `{...}`."""
+    """Return True if the text is the placeholder `{...}`."""
     return "..." in text and "".join(text.split()) == "{...}"
 
 
 def read_array(shape: Shape, text: str, base: int = 0) -> Array:
-    """The value of an array literal in row-major order.
+    """Return the value of an array literal in row-major order.
 
-    TextProblem (a ValueError; offsets from `base`) for what is no such literal.
+    TextProblem (a ValueError; offsets from `base`) for other text.
     """
     try:
         return _read_array(shape, text, base)
@@ -208,7 +208,7 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
 
 
 def _respelled(shape: Shape, text: str) -> str | None:
-    """The literal as XLA prints it, read token by token; None for what is none."""
+    """Return the literal as XLA prints it, or None if it is invalid or unchanged."""
     tokens = Tokens(text)
     try:
         found = literal_text(shape, tokens)
@@ -264,7 +264,10 @@ def _read_array(shape: Shape, text: str, base: int) -> Array:
 
 
 def _is_first_element_only(shape: Shape, text: str) -> bool:
-    """A bare number where an array belongs: XLA's parser sets the first element and leaves zeros in the others."""
+    """Return True for a bare number in place of an array.
+
+    XLA's parser then sets the first element and leaves zeros in the others.
+    """
     return bool(
         shape.dimensions
         and shape.element_count
@@ -275,7 +278,10 @@ def _is_first_element_only(shape: Shape, text: str) -> bool:
 
 
 def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
-    """The literal of a bare number, filled in when asked for: it may be large, and is written as it was read."""
+    """Return the literal of a bare number; its array is made on first use.
+
+    The array may be large. The literal is printed as the bare number.
+    """
     if shape.byte_size > LARGEST_ELIDED:
         raise TextProblem(
             f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
@@ -297,9 +303,10 @@ def _without_element_size(shape: Shape) -> Shape:
 
 
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
-    """A literal of a given shape, tuples included; as in XLA, its layout says nothing about the size of elements in memory (`E(4)`).
+    """Return a literal of a given shape, tuples included.
 
-    TextProblem (a ValueError; offsets from `base`) says what is wrong and where.
+    As in XLA, the element size of its layout (`E(4)`) is ignored. TextProblem (a ValueError;
+    offsets from `base`) has the problem and its place.
     """
     shape = _without_element_size(shape)
     if "SC(" in shape.text and shape.is_array:
@@ -347,7 +354,7 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
 
 
 def _parts(shape: Shape, text: str) -> Iterator[Literal]:
-    """The elements of a tuple literal."""
+    """Yield the elements of a tuple literal."""
     tokens = Tokens(text)
     tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")
     for number, part in enumerate(shape.tuple_shapes):
@@ -386,7 +393,7 @@ _DIGITS = {
 
 
 def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
-    """The shortest of XLA's two precisions that reads back as the same bits."""
+    """Return each element in the shorter of XLA's precisions that reads back as the same bits."""
     name = element_type.name
     with np.errstate(invalid="ignore"):
         values = flat.astype(np.float64)
@@ -439,7 +446,7 @@ def _element_texts(element_type: PrimitiveType, flat: Array, scalar: bool) -> li
 
 
 def write_literal(literal: Literal) -> str:
-    """The literal in full, as XLA's one-line form prints it: shortest digits that read back as the same value."""
+    """Return the full literal as XLA's one-line form, with the shortest exact digits."""
     shape = literal.shape
     if shape.is_tuple:
         return "(" + ", ".join([write_literal(part) for part in literal.parts]) + ")"

@@ -1,7 +1,8 @@
-"""Literals in any legal spelling, token by token; what the vectorised reader of `literal_text` does not know is handed to this one.
+"""Literals in any legal spelling, read token by token.
 
-XLA skips commas wherever they stand or lack, and takes the first number alone for a whole array.
-Source: hlo_parser.cc ParseDenseLiteral.
+`literal_text` uses this reader if its vectorised reader fails. XLA ignores extra and missing
+commas, and accepts the first number alone for a whole array. Source: hlo_parser.cc
+ParseDenseLiteral.
 """
 
 from __future__ import annotations

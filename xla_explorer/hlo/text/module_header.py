@@ -38,7 +38,7 @@ _EMPTY = ("{}", "{false}")
 
 
 def says_nothing(name: str, value: str) -> bool:
-    """Whether an attribute of the header is as if it were not there."""
+    """Return True if the value of a header attribute equals the default."""
     return value in _EMPTY or _DEFAULTS.get(name) == value
 
 
@@ -63,7 +63,10 @@ _STEP = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 class InputOutputAlias(NamedTuple):
-    """One output that lives in the buffer of a parameter; tuple indices; kind is may-alias or must-alias."""
+    """One output in the buffer of a parameter, as tuple indices.
+
+    Kind is may-alias or must-alias.
+    """
 
     output_index: tuple[int, ...]
     parameter_number: int
@@ -72,9 +75,9 @@ class InputOutputAlias(NamedTuple):
 
 
 class ModuleHeader(NamedTuple):
-    """What stands before the first computation.
+    """The text before the first computation.
 
-    frames: the text of the tables, empty when there are none.
+    frames: the text of the frame tables, empty if there are none.
     """
 
     name: str | None
@@ -92,7 +95,10 @@ def _index(text: str) -> tuple[int, ...]:
 
 
 def _entries(text: str, pattern: re.Pattern[str], what: str) -> list[re.Match[str]]:
-    """The comma-separated entries between the outer braces; TextProblem at the first that is none."""
+    """Return the comma-separated entries between the outer braces.
+
+    TextProblem at the first entry that does not match.
+    """
     at, found = skip_blank(text, 1), []
     while not text.startswith("}", at):
         m = pattern.match(text, at)
@@ -110,7 +116,7 @@ def _entries(text: str, pattern: re.Pattern[str], what: str) -> list[re.Match[st
 
 
 def parse_input_output_alias(text: str) -> tuple[InputOutputAlias, ...]:
-    """Decode `{ {0}: (1, {}, may-alias), ... }`. ValueError says what was expected."""
+    """Decode `{ {0}: (1, {}, may-alias), ... }`. ValueError names the expected form."""
     found = []
     for m in _entries(text, _ALIAS, "{output index}: (parameter, {parameter index}, may-alias)"):
         kind = m.group(4) or "may-alias"
@@ -138,7 +144,7 @@ def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
 
 
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
-    """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of the parameters and of the result."""
+    """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of parameters and result."""
     at = skip_blank(text, 1)
     if not text.startswith("(", at):
         raise TextProblem(
@@ -163,7 +169,7 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
 
 
 def _check(item: AttributeText) -> None:
-    """What the codecs of the header refuse beyond the grammar."""
+    """Check a header attribute with its codec, which is stricter than the grammar."""
     name, value = item.name, item.canonical or item.value
     try:
         if name == "input_output_alias":
@@ -180,7 +186,7 @@ def _check(item: AttributeText) -> None:
 
 
 def _rows(tokens: Tokens, row: Callable[[Tokens], str]) -> str:
-    """The rows of a table, counted anew."""
+    """Return the rows of a table, numbered from 1."""
     found: list[str] = []
     while tokens.eat(INT):
         found.append(f"{len(found) + 1} {row(tokens)}")
@@ -221,7 +227,7 @@ def _tables(tokens: Tokens) -> str:
 
 
 def read_header(text: str, at: int) -> ModuleHeader:
-    """The optional `HloModule` line and tables at `at`. TextProblem for what XLA refuses."""
+    """Return the optional `HloModule` line and tables at `at`. TextProblem for what XLA rejects."""
     name: str | None = None
     attributes: dict[str, str] = {}
     places: dict[str, AttributeText] = {}

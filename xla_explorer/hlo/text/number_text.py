@@ -1,6 +1,7 @@
-"""Reads the numbers of a literal: integers, truth values, floats with NaN payloads; all of an array at once.
+"""Reader of the numbers of a literal: integers, truth values, floats with NaN payloads.
 
-Source: hlo_parser.cc SetValueInLiteralHelper, CheckParsedValueIsInRange.
+All elements of an array are read at once. Source: hlo_parser.cc SetValueInLiteralHelper,
+CheckParsedValueIsInRange.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ IEEE_TYPES = {
 
 
 def _first_bad(parts: list[str], text: str, base: int, bad: Any) -> tuple[str, int]:
-    """(element text, offset) of the first element for which `bad(text)` holds."""
+    """Return (element text, offset) of the first element for which `bad(text)` holds."""
     for index, part in enumerate(parts):
         piece = part.strip()
         if bad(piece):
@@ -61,6 +62,7 @@ def _out_of_range(
 
 
 def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array:
+    """Return the values of an array of integers; TextProblem for other text."""
     element_type = shape.element_type
     try:
         values = list(map(int, parts))
@@ -102,7 +104,10 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
 
 
 def _refuse_beyond_64_bits(parts: list[str], text: str, base: int) -> None:
-    """A whole number is a token of 64 bits, whatever it is for: a larger one has a point or an exponent."""
+    """Raise TextProblem for an integer of more than 64 bits, also if it is a float's value.
+
+    A larger number must have a point or an exponent.
+    """
     if max(map(len, parts), default=0) < 19:
         return
 
@@ -129,6 +134,7 @@ _PRED = {"true": True, "false": False, "1": True, "0": False}
 
 
 def read_preds(parts: list[str], text: str, base: int) -> Array:
+    """Return the truth values of an array; TextProblem for other text."""
     values = [_PRED.get(part.strip()) for part in parts]
     if None in values:
         piece, at = _first_bad(
@@ -229,7 +235,10 @@ def _largest(element_type: PrimitiveType) -> float:
 
 
 def _beyond(element_type: PrimitiveType, values: Array, array: Array) -> Array:
-    """Finite values that the type cannot hold even after rounding (some types clamp, others give inf or nan)."""
+    """Return a mask of the finite values outside the type's range after rounding.
+
+    Some types clamp such values, others give inf or nan.
+    """
     finite = np.isfinite(values)
     largest = _largest(element_type)
     outside = finite & (np.abs(values) > largest)

@@ -1,4 +1,4 @@
-"""What the parser checks of single opcodes beyond their syntax, as XLA's parser does.
+"""Checks of single opcodes beyond their syntax, as in XLA's parser.
 
 Source: hlo_parser.cc CreateInstruction.
 """

@@ -1,8 +1,9 @@
-"""What XLA's parser and the constructors it calls demand of operands, shapes and attributes beyond the grammar; one small check each.
+"""Checks of operands, shapes and attributes beyond the grammar, as in XLA's parser.
 
-The verifier asks more. These are here because a text that breaks them is none that XLA reads: its
-parser refuses it, or aborts. Source: hlo_parser.cc CreateInstruction; hlo_instruction.cc and
-hlo_instructions.cc, the Create functions.
+One function each.
+
+XLA's parser rejects or aborts on texts that fail these checks. The verifier checks more. Source:
+hlo_parser.cc CreateInstruction; hlo_instruction.cc and hlo_instructions.cc, the Create functions.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _is_tuple_with_elements(given: Given) -> str | None:
 
 
 def _same_count(given: Given) -> str | None:
-    """As many elements as the operand has; not asked where a size is unknown."""
+    """Check that the result has as many elements as the operand; skip unknown sizes."""
     before, after = given.operands[0].shape if given.operands else None, given.shape
     if (
         before is not None
@@ -127,7 +128,7 @@ def _update_operands(given: Given) -> str | None:
 
 
 def _indices(given: Given, first: int) -> str | None:
-    """An index for each dimension, or all in one vector."""
+    """Check that there is an index for each dimension, or one vector of all indices."""
     operands = given.operands
     if len(operands) < first:
         return f"expects at least {first} operands, but has {len(operands)}"
@@ -207,7 +208,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 
 
 def objection(opcode_name: str, given: Given) -> str | None:
-    """What stands against the instruction; None when nothing does."""
+    """Return the message of the first check that the instruction fails; None if it passes."""
     for check in CHECKS.get(opcode_name, ()):
         message = check(given)
         if message is not None:

@@ -48,7 +48,7 @@ class _Parser:
 
     # -- errors ------------------------------------------------------------------------------------
     def error(self, problem: TextProblem) -> HloParseError:
-        """The public error for a problem at an offset of this text."""
+        """Return the public error for a problem at an offset of this text."""
         span = SourceSpan.from_offset(self.text, problem.at, problem.length, self.filename)
         return HloParseError(
             problem.message, span, problem.hint or "compare with the HLO text that XLA prints"
@@ -56,7 +56,7 @@ class _Parser:
 
     # -- computations ------------------------------------------------------------------------------
     def _inline(self, at: int) -> HloComputation:
-        """A computation written in an attribute, `to_apply={...}`; at: its opening brace."""
+        """Read a computation inside an attribute, `to_apply={...}`; at: its opening brace."""
         computation = HloComputation("_", self.module)
         single, self.reader.single = self.reader.single, False
         self.body.read(at + 1, computation, self.text.count("\n", 0, at) + 1)
@@ -70,7 +70,7 @@ class _Parser:
         return computation
 
     def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
-        """One computation; (it, offset behind it, line there)."""
+        """Read one computation and return it, the offset after it, and the line there."""
         if header.name in self.module.computations:
             raise TextProblem(
                 f"computation already exists: {header.name}",
@@ -99,7 +99,7 @@ class _Parser:
         return computation, at, line
 
     def _read_thread(self, computation: HloComputation, at: int) -> int:
-        """`, execution_thread="t"` behind the body; the offset behind it."""
+        """Read `, execution_thread="t"` after the body and return the offset after it."""
         tokens = Tokens(self.text, at)
         items = read_attributes(tokens, "")
         for item in items:
@@ -119,7 +119,7 @@ class _Parser:
         return tokens.previous_end
 
     def parse(self) -> HloModule:
-        """The whole text."""
+        """Read the whole text."""
         try:
             return self._parse()
         except TextProblem as problem:
@@ -167,7 +167,7 @@ class _Parser:
         return module
 
     def _single_instruction(self, at: int) -> HloModule:
-        """A text that is one instruction; operands that do not exist become parameters of their declared shapes."""
+        """Read a text of one instruction; undefined operands become parameters of their shapes."""
         module, text = self.module, self.text
         self.reader.single = True
         computation = HloComputation("_", module)
@@ -216,7 +216,7 @@ def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """Read HLO text.
 
     The verifier compares given result shapes with inference. Names are made unique as XLA does; the
-    first of a name keeps it.
+    first instruction with a name keeps it.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     Raises
     ------
     HloParseError
-        The text cannot be read. A SyntaxError that says where, what and what to do next.
+        The text cannot be read. A SyntaxError with the place, the problem and the next step.
 
     Examples
     --------

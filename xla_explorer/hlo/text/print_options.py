@@ -1,4 +1,4 @@
-"""How HLO text is printed: one frozen set of switches, and presets by purpose.
+"""Options of the printer: one frozen set of switches, and presets by purpose.
 
 Source: xla/hlo/ir/hlo_print_options.h.
 """
@@ -57,7 +57,8 @@ class PrintOptions:
     --------
     >>> import xla_explorer as xe
     >>> module = xe.parse_hlo("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }")
-    >>> print(module.to_text(xe.hlo.PrintOptions.default.but(header=False, percent=False, layouts=False)))
+    >>> options = xe.hlo.PrintOptions.default.but(header=False, percent=False, layouts=False)
+    >>> print(module.to_text(options))
     ENTRY main (x: f32[4]) -> f32[4] {
       x = f32[4] parameter(0)
       ROOT r = f32[4] negate(x)
@@ -94,7 +95,7 @@ class PrintOptions:
     long: ClassVar[PrintOptions]
 
     def but(self, **changes: Any) -> PrintOptions:
-        """The same options with some changed."""
+        """Return the options with some changed."""
         return replace(self, **changes)
 
 

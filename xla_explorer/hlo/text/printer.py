@@ -76,7 +76,7 @@ class Printer:
 
     # -- names -------------------------------------------------------------------------------------
     def name(self, thing: HloInstruction | HloComputation) -> str:
-        """The printed name, with its percent sign."""
+        """Return the printed name, with its percent sign."""
         options = self.options
         if options.canonical_names and not isinstance(thing, HloComputation):
             found = self.numbers.get(thing)
@@ -90,7 +90,7 @@ class Printer:
         return self.percent + thing.name
 
     def reference(self, computation: HloComputation) -> str:
-        """What stands in the attribute that calls a computation: its name, or its body on lines of its own."""
+        """Return the text by which an attribute calls a computation: its name, or its body."""
         if not self.options.nested_bodies:
             return self.name(computation)
         found = self.bodies.get(computation)
@@ -105,7 +105,7 @@ class Printer:
 
     # -- pieces ------------------------------------------------------------------------------------
     def shape(self, shape: Shape) -> str:
-        """A shape by the options, with index comments in long tuples."""
+        """Return a shape by the options, with index comments in long tuples."""
         found = self.shapes.get(shape)
         if found is None:
             found = self.shapes[shape] = shape_text(
@@ -114,7 +114,7 @@ class Printer:
         return found
 
     def attribute_texts(self, spec: OpcodeSpec, attributes: Attributes) -> tuple[str, str, str]:
-        """(own, sharding, backend): the three places where attributes stand."""
+        """Return the texts of the three groups of attributes: (own, sharding, backend)."""
         key = (spec, attributes)
         found = self.attributes.get(key)
         if found is None:
@@ -137,7 +137,7 @@ class Printer:
         return found
 
     def called(self, i: HloInstruction) -> str:
-        """`, to_apply=%f`, `, condition=%c, body=%b` ..."""
+        """Return the called computations: `, to_apply=%f`, `, condition=%c, body=%b` ..."""
         names = [self.reference(c) for c in i.called]
         kind, comma, end = i.opcode.name, ", ", ""
         if self.options.nested_bodies:
@@ -159,7 +159,7 @@ class Printer:
         return "".join([f", {role}={name}" for role, name in zip(roles, names, strict=False)])
 
     def line_ends(self, i: HloInstruction) -> tuple[str, str]:
-        """What stands before and behind the metadata of an instruction without control predecessors."""
+        """Return the texts before and after the metadata, without control predecessors."""
         own, sharding, backend = self.attribute_texts(i.opcode, i.attributes)
         found = f"{own}{self.called(i) if i.called else ''}{sharding}", backend
         # A conditional's roles depend on its selector too, so that one is written anew.
@@ -168,7 +168,7 @@ class Printer:
         return found
 
     def operands(self, i: HloInstruction) -> str:
-        """What stands between the parentheses."""
+        """Return the text between the parentheses."""
         spec = i.opcode
         if spec is PARAMETER:
             return str(i.payload)
@@ -196,7 +196,7 @@ class Printer:
         return ", ".join(texts)
 
     def instruction(self, i: HloInstruction, is_root: bool) -> str:
-        """One line, without indentation."""
+        """Return the line of an instruction, without indentation."""
         options = self.options
         wrapped = wrapped_instruction(i) if i.opcode.asynchronous else None
         own, sharding, backend = self.attribute_texts(i.opcode, i.attributes)
@@ -226,7 +226,7 @@ class Printer:
         is_entry: bool,
         order: Sequence[HloInstruction] | None = None,
     ) -> list[str]:
-        """The lines of a computation: its header, one for each instruction of its sequence (or of `order`), the closing brace."""
+        """Return the lines of a computation: header, instructions in sequence or `order`, brace."""
         options = self.options
         signature = ""
         if options.program_shape:
@@ -287,7 +287,7 @@ class Printer:
         return lines
 
     def module(self, module: HloModule) -> tuple[list[str], list[tuple[int, HloComputation]]]:
-        """The lines of a module, and where (index of the line) each computation begins."""
+        """Return the lines of a module, and each computation with the index of its first line."""
         options = self.options
         lines: list[str] = []
         if options.header:
@@ -310,7 +310,7 @@ class Printer:
         return lines, starts
 
     def header(self, module: HloModule) -> str:
-        """The line of the module: its attributes, and what its entry takes and gives."""
+        """Return the header line: attributes, shapes of the entry's parameters and result."""
         mark = "%" if module.name in RESERVED else ""  # as a bare word it would be something else
         parts = [f"HloModule {mark + module.name if self.options.own_names else ''}"]
         if module.is_scheduled:
@@ -330,7 +330,7 @@ class Printer:
 
 
 def essential_constant(literal: Literal) -> str:
-    """What a fingerprint keeps of a constant.
+    """Return the text of a constant in a fingerprint.
 
     Source: hlo_instructions.cc HloConstantInstruction.
     """
@@ -345,7 +345,7 @@ def essential_constant(literal: Literal) -> str:
 
 
 def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
-    """The opcode's own attributes as text, with those defaults that must be written."""
+    """Return the opcode's own attributes as text, including defaults that must be printed."""
     collective = spec.name in _COLLECTIVES
     needed = [
         name
@@ -374,7 +374,7 @@ def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
 
 @lru_cache(maxsize=4096)
 def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) -> str:
-    """A shape as text; `/*index=5*/` before every fifth element of a tuple when asked."""
+    """Return a shape as text, optionally with `/*index=5*/` before every fifth tuple element."""
     if not (shape.is_tuple or shape.is_buffer) or (
         layouts and len(shape.tuple_shapes) < 6 and not any(p.is_tuple for p in shape.tuple_shapes)
     ):
@@ -386,7 +386,10 @@ def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) 
 
 
 def entry_layout_text(module: HloModule, given: object = None) -> str:
-    """`{(f32[2]{0})->f32[2]{0}}`: what the header said as long as it fits the entry, else what the entry says."""
+    """Return the layout of the entry: `{(f32[2]{0})->f32[2]{0}}`.
+
+    The header's layout is used if it fits the entry, else the entry's own.
+    """
     parameters, result = tuple(module.parameter_shapes()), module.entry.root.shape
     if isinstance(given, str):
         try:
@@ -406,7 +409,10 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
 
 
 def computations_in_order(module: HloModule) -> list[HloComputation]:
-    """Callees before callers; what nothing calls, the entry among it, in the order of the module (as XLA does)."""
+    """Return computations with callees before callers, as XLA orders them.
+
+    Uncalled computations, such as the entry, come in the order of the module.
+    """
     callees = {
         # XLA keeps the body of a loop before its condition.
         computation: dict.fromkeys(
@@ -423,7 +429,7 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
 
 
 def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_Key]:
-    """Computations, or what names them, behind those that each calls; what nothing calls, the entry among it, in the order given."""
+    """Return keys of computations with callees before callers; uncalled ones in the order given."""
     order: list[_Key] = []
     done: set[_Key] = set()
     called = {c for found in callees.values() for c in found}
@@ -447,7 +453,7 @@ def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_
 
 @default_floating_point()
 def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
-    """The module as HLO text."""
+    """Return the module as HLO text."""
     with collector_paused():
         return "\n".join(Printer(options or PrintOptions.default).module(module)[0])
 
@@ -456,7 +462,7 @@ def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
 def module_text_with_lines(
     module: HloModule, options: PrintOptions | None = None
 ) -> tuple[str, dict[int, int]]:
-    """The text, and which instruction id stands in which line (counted from 1)."""
+    """Return the text, and the instruction id of each line (counted from 1)."""
     with collector_paused():
         lines, starts = Printer(options or PrintOptions.default).module(module)
         owner = {
@@ -474,14 +480,14 @@ def module_text_with_lines(
 
 
 def computation_text(computation: HloComputation, options: PrintOptions | None = None) -> str:
-    """One computation as HLO text."""
+    """Return one computation as HLO text."""
     return "\n".join(
         Printer(options or PrintOptions.default).computation(computation, computation.is_entry)
     )
 
 
 def instruction_text(i: HloInstruction, options: PrintOptions | None = None) -> str:
-    """One instruction as a line of HLO text."""
+    """Return one instruction as a line of HLO text."""
     parent = getattr(i, "parent", None)
     return Printer(options or PrintOptions.default).instruction(
         i, parent is not None and parent.root is i

@@ -28,7 +28,7 @@ def result_shape(
     decoded: DecodedAttributes,
     opcode_at: int,
 ) -> Shape:
-    """The shape, stated or inferred; the number of operands is checked."""
+    """Return the stated or inferred shape, after a check of the number of operands."""
     if spec.arity is not None and spec.arity != len(operands):
         raise TextProblem(
             f"{spec.name} expects {_plural(spec.arity)}, but has {len(operands)}",
@@ -85,7 +85,10 @@ def result_shape(
 
 
 def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Shape:
-    """The shape of a token or of a transfer, built as XLA's parser builds it, layouts included; the stated one where it cannot be built."""
+    """Return the shape of a token or transfer as XLA's parser builds it, layouts included.
+
+    The stated shape is returned if it cannot be built.
+    """
     parts = stated.tuple_shapes
     try:
         if spec.name in ("recv", "infeed"):
@@ -106,5 +109,5 @@ def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Sh
 
 
 def _plural(count: int) -> str:
-    """`1 operand`, `2 operands`."""
+    """Return `1 operand`, `2 operands`."""
     return f"{count} operand{'' if count == 1 else 's'}"

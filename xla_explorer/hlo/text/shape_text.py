@@ -33,7 +33,7 @@ class ShapeTextError(TextProblem, ShapeError):
 
 
 def can_be_shape(tokens: Tokens) -> bool:
-    """Whether a shape begins here."""
+    """Return True if a shape can begin at this token."""
     return tokens.kind in (TYPE, "(") or _is_buffer(tokens)
 
 
@@ -42,9 +42,9 @@ def _is_buffer(tokens: Tokens) -> bool:
 
 
 def read_shape(text: str, at: int) -> tuple[Shape, int]:
-    """The shape that starts at `at` (after blanks), and the offset behind it.
+    """Return the shape that starts at `at` (after blanks), and the offset after it.
 
-    ShapeError where there is none.
+    ShapeError if there is none.
     """
     tokens = Tokens(text, at)
     return shape_of(tokens), tokens.previous_end
@@ -110,7 +110,10 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
 
 
 def check_splits(part: Shape, at: int) -> None:
-    """Inside a tuple, and of a constant, XLA looks at where a dimension is split: at ascending indices within it."""
+    """Check that split indices (`SC`) ascend and lie within their dimension.
+
+    XLA checks them only inside tuples and for constants.
+    """
     for dimension, places in re.findall(
         r"(?<=[C)])\((-?\d+):([-\d,]*)\)",
         part.layout.properties[part.layout.properties.find("SC(") :],
@@ -260,10 +263,10 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
 
 
 class _Properties:
-    """What stands behind the colon of a layout.
+    """Reader of the properties after the colon of a layout.
 
-    XLA's parser goes on where one of them breaks off: what it makes of the rest decides, in the end
-    a brace must stand there. So does this.
+    XLA's parser continues after an invalid property, and only requires a closing brace at the end.
+    So does this reader.
     """
 
     def __init__(self, tokens: Tokens) -> None:
@@ -273,7 +276,7 @@ class _Properties:
         return self.tokens.kind == IDENT and self.tokens.value == word and self.tokens.eat(IDENT)
 
     def read(self) -> str:
-        """The properties in XLA's spelling, without those that say nothing."""
+        """Return the properties in XLA's spelling, without default values."""
         found = ""
         if self._word("D"):
             self._levels()  # XLA forgets them
@@ -364,7 +367,10 @@ class _Properties:
         return f"{mark}({name})" if name else ""
 
     def _splits(self) -> str:
-        """Where XLA's parser gives up it keeps what it has read, and the next character must be what a layout goes on with."""
+        """Return the splits read before the first invalid token, as XLA's parser does.
+
+        The next character must then continue the layout.
+        """
         tokens, found = self.tokens, ""
         while tokens.eat("(") and tokens.kind == INT:
             dimension, places = tokens.integer(), []
@@ -380,7 +386,7 @@ class _Properties:
 
 
 def same_dimensions(a: Shape, b: Shape) -> bool:
-    """Compatible as the parser sees it: types and sizes agree; layouts and dynamic marks do not matter."""
+    """Return True if types and sizes agree, as XLA's parser compares; layouts are ignored."""
     if a.base is b.base:
         return True
     if a.tuple_shapes or b.tuple_shapes:
@@ -397,7 +403,10 @@ def same_dimensions(a: Shape, b: Shape) -> bool:
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:
-    """Same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
+    """Return True if structure and sizes agree, with any element types.
+
+    Headers of real texts may have element types of an earlier pass.
+    """
     if a.tuple_shapes or b.tuple_shapes:
         return len(a.tuple_shapes) == len(b.tuple_shapes) and all(
             map(same_sizes, a.tuple_shapes, b.tuple_shapes)

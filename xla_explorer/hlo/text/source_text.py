@@ -1,4 +1,4 @@
-"""What the parser is given, as one string with one convention of line ends."""
+"""Decoding of the parser's input to one string with one convention of line ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from xla_explorer.hlo.text.errors import HloParseError
 
 
 def decode_source(text: str | bytes, filename: str | None) -> str:
-    """Bytes as UTF-8 with the line ends of one convention; HloParseError at the first byte that is none."""
+    """Return bytes as UTF-8 with one convention of line ends.
+
+    HloParseError at the first bad byte.
+    """
     if isinstance(text, (bytes, bytearray, memoryview)):
         raw = bytes(text)
         try:

@@ -49,11 +49,13 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 def string_value(quoted: str) -> str | None:
-    """The content of a string in quotes of either kind; bytes that are not UTF-8 are lone surrogates. None where an escape is unknown.
+    r"""Return the content of a string in quotes of either kind; None if it has an unknown escape.
+
+    Bytes outside UTF-8 become lone surrogates.
 
     Examples
     --------
-    >>> string_value('"a\\\\303\\\\251"')
+    >>> string_value('"a\\303\\251"')
     'aé'
     """
     content = quoted[1:-1]
@@ -67,7 +69,7 @@ def string_value(quoted: str) -> str | None:
 
 
 def quoted_string(value: str) -> str:
-    """The canonical spelling of a string, in double quotes."""
+    """Return the canonical spelling of a string, in double quotes."""
     return (
         '"'
         + _HIDDEN.sub(lambda m: _WRITTEN.get(m.group()) or f"\\{ord(m.group()) & 0xFF:03o}", value)
@@ -76,7 +78,7 @@ def quoted_string(value: str) -> str:
 
 
 def canonical_string(quoted: str) -> str:
-    """The canonical spelling of a string as it is written, quotes and escapes of any kind."""
+    """Return the canonical spelling of a quoted string with quotes and escapes of any kind."""
     if _PLAIN.fullmatch(quoted):
         return quoted
     value = string_value(quoted)

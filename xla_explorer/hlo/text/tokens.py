@@ -48,10 +48,10 @@ _SPOKEN = {
 
 
 class Tokens:
-    """A cursor: `kind` and `value` of the token at `start`, which ends at `end`; `previous_end` is where the one before it ended.
+    """A cursor over tokens: `kind` and `value` of the token from `start` to `end`.
 
-    value: the name without its percent sign, colon or equals sign; the text as written for numbers,
-    patterns and strings.
+    previous_end: the end of the token before. value: a name without its percent sign, colon or
+    equals sign; numbers, patterns and strings as written.
     """
 
     __slots__ = ("end", "kind", "previous_end", "start", "text", "value")
@@ -158,11 +158,11 @@ class Tokens:
 
     # -- questions ---------------------------------------------------------------------------------
     def look_ahead(self) -> str:
-        """The kind of the token behind this one."""
+        """Return the kind of the next token."""
         return Tokens(self.text, self.end).kind
 
     def problem(self, expected: str, hint: str = "") -> TextProblem:
-        """`expects ...` at this token, with what stands there instead where that says something."""
+        """Return the problem `expects ...` at this token, with the text found instead."""
         if self.kind == ERROR and self.text.startswith("/*", self.start):
             return TextProblem("unterminated comment", self.start, "close the comment with */", 2)
         if self.kind == ERROR and self.value and self.value[0] in "\"'":
@@ -187,7 +187,7 @@ class Tokens:
 
     # -- steps -------------------------------------------------------------------------------------
     def eat(self, kind: str) -> bool:
-        """Whether this token is of the kind; it is passed then."""
+        """Pass this token if it has the kind; return True if so."""
         if self.kind != kind:
             return False
         self.advance()
@@ -236,9 +236,9 @@ class Tokens:
         return value
 
     def dictionary(self) -> str:
-        """Pass a JSON dictionary whose opening brace is this token; to the letter.
+        """Pass a JSON dictionary whose opening brace is this token, and return it unchanged.
 
-        What looks like a comment inside is none.
+        Comment marks inside it are plain text.
         """
         if self.kind != "{":
             raise self.problem("a string or a dictionary in braces")

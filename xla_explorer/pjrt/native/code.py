@@ -61,7 +61,7 @@ declare i32 @Py_IsFinalizing()
 
 
 def text() -> str:
-    """The whole module as LLVM IR: the same in every process."""
+    """Return the whole module as LLVM IR, which is the same in every process."""
     native = [f for part in _PARTS for f in part.functions()]
     there = {f.name for f in native}
     native += [_gate(name, name) for name in FUNCTIONS if name not in there]
@@ -144,7 +144,7 @@ class NativeCode:
         self.destroy_error = bind("Error_Destroy", pointer, [pointer], release_gil=False)
 
     def struct_sizes(self) -> dict[str, int]:
-        """Function -> the size of the argument structure that the host passed last; of those that were called."""
+        """Return, for each function called so far, the size of the last argument structure."""
         return {
             name: int(size)
             for name, size in zip(FUNCTIONS, np.array(self._sizes), strict=True)

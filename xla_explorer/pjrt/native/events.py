@@ -1,7 +1,7 @@
-"""Events as native code: `Event_*`, and waiting for what a run on the queue will fill.
+"""Native code of events: `Event_*`, and waiting for buffers that a queued run fills.
 
-One lock and one condition serve all events: few are waited for. Whoever waits gives the
-interpreter's lock up first, because what is called when an event happens may want it.
+One lock and one condition serve all events, because few are waited for. A waiting thread first
+releases the interpreter's lock, which the callback of an event may take.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def lock(f: NativeFunction) -> None:
 
 
 def unlock(f: NativeFunction) -> None:
-    """The opposite of `lock`."""
+    """Emit the release of the lock."""
     f.call("pthread_mutex_unlock", I32, f.global_address("lock"))
 
 
@@ -59,12 +59,12 @@ def wake(f: NativeFunction, condition: str) -> None:
 
 
 def is_null(f: NativeFunction, pointer: Value) -> Value:
-    """Whether a pointer is null."""
+    """Return True if a pointer is null, as an emitted value."""
     return f.as_integer(pointer).equals(0)
 
 
 def _new_event() -> NativeFunction:
-    """An event that has not happened, with so many owners."""
+    """Build `new_event`: return an event that has not happened, with a number of owners."""
     f = NativeFunction("new_event", [I64], PTR)
     event = f.call("malloc", PTR, f.writer.number(ctypes.sizeof(EventRecord), I64))
     f.set(EventRecord, event, "waiting", 0)
@@ -75,7 +75,7 @@ def _new_event() -> NativeFunction:
 
 
 def _destroy_event() -> NativeFunction:
-    """One owner fewer."""
+    """Build `destroy_event`: drop one owner."""
     f = NativeFunction("destroy_event", [PTR], None)
     (event,) = f.parameters
     with f.when(f.atomic("sub", f.place(EventRecord, event, "references"), 1).equals(1)):
@@ -86,7 +86,7 @@ def _destroy_event() -> NativeFunction:
 
 
 def _happened() -> NativeFunction:
-    """An event happens: whoever waits is woken or called."""
+    """Build `happened`: mark an event, wake waiting threads and call its callbacks."""
     f = NativeFunction("happened", [PTR], None)
     w, (event,) = f.writer, f.parameters
     waiting = w.named(w.stack_slot("i64"), PTR)
@@ -114,7 +114,7 @@ def _call(f: NativeFunction, callback: Value, event: Value, argument: Value) -> 
 
 
 def _error_of() -> NativeFunction:
-    """The error of an event that has happened, as a handle for the caller; null for none."""
+    """Build `error_of`: return the error of an event as a handle for the caller, or null."""
     f = NativeFunction("error_of", [PTR], PTR, internal=True)
     error = f.get(EventRecord, f.parameters[0], "error")
     with f.when(is_null(f, error)):
@@ -167,7 +167,7 @@ def _wait_event() -> NativeFunction:
 
 
 def _pending() -> NativeFunction:
-    """1 where the run that fills a buffer has not ended."""
+    """Build `pending`: return 1 if the run that fills a buffer has not ended."""
     f = NativeFunction("pending", [PTR], I64, internal=True)
     event = f.get(BufferRecord, f.parameters[0], "event")
     with f.when(is_null(f, event)):
@@ -177,7 +177,7 @@ def _pending() -> NativeFunction:
 
 
 def _wait_buffer() -> NativeFunction:
-    """Wait for the elements of a buffer: the error of the run that should have made them, or null."""
+    """Build `wait_buffer`: wait for a buffer's elements and return the run's error, or null."""
     f = NativeFunction("wait_buffer", [PTR], PTR)
     event = f.get(BufferRecord, f.parameters[0], "event")
     with f.when(is_null(f, event)):
@@ -219,7 +219,7 @@ def _await() -> NativeFunction:
 
 
 def _on_ready() -> NativeFunction:
-    """Called at once where the event happened, else put onto its list."""
+    """Build `Event_OnReady`: call at once if the event happened, else add to its list."""
     f, arguments, event = _begin("Event_OnReady")
     w = f.writer
     callback, argument = (

@@ -1,11 +1,12 @@
-"""PJRT_LoadedExecutable_Execute without Python: a job of arguments and results, which runs at once or on the queue (`queue.py`).
+"""PJRT_LoadedExecutable_Execute without Python: a job that runs at once or on the queue.
 
-Of each parameter the record has a mode. A plain one is held until the program has run. One that is
-given away (DELETED and above) is deleted at once, and when the program runs it may write into its
-memory (WRITTEN) and a result may take it over (TAKEN) where nobody else uses it, else it gets a
-copy. A job goes on the queue where the last run took long, or where an argument is still being
-computed. Each run uses an activation of its own. Where none is free, where an argument was deleted,
-and after every failure Python goes on: it makes another activation, or says what is wrong.
+The record of each parameter has a mode. The elements of a plain one are held until the program has
+run. A donated one (DELETED and above) is deleted at once. When the program runs, it may write into
+its memory (WRITTEN), or a result may take the memory over (TAKEN). If others use the memory, the
+program gets a copy. A job is queued (`queue.py`) if the last run took long, or if an argument is
+still being computed. Each run uses an activation of its own. If none is free, if an argument was
+deleted, and after every failure, Python continues: it makes another activation, or raises the
+error.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _JOB = ctypes.sizeof(JobRecord)
 
 
 def functions() -> list[NativeFunction]:
-    """`LoadedExecutable_Execute` and its parts."""
+    """Return `LoadedExecutable_Execute` and its parts."""
     return [
         _watch(), _mode(), _claim(), _cancel(), _fill(), _settle(), _fill_result(), _fail_results(), _take_activation(), _now(), _run_job(),
         _new_job(), _make_results(), _execute(),
@@ -50,7 +51,7 @@ def functions() -> list[NativeFunction]:
 
 
 def _watch() -> NativeFunction:
-    """1: Python runs all programs from now on, because it notes them; 0: native code does again."""
+    """Build `watch`: 1 lets Python run and note all programs, 0 lets native code run them."""
     f = NativeFunction("watch", [I64], None)
     f.atomic_store(f.global_address("watched"), f.parameters[0])
     f.give()
@@ -58,7 +59,7 @@ def _watch() -> NativeFunction:
 
 
 def _mode() -> NativeFunction:
-    """The mode of parameter k in this call: what must not be donated is plain."""
+    """Build `mode`: return the mode of parameter k in this call; undonatable ones are plain."""
     f = NativeFunction("mode", [PTR, PTR, I64], I64, internal=True)
     w, (executable, options, k) = f.writer, f.parameters
     mode = w.load(f.element(f.get(ExecutableRecord, executable, "modes"), k), I64)
@@ -76,7 +77,7 @@ def _mode() -> NativeFunction:
 
 
 def _argument(f: NativeFunction, job: Value, k: Value) -> tuple[Value, Value]:
-    """(the buffer, its mode) of argument k of a job."""
+    """Return (the buffer, its mode) of argument k of a job."""
     places = [f.element(f.get(JobRecord, job, name), k) for name in ("buffers", "modes")]
     return f.writer.load(places[0], PTR), f.writer.load(places[1], I64)
 
@@ -136,8 +137,9 @@ def _fill() -> NativeFunction:
 
 
 def _settle() -> NativeFunction:
-    """An argument after the run: a plain one is no longer held, one that was given away is deleted; taken: a result has its memory.
-    entry: null where nothing ran.
+    """Build `settle`: release a plain argument after the run, or delete a donated one.
+
+    taken: a result has its memory. entry: null if nothing ran.
     """
     f = NativeFunction("settle", [PTR, I64, PTR, I64], None, internal=True)
     w, (buffer, mode, entry, taken) = f.writer, f.parameters
@@ -176,7 +178,10 @@ def _fill_result() -> NativeFunction:
 
 
 def _fail_results() -> NativeFunction:
-    """Nothing was computed: the results from the given one on, and those that would have taken memory over, own none."""
+    """Build `fail_results`: after a failure, results without computed elements own no memory.
+
+    They are the results from the given one on, and those that take memory over.
+    """
     f = NativeFunction("fail_results", [PTR, I64], None, internal=True)
     w, (job, first) = f.writer, f.parameters
     sources = f.get(ExecutableRecord, f.get(JobRecord, job, "executable"), "sources")
@@ -190,7 +195,7 @@ def _fail_results() -> NativeFunction:
 
 # -- running ---------------------------------------------------------------------------------------
 def _take_activation() -> NativeFunction:
-    """A free activation of an executable, claimed; null where all are busy and another one may be made."""
+    """Build `take_activation`: claim a free activation; null if another one may be made."""
     f = NativeFunction("take_activation", [PTR], PTR, internal=True)
     w, (executable,) = f.writer, f.parameters
     listed = f.get(ExecutableRecord, executable, "activations")
@@ -299,7 +304,7 @@ def _run_job() -> NativeFunction:
 
 # -- the function of the interface -----------------------------------------------------------------
 def _new_job() -> NativeFunction:
-    """A job with room for the arguments and results of an executable."""
+    """Build `new_job`: return a job with room for the arguments and results of an executable."""
     f = NativeFunction("new_job", [PTR, PTR], PTR, internal=True)
     call, executable = f.parameters
     count, results = (
@@ -327,9 +332,9 @@ def _new_job() -> NativeFunction:
 
 
 def _make_results() -> NativeFunction:
-    """The buffers of the results, without elements, for the job and for the caller.
+    """Build `make_results`: make the buffers of the results for the job and for the caller.
 
-    An event: it happens when they are filled.
+    The event of the job happens when they are filled.
     """
     f = NativeFunction("make_results", [PTR], None, internal=True)
     w, (job,) = f.writer, f.parameters

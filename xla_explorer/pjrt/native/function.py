@@ -1,4 +1,4 @@
-"""A function of native code on records of the C interface, written with the compiler's own typed SSA records."""
+"""Builder of native functions on records of the C interface, with the compiler's SSA records."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class NativeFunction:
 
     # -- records -----------------------------------------------------------------------------------
     def place(self, record: Any, base: Value, field: str) -> Value:
-        """The address of a field."""
+        """Return the address of a field."""
         return self.writer.address(base, I8, getattr(record, field).offset)
 
     def get(self, record: Any, base: Value, field: str) -> Value:
-        """A field as a pointer (code p) or an i64."""
+        """Load a field as a pointer (code p) or an i64."""
         described = getattr(record, field)
         if dict(record._fields_)[field].__name__ == "c_void_p":
             return self.writer.load(self.place(record, base, field), PTR)
@@ -71,7 +71,7 @@ class NativeFunction:
         )
 
     def element(self, array: Value, index: Value | int) -> Value:
-        """The address of a word of an array."""
+        """Return the address of a word of an array."""
         return self.writer.address(array, I64, index)
 
     # -- operations --------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class NativeFunction:
         self.do("llvm.memcpy.p0.p0.i64", target, source, size, false)
 
     def atomic(self, operation: str, address: Value, value: Value | int) -> Value:
-        """`add`, `sub`, `xchg`: what stood there before."""
+        """Emit an atomic `add`, `sub` or `xchg`, and return the old value."""
         return self.writer.named(
             self.writer.value(f"atomicrmw {operation} ptr {address}, i64 {value} acq_rel"), I64
         )
@@ -105,25 +105,25 @@ class NativeFunction:
         return w.named(before, I64), w.named(done, I1)
 
     def atomic_load(self, address: Value) -> Value:
-        """A word that others may change meanwhile."""
+        """Load a word that other threads may change meanwhile."""
         return self.writer.named(
             self.writer.value(f"load atomic i64, ptr {address} acquire, align 8"), I64
         )
 
     def atomic_store(self, address: Value, value: Value | int) -> None:
-        """A word that others may read meanwhile."""
+        """Store a word that other threads may read meanwhile."""
         self.writer.do(f"store atomic i64 {value}, ptr {address} release, align 8")
 
     def as_integer(self, pointer: Value) -> Value:
-        """An address as an i64."""
+        """Return an address as an i64."""
         return self.writer.named(self.writer.value(f"ptrtoint ptr {pointer} to i64"), I64)
 
     def as_pointer(self, number: Value) -> Value:
-        """An i64 as an address."""
+        """Return an i64 as an address."""
         return self.writer.named(self.writer.value(f"inttoptr i64 {number} to ptr"), PTR)
 
     def global_address(self, name: str) -> Value:
-        """The address of a global of the module."""
+        """Return the address of a global of the module."""
         return self.writer.named(f"@{name}", PTR)
 
     def call_pointer(self, function: Value, result: Type | None, *operands: Value) -> Value | None:
@@ -152,7 +152,7 @@ class NativeFunction:
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """What is written inside happens where the condition holds."""
+        """Emit the block's code under a condition."""
         w = self.writer
         then, end = w.fresh_label("then"), w.fresh_label("end")
         w.branch_if(condition.name, then, end)
@@ -165,7 +165,7 @@ class NativeFunction:
 
     @contextmanager
     def each(self, count: Value, first: Value | int = 0) -> Iterator[Value]:
-        """A loop with an index below count; none where first is not below it."""
+        """Emit a loop with an index from first up to, but not including, count."""
         with (
             self.when(self.writer.operand(first, I64) < count),
             self.writer.loop(count.name, str(first)) as index,
@@ -185,7 +185,7 @@ class NativeFunction:
         w.start_block(end)
 
     def text(self) -> str:
-        """The definition."""
+        """Return the definition as LLVM IR."""
         lines, _ = self.writer.body_lines()
         head = f"define {'internal ' if self.internal else ''}{self.result or 'void'} @{self.name}"
         return (
@@ -196,6 +196,6 @@ class NativeFunction:
 
 
 def module_text(functions: Sequence[NativeFunction], header: str) -> str:
-    """A module: the header (globals and declarations of what others define), then the functions."""
+    """Return a module: the header (globals and external declarations), then the functions."""
     declarations = dict.fromkeys([d for f in functions for d in f.writer.declarations])
     return "\n".join([header, *declarations, *[f.text() for f in functions]])

@@ -1,6 +1,6 @@
-"""Functions of the interface that only read a record, and those of errors and buffers, as native code.
+"""Native code of functions that only read a record, and of errors and buffers.
 
-No interpreter lock, and no error possible: jaxlib ends the process when one of the getters fails.
+They take no interpreter lock and cannot fail, because jaxlib ends the process if a getter fails.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ _DESTROYERS = {
 
 
 def _begin(name: str) -> tuple[NativeFunction, Any, Any]:
-    """(function, its argument structure, the handle)."""
+    """Return (function, its argument structure, the handle)."""
     f = NativeFunction(name)
     arguments = ARGUMENTS[name]
     return f, arguments, f.get(arguments, f.parameters[0], arguments._fields_[2][0])
@@ -228,7 +228,10 @@ def _layout() -> NativeFunction:
 
 
 def _is_on_cpu() -> NativeFunction:
-    """Jaxlib reads the elements in place where this is so, and takes them for rows: an array that lies otherwise is to be copied."""
+    """Build `Buffer_IsOnCpu`: true if the elements are stored in rows.
+
+    jaxlib then reads them in place as rows. Other arrays are copied.
+    """
     f, arguments, buffer = _begin("Buffer_IsOnCpu")
     in_rows = f.as_integer(f.get(r.BufferRecord, buffer, "order")).equals(0)
     f.set(arguments, f.parameters[0], "is_on_cpu", f.writer.convert("zext", in_rows, "i64"))
@@ -285,14 +288,14 @@ def _let_go_outside() -> NativeFunction:
 
 
 def _nothing() -> NativeFunction:
-    """For other interfaces' functions that have nothing to do."""
+    """Build a function without effect, for optional functions of other interfaces."""
     f = NativeFunction("nothing")
     f.give()
     return f
 
 
 def _message(name: str) -> NativeFunction:
-    """`ptr name()`: an error with a text that is known before."""
+    """Build `ptr name()`: return an error with a constant text."""
     f = NativeFunction(name, [])
     code, text = MESSAGES[name]
     f.give(

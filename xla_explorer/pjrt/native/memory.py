@@ -1,4 +1,4 @@
-"""Native code that makes and frees: blocks for elements, records of buffers and errors, and what jaxlib lets go of.
+"""Native code of memory: blocks for elements, records of buffers and errors, garbage of jaxlib.
 
 jaxlib destroys handles at any time: with the interpreter's lock or without, while a Python
 exception is raised, after Python has ended. So none of this enters Python. Executables, which are
@@ -51,7 +51,7 @@ def functions() -> list[NativeFunction]:
 
 
 def _rounded() -> NativeFunction:
-    """The size of the block for so many bytes."""
+    """Build `rounded`: return the size of the block for a number of bytes."""
     f = NativeFunction("rounded", [I64], I64, internal=True)
     w, (size,) = f.writer, f.parameters
     large = size >= LEAST_KEPT
@@ -97,7 +97,7 @@ def _allocate() -> NativeFunction:
 
 
 def _free_block() -> NativeFunction:
-    """The block of so many bytes is kept for the next, or given back."""
+    """Build `free_block`: keep a block for the next result of its size, or free it."""
     f = NativeFunction("free_block", [PTR, I64], None)
     w, (block, asked) = f.writer, f.parameters
     size = f.call("rounded", I64, asked)
@@ -146,14 +146,14 @@ def _push() -> NativeFunction:
 
 
 def _take_garbage() -> NativeFunction:
-    """The list, which is empty then."""
+    """Build `take_garbage`: return the list of garbage and empty it."""
     f = NativeFunction("take_garbage", [], I64)
     f.give(f.atomic("xchg", f.global_address("garbage"), 0))
     return f
 
 
 def _count() -> NativeFunction:
-    """A device has so many bytes more (or, negative, fewer)."""
+    """Build `count`: add a number of bytes, which may be negative, to a device's use."""
     f = NativeFunction("count", [PTR, I64], None)
     (device, size) = f.parameters
     now = f.atomic("add", f.place(DeviceRecord, device, "bytes_in_use"), size) + size
@@ -184,7 +184,10 @@ def _release_memory() -> NativeFunction:
 
 
 def _let_go() -> NativeFunction:
-    """One user of a buffer fewer. amount: 1 of its elements, HANDLE of its record."""
+    """Build `let_go`: drop one user of a buffer.
+
+    amount: 1 of its elements, HANDLE of its record.
+    """
     f = NativeFunction("let_go", [PTR, I64], None)
     w, (buffer, amount) = f.writer, f.parameters
     before = f.atomic("sub", f.place(BufferRecord, buffer, "holds"), amount)
@@ -200,7 +203,7 @@ def _let_go() -> NativeFunction:
 
 
 def _hold() -> NativeFunction:
-    """One user of the elements more."""
+    """Build `hold`: add one user of the elements."""
     f = NativeFunction("hold", [PTR], None, internal=True)
     f.atomic("add", f.place(BufferRecord, f.parameters[0], "holds"), 1)
     f.give()
@@ -208,7 +211,7 @@ def _hold() -> NativeFunction:
 
 
 def _delete() -> NativeFunction:
-    """A buffer is deleted; its elements stay while somebody uses them."""
+    """Build `delete`: delete a buffer; its elements stay while they have users."""
     f = NativeFunction("delete", [PTR], None)
     (buffer,) = f.parameters
     _, first = f.exchange(f.place(BufferRecord, buffer, "deleted"), 0, 1)
@@ -229,7 +232,7 @@ def _destroy_buffer() -> NativeFunction:
 
 
 def _new_error() -> NativeFunction:
-    """An error with a code and a copy of a message."""
+    """Build `new_error`: return an error with a code and a copy of a message."""
     f = NativeFunction("new_error", [I64, PTR, I64], PTR)
     (code, message, size) = f.parameters
     header = ctypes.sizeof(ErrorRecord)
@@ -244,7 +247,10 @@ def _new_error() -> NativeFunction:
 
 
 def _new_buffer() -> NativeFunction:
-    """A record like another one, with dimensions of its own, which one user of its elements and a handle keep."""
+    """Build `new_buffer`: copy a record with its dimensions.
+
+    One user of its elements and one handle keep the copy alive.
+    """
     f = NativeFunction("new_buffer", [PTR], PTR)
     w, (template,) = f.writer, f.parameters
     dims_size = f.get(BufferRecord, template, "rank") << 3

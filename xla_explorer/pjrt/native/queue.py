@@ -1,7 +1,7 @@
-"""Runs that go on while Python continues: a queue of jobs (`execute.py`) and the one thread that works on it, in order.
+"""Queue of jobs (`execute.py`) that run while Python continues, and its one thread.
 
-The thread never enters Python: programs that call Python run where they were started. It begins
-with the first job.
+The thread runs jobs in order and never enters Python: programs that call Python run on the caller's
+thread. It begins with the first job.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def functions() -> list[NativeFunction]:
 
 
 def _begin_queue() -> NativeFunction:
-    """An empty queue without a thread: at the start, and in the child of a fork."""
+    """Build `begin_queue`: set up an empty queue without a thread.
+
+    It runs at the start, and in the child of a fork.
+    """
     f = NativeFunction("begin_queue", [], None)
     f.call("pthread_mutex_init", I32, f.global_address("lock"), f.null)
     for condition in ("changed", "work"):
@@ -45,7 +48,7 @@ def _begin_queue() -> NativeFunction:
 
 
 def _enqueue() -> NativeFunction:
-    """One more job; the queue owns it."""
+    """Build `enqueue`: append a job, which the queue then owns."""
     f = NativeFunction("enqueue", [PTR], None, internal=True)
     w, (job,) = f.writer, f.parameters
     f.set(JobRecord, job, "next", f.null)
@@ -80,7 +83,7 @@ def _enqueue() -> NativeFunction:
 
 
 def _finish() -> NativeFunction:
-    """Run a job and say so; it is freed."""
+    """Build `finish`: run a job, mark its event and free it."""
     f = NativeFunction("finish", [PTR], None, internal=True)
     w, (job,) = f.writer, f.parameters
     executable, event = f.get(JobRecord, job, "executable"), f.get(JobRecord, job, "event")
@@ -105,7 +108,7 @@ def _finish() -> NativeFunction:
 
 
 def _worker() -> NativeFunction:
-    """What the thread does until the process ends."""
+    """Build `worker`: the loop of the thread until the process ends."""
     f = NativeFunction("worker", [PTR], PTR, internal=True)
     w = f.writer
     count, first, last = [f.global_address(name) for name in ("jobs", "first_job", "last_job")]
@@ -148,7 +151,7 @@ def _drain() -> NativeFunction:
 
 
 def _close_queue() -> NativeFunction:
-    """Python ends: whatever is computed from now on is computed where it is asked for."""
+    """Build `close_queue`: at Python's end, drain the queue and run later jobs at once."""
     f = NativeFunction("close_queue", [], None)
     f.atomic_store(f.global_address("closed"), 1)
     f.do("drain")

@@ -31,12 +31,15 @@ HEADER = f"@item_sizes = external global [{TYPES} x i64]\n"
 
 
 def functions() -> list[NativeFunction]:
-    """`Client_BufferFromHostBuffer`, `Buffer_ToHostBuffer` and their parts."""
+    """Return `Client_BufferFromHostBuffer`, `Buffer_ToHostBuffer` and their parts."""
     return [_target_device(), _from_host(), _to_host()]
 
 
 def _target_device() -> NativeFunction:
-    """The device that a transfer names: itself, by its memory, or as the first of the client."""
+    """Build `target_device`: return the device of a transfer.
+
+    It is given directly, by its memory, or as the first of the client.
+    """
     f = NativeFunction("target_device", [PTR, PTR, PTR], PTR)
     w, (client, device, memory) = f.writer, f.parameters
     with f.when(f.as_integer(device).differs(0)):

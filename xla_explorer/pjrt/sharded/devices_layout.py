@@ -1,7 +1,7 @@
-"""Programs for several virtual devices: their shards are joined, the program runs once on whole arrays, and its results are cut.
+"""Programs for several virtual devices, run once on whole arrays.
 
-What a partitioner would decide plays no part in the values; manual regions (`shard_map`) are joined
-by the pass `device-joining`.
+The devices' shards are joined before the run, and its results are split after it. A partitioner's
+decisions do not affect the values. The pass `device-joining` joins manual regions (`shard_map`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Layout:
-    """How the parameters and results of a program lie on its devices (numbers of partitions)."""
+    """The shardings of a program's parameters and results over its devices."""
 
     def __init__(
         self,
@@ -33,8 +33,11 @@ class Layout:
         terms: Terms = NO_TERMS,
         propagated: Sequence[Sharding | None] = (),
     ) -> None:
-        """terms: the parameters and results that have the terms of unreduced values as their first dimension. propagated: how the results
-        lie that are open to propagation, in whole or along some dimensions.
+        """Read the shardings of a module's entry.
+
+        terms: parameters and results whose first dimension numbers the terms of unreduced values.
+        propagated: shardings of results that are open to propagation, in whole or along some
+        dimensions.
         """
         self.count, self.terms = count, terms
         self.parameters = [
@@ -69,7 +72,7 @@ class Layout:
         return sizes[1:] if k in self.terms.results else sizes
 
     def device_bytes(self) -> tuple[list[int], list[int]]:
-        """What one device has of each parameter and of each result."""
+        """Return the bytes that one device has of each parameter and of each result."""
         rows = ((self.parameter_shapes, self.parameters), (self.result_shapes, self.results))
         given, made = [[_device_bytes(*pair) for pair in zip(*row, strict=True)] for row in rows]
         return given, made
@@ -93,7 +96,7 @@ class Layout:
         return whole
 
     def shard(self, k: int, result: Array, device: int) -> Array:
-        """What a device has of result k."""
+        """Return a device's part of result k."""
         part: Array = result[self.results[k].part(self.result_shapes[k].dimensions, device)]
         if k in self.terms.results:
             return np.asarray(part[0])
@@ -102,12 +105,15 @@ class Layout:
         return part if first or self.terms.combiners.of_result(k) != "add" else np.zeros_like(part)
 
     def root_sharding(self) -> str:
-        """The text of the shardings of all results, as JAX has them."""
+        """Return the text of the shardings of all results, in JAX's form."""
         made = [str(self.terms.results.get(k, s)) for k, s in enumerate(self.results)]
         return "{" + ", ".join(made) + "}" if self.is_tuple else made[0]
 
     def fields(self) -> bytes:
-        """`HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`: JAX asks for what its user left open."""
+        """Return `HloModuleProto.spmd_output_sharding` and `.spmd_parameters_shardings`.
+
+        JAX reads the shardings that its user left open.
+        """
         # XLA counts one sharding for an empty tuple.
         terms, combiners = self.terms, self.terms.combiners
         made = [
@@ -134,7 +140,7 @@ def _device_bytes(shape: Shape, sharding: Sharding) -> int:
 
 
 def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
-    """Whether all devices have parts of one size."""
+    """Return True if all devices have parts of one size."""
     return sharding.kind != "tiled" or not any(
         n % tiles for n, tiles in zip(dimensions, sharding.tiles, strict=False)
     )

@@ -1,4 +1,4 @@
-"""How a value lies on the devices, as far as a program says it: by a constraint, a manual region or a parameter."""
+"""Shardings of values from constraints, manual regions and parameters of a program."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def sharding_of(value: HloInstruction, element: int = 0) -> Sharding | None:
-    """That of a value, or of an element of a tuple; elementwise operations and broadcasts keep it.
+    """Return the sharding of a value, or of an element of a tuple; None if it is unknown.
 
-    None where nothing says.
+    Elementwise operations and broadcasts keep the sharding of their operand.
     """
     meshes, seen = meshes_of(value.parent.module), set()
 
@@ -55,7 +55,7 @@ def sharding_of(value: HloInstruction, element: int = 0) -> Sharding | None:
 
 
 def _spread(sharding: Sharding, dimensions: tuple[int, ...], rank: int) -> Sharding | None:
-    """That of a broadcast whose operand has the given dimensions of the result."""
+    """Return the sharding of a broadcast, given the dimensions of its operand in the result."""
     if sharding.kind != "tiled" or list(dimensions) != sorted(dimensions):
         return None
     tiles = dict(zip(dimensions, sharding.tiles, strict=False))

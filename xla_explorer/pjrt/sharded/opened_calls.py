@@ -1,4 +1,7 @@
-"""Functions that a program calls on the way from an unreduced argument, or to a result that devices may have terms of."""
+"""Calls between an unreduced argument and a region, or between a region and a result.
+
+Devices may have terms of such a result.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def open_calls(module: HloModule) -> None:
 
 
 def is_unreduced(i: HloInstruction) -> bool:
-    """Whether a sharding says so, of the value or of an element of it."""
+    """Return True if the sharding of a value, or of an element of it, is unreduced."""
     return "unreduced" in str(i.attributes.get("sharding") or "")
 
 
@@ -44,7 +47,10 @@ def _is_call(i: HloInstruction) -> bool:
 
 
 def _calls_behind(value: HloInstruction, element: int = -1) -> Iterator[tuple[HloInstruction, int]]:
-    """The calls whose results a value is, or is linear in, each with the number of the element (-1: all)."""
+    """Yield the calls whose results a value is, or is linear in, with the element's number.
+
+    The number is -1 for all elements.
+    """
     seen: set[tuple[HloInstruction, int]] = set()
     waiting = [(value, element)]
     while waiting:
@@ -64,7 +70,7 @@ def _calls_behind(value: HloInstruction, element: int = -1) -> Iterator[tuple[Hl
 
 
 def _leads_out(call: HloInstruction, element: int) -> bool:
-    """Whether a manual region makes a result of a call."""
+    """Return True if a manual region makes a result of a call."""
     waiting = [(call.called[0].root, element)]
     while waiting:
         i, element = waiting.pop()

@@ -1,7 +1,7 @@
-"""How the results of a program for several devices lie, where its user left that open: as Shardy, which XLA asks too, propagates it.
+"""Propagation of shardings that a user left open, by Shardy as in XLA.
 
-jaxlib has Shardy's passes. The program itself is compiled as it was written; its propagated copy
-only answers.
+jaxlib has Shardy's passes. The program itself is compiled as it was written; only the shardings are
+read from its propagated copy.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ _NUMBER = re.compile(r"number\s*=\s*(\d+)")
 inspectors: weakref.WeakValueDictionary[bytes, Callable[[Sharding], None]] = (
     weakref.WeakValueDictionary()
 )
-"""Who asks for the sharding of a value (`jax.debug.inspect_array_sharding`), by the key that its custom call names."""
+"""Callbacks of `jax.debug.inspect_array_sharding`, by the key of their custom calls."""
 
 
 def propagated_results(module: Any) -> list[Sharding | None]:
-    """Of each result of the entry of an MLIR module; None where nothing says.
+    """Return the sharding of each result of an MLIR module's entry; None for one without.
 
-    [] where jaxlib is too old to propagate.
-
-    Custom calls that inspect a sharding are answered, and taken out of the module.
+    [] if jaxlib is too old to propagate. Custom calls that inspect a sharding get it, and are
+    removed from the module.
     """
     asked = [op for op in _operations(module.operation) if _is_inspection(op)]
     copy = _propagated(module)
@@ -66,7 +65,7 @@ def _entry(module: Any) -> Any:
 
 
 def _propagated(module: Any) -> Any:
-    """A copy after Shardy's propagation, or None."""
+    """Return a copy after Shardy's propagation, or None."""
     from jaxlib.mlir import ir, passmanager  # optional: only a process with jaxlib comes here
 
     try:
@@ -104,7 +103,7 @@ def _calls(op: Any, target: str) -> bool:
 
 
 def _rows(function: Any, kind: str, count: int) -> list[Any]:
-    """The attributes of each result or argument of a function."""
+    """Return the attributes of each result or argument of a function."""
     return list(function.attributes[kind]) if kind in function.attributes else [{}] * count
 
 
@@ -113,13 +112,13 @@ def _of_attributes(attributes: Any, meshes: dict[str, Mesh]) -> Sharding | None:
 
 
 def combiner(attributes: Any) -> str:
-    """The opcode that combines the terms of an argument or result of the entry, by its attributes."""
+    """Return the opcode that combines the terms of an argument or result of the entry."""
     text = str(attributes[_SHARDING]) if _SHARDING in attributes else ""
     return next((found.combiner for found in AxisSharding.read_all(text)), "add")
 
 
 def _read(text: str, number: int, meshes: dict[str, Mesh]) -> Sharding | None:
-    """One of the shardings of a text; None for one on a single device."""
+    """Return one of the shardings of a text; None for one on a single device."""
     listed = AxisSharding.read_all(text)
     mesh = meshes.get(listed[number].mesh) if number < len(listed) else None
     return listed[number].tiles(mesh) if mesh is not None and mesh.axes else None
@@ -153,7 +152,7 @@ def _cut_operands(op: Any, entry: Any, meshes: dict[str, Mesh]) -> None:
 
 
 def _answer(op: Any, sharding: Sharding | None) -> None:
-    """Tell who asks; what nothing cuts lies whole on every device."""
+    """Pass the sharding to the callback that inspects it; an unsharded value is replicated."""
     from jaxlib.mlir import ir  # optional: only a process with jaxlib comes here
 
     asks = inspectors.get(ir.StringAttr(op.attributes["backend_config"]).value_bytes)

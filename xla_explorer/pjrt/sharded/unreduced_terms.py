@@ -1,9 +1,8 @@
-"""The term of each device of an unreduced result: what a partitioner computes there, as one array with a dimension for the terms.
+"""The devices' terms of an unreduced result, as one array whose first dimension numbers them.
 
-A sum over a dimension that the devices have parts of is the sum of the devices' sums. So the terms
-of a reduce, a dot or a scatter are that operation on the parts, and linear operations behind it are
-done with each term. Of another value the terms are its parts, each in its place with nothing around
-it.
+A sum over a sharded dimension is the sum of the devices' sums. So the terms of a reduce, a dot or a
+scatter are the same operation on the parts. Later linear operations are applied to each term. The
+terms of another value are its parts, each in its place and padded with zeros.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ Terms = list[HloInstruction]
 
 
 class _Unreduced(NamedTuple):
-    """A result.
+    """An unreduced result.
 
-    told: its sharding. count: of all devices. combiner: the opcode that combines its terms.
+    told: its sharding. devices: the number of all devices. combiner: the opcode that combines its
+    terms.
     """
 
     told: Sharding
@@ -36,7 +36,7 @@ class _Unreduced(NamedTuple):
     combiner: str
 
     def number(self, device: int) -> int:
-        """The number of a device's term."""
+        """Return the number of a device's term."""
         return self.told.of_subgroup("unreduced", device)
 
 
@@ -47,11 +47,10 @@ def terms_of(
     combiner: str,
     stacked: Callable[[HloInstruction], HloInstruction | None],
 ) -> HloInstruction | None:
-    """The terms of a value, the first dimension their number.
+    """Return the terms of a value, the first dimension their number.
 
-    None where the first term is all of it.
-
-    stacked: the terms of a parameter that has them already, else None.
+    None if the first term is the whole value. stacked: returns the terms of a parameter that has
+    them already, else None.
     """
     wanted = _Unreduced(told, count, combiner)
     found = _terms(value, wanted, stacked) or _placed(value, wanted)
@@ -92,7 +91,7 @@ def _terms(
 
 
 def _again(i: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
-    """The instruction with other operands."""
+    """Return a copy of the instruction with other operands."""
     made = i.parent.add(
         i.opcode,
         i.shape,
@@ -106,7 +105,7 @@ def _again(i: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruct
 
 
 def _rows(whole: HloInstruction) -> Terms:
-    """Each element of the first dimension."""
+    """Return each element of the first dimension."""
     v = HloValue(builder_at(whole.parent), whole)
     return [v[k].instruction for k in range(whole.shape.dimensions[0])]
 
@@ -119,7 +118,7 @@ def _nothing(value: HloInstruction) -> HloInstruction:
 
 
 def _first(value: HloInstruction, length: int) -> Terms:
-    """A value that the first term has."""
+    """Return the terms of a value that only the first term has."""
     return [value, *[_nothing(value)] * (length - 1)]
 
 
@@ -150,7 +149,7 @@ def _boxes(value: HloInstruction, wanted: _Unreduced) -> list[Box] | None:
 
 
 def _cut(boxes: Sequence[Box], sizes: Sequence[int]) -> set[int]:
-    """The dimensions that the terms have parts of."""
+    """Return the dimensions that the terms split."""
     return {
         k
         for box in boxes
@@ -166,7 +165,7 @@ def _part(value: HloInstruction, box: Box) -> HloInstruction:
 
 
 def _moved(box: Box, places: dict[int, int], sizes: Sequence[int]) -> Box:
-    """A box of another array; places: dimension of the box -> dimension of the array."""
+    """Return a box of another array; places: dimension of the box -> dimension of the array."""
     found = [slice(0, n) for n in sizes]
     for source, to in places.items():
         found[to] = box[source]
@@ -174,7 +173,7 @@ def _moved(box: Box, places: dict[int, int], sizes: Sequence[int]) -> Box:
 
 
 def _placed(value: HloInstruction, wanted: _Unreduced) -> Terms | None:
-    """The parts of a value, each with zeros around it."""
+    """Return the parts of a value, each padded with zeros."""
     boxes = _boxes(value, wanted) if wanted.combiner == "add" else None
     if boxes is None:
         return None

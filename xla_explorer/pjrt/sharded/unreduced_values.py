@@ -1,10 +1,10 @@
-"""Arguments and results of which each device has a value of its own: these become the first dimension.
+"""Arguments and results with a term on each device, which becomes their first dimension.
 
 A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's
-`unreduced`) would be its sum, and each device's term would be lost; so where a value goes from the
-entry straight into a region or out of it, or a result is a sum of what the devices have, the entry
-has all terms. Likewise where a region returns a value as the same on all devices, and nothing shows
-that it is.
+`unreduced`) would be its sum, and each device's term would be lost. So the entry has all terms if a
+value goes from the entry straight into a region or out of it, or if a result is a sum of the
+devices' values. The same holds if a region returns a value as equal on all devices without a proof
+of it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ INTO, OUT_OF = "xla.sdy.GlobalToLocalShape", "xla.sdy.LocalToGlobalShape"
 
 
 class Combiners(NamedTuple):
-    """Of each parameter and result the opcode that combines the terms where it is unreduced; () where all are sums."""
+    """The opcodes that combine the terms of unreduced parameters and results.
+
+    () if all are sums.
+    """
 
     parameters: Sequence[str] = ()
     results: Sequence[str] = ()
@@ -51,10 +54,11 @@ NO_COMBINERS = Combiners()
 
 
 class Terms(NamedTuple):
-    """Numbers of the parameters and of the results whose first dimension is that of the terms -> how the value without it lies.
+    """Parameters and results whose first dimension numbers terms, by their numbers.
 
-    written: the module before that, None where nothing is changed. combiners: of the unreduced
-    parameters and results.
+    parameters, results: number to the sharding of the value without that dimension. written: the
+    module before the change, None if nothing is changed. combiners: of the unreduced parameters and
+    results.
     """
 
     parameters: dict[int, Sharding]
@@ -83,7 +87,7 @@ class _Border(NamedTuple):
         return math.prod([self.mesh.size(axis) for axis in self.axes])
 
     def stacked(self) -> AxisSharding:
-        """That of the value with the terms as its first dimension."""
+        """Return the sharding of the value with the terms as its first dimension."""
         given = self.sharding
         dimensions, is_open = (self.axes, *given.dimensions), (False, *given.open)
         return dataclasses.replace(
@@ -95,7 +99,7 @@ class _Border(NamedTuple):
         )
 
     def attributes(self, name: str) -> dict[str, str]:
-        """Those of a custom call for this operand alone. name: that of its shardings."""
+        """Return the attributes of a custom call for this operand alone. name: of its shardings."""
         manual = frontend_attribute_values(self.call.attributes["frontend_attributes"])[
             "xla.sdy.manual_axes"
         ]
@@ -116,7 +120,7 @@ def escaped(text: str) -> str:
 
 
 def terms_first(module: HloModule, combiners: Combiners = NO_COMBINERS) -> Terms:
-    """Change the entry of a program so that the terms of unreduced arguments and results are a dimension, where they are known."""
+    """Make the available terms of unreduced arguments and results a dimension of the entry."""
     entry = module.entry
     if not any(map(is_unreduced, (entry.root, *entry.parameters()))) and not any(
         custom_call_target(i) == OUT_OF for i in module.instructions()
@@ -146,7 +150,7 @@ def _border(call: HloInstruction, number: int, name: str) -> _Border | None:
 
 
 def _take(parameter: HloInstruction, found: Terms) -> None:
-    """A parameter that goes into regions."""
+    """Make the terms a dimension of a parameter that goes into regions."""
     if not is_unreduced(parameter):
         return
     told = Sharding.read(parameter.attributes["sharding"])
@@ -211,7 +215,7 @@ def _use_whole(parameter: HloInstruction, users: list[HloInstruction], combiner:
 
 
 def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
-    """Who reads result k of a call reads another value."""
+    """Let the users of result k of a call read another value."""
     if not call.shape.is_tuple:
         call.parent.replace(call, new)
         return
@@ -266,7 +270,7 @@ def _device_count(module: HloModule) -> int:
 def _terms_of_result(
     value: HloInstruction, told: Sharding, found: Terms, combiner: str
 ) -> HloInstruction | None:
-    """The terms of an unreduced result that no region made."""
+    """Return the terms of an unreduced result that no region made."""
     module = value.parent.module
     count = _device_count(module)
 
@@ -287,7 +291,7 @@ def _terms_of_result(
 
 
 def _source(value: HloInstruction) -> _Border | None:
-    """The border of a region that a result comes from, through what changes nothing."""
+    """Return the border of the region that makes a result, looking through copies and tuples."""
     number = 0
     while (
         value.opcode.name in ("copy", "get-tuple-element")
@@ -311,15 +315,16 @@ _JOIN = frozenset(["all-reduce", "all-gather"])
 
 
 def _is_uniform(value: HloInstruction, border: _Border) -> bool:
-    """Whether the devices along the axes of a border are known to have one value: what it is made of is the same on all of them, or comes
-    out of a collective of them.
+    """Return True if the devices along the axes of a border provably have one value.
+
+    Its inputs are the same on all of them, or come from a collective of them.
     """
     mesh, along = border.mesh, {axis.name for axis in border.axes}
     across = mesh.coordinates([AxisPart(name) for name, _ in mesh.axes if name not in along])
     seen: set[tuple[HloInstruction, int, tuple[HloInstruction, ...]]] = set()
 
     def joined(i: HloInstruction) -> bool:
-        """A collective of all devices, or of groups that have whole rows of devices along the axes."""
+        """Return True for a collective of all devices, or of whole rows along the axes."""
         groups = i.attributes["replica_groups"].groups
         place = {device: k for k, group in enumerate(groups) for device in group}
         rows = {(row, place.get(device)) for device, row in across.items()}

@@ -34,7 +34,10 @@ _BROADCASTING = (
 
 
 def _spread(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operands broadcast to one shape as numpy does; broadcast_dimensions says where the smaller one goes."""
+    """Return the operands broadcast to one shape, as numpy does.
+
+    The attribute broadcast_dimensions holds the dimensions of the smaller operand.
+    """
     operands = scope.operands(operation)
     for i in operands:
         if any(i.shape.dynamic):
@@ -108,7 +111,7 @@ def broadcast_select(scope: Scope, operation: Operation) -> list[HloInstruction]
 
 @converts("chlo.constant_like")
 def constant_like(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A number in the shape of the operand."""
+    """Emit a number in the shape of the operand."""
     return [
         scope.full(
             scope.attribute(operation, "value", required=True), scope.operands(operation)[0].shape
@@ -118,7 +121,10 @@ def constant_like(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.square")
 def square(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operand times itself; of a complex number (x - y)(x + y) + 2 i x y, which neither cancels nor overflows before it must."""
+    """Emit the square of the operand.
+
+    For a complex number it is (x - y)(x + y) + 2 i x y, without cancellation or early overflow.
+    """
     (x,) = scope.operands(operation)
     if x.shape.element_type.is_complex:
         re, im = scope.emit("real", (x,)), scope.emit("imag", (x,))
@@ -138,7 +144,7 @@ def square(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.conj")
 def conj(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The complex conjugate."""
+    """Emit the complex conjugate."""
     (x,) = scope.operands(operation)
     if not x.shape.element_type.is_complex:
         return [x]
@@ -151,7 +157,7 @@ def conj(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf")
 def is_infinite(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Whether the operand is infinite, of either sign or of one."""
+    """Emit a comparison with infinity, of either sign or of one."""
     (x,) = scope.operands(operation)
     wanted = -np.inf if "neg" in operation.name else np.inf
     left = scope.emit("abs", (x,)) if operation.name.endswith("is_inf") else x
@@ -160,13 +166,13 @@ def is_infinite(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.next_after", "chlo.broadcast_next_after")
 def next_after(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The neighbour of the first operand towards the second. Source: C99 nextafter."""
+    """Emit the float after the first operand towards the second. Source: C99 nextafter."""
     x, y = _spread(scope, operation)
     return [_call(scope, "next_after", [x, y])]
 
 
 def _call(scope: Scope, name: str, operands: list[HloInstruction]) -> HloInstruction:
-    """A call of a function that we write; one computation for each combination of shapes."""
+    """Emit a call of a special function; one computation for each combination of shapes."""
     shapes = tuple([o.shape.base for o in operands])
     computation = scope.converter.decomposition(name, shapes)
     return scope.emit("call", operands, called=(computation,))

@@ -52,7 +52,7 @@ def _listed(rows: Sequence[Sequence[int]]) -> Any:
 
 
 def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int]]:
-    """The groups of `#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [#stablehlo.axis_ref<name = "x">]>`."""
+    """Return the device groups of `#stablehlo.replica_group_mesh_axes<mesh = @m, axes = [...]>`."""
     name = str(given.get("mesh")).strip('@"') if isinstance(given, dict) else ""
     text = scope.converter.meshes.get(name)
     axes = given.get("axes") if isinstance(given, dict) else None
@@ -93,7 +93,7 @@ def _along_axes(scope: Scope, operation: Operation, given: Any) -> list[list[int
 
 @converts("all_reduce", "cross-replica-sum")
 def all_reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The combined operands, on every device of a group."""
+    """Emit the reduction of the operands over each group of devices."""
     operands = scope.operands(operation)
     if operation.name.endswith("sum"):
         kind = array_shape(operands[0].shape.element_type, ())
@@ -116,7 +116,7 @@ def _shape_of_results(scope: Scope, operation: Operation) -> Shape:
 
 @converts("all_gather")
 def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operands of a group one after the other."""
+    """Emit the concatenation of a group's operands."""
     attributes = {
         **groups(scope, operation),
         "dimensions": (scope.integer(operation, "all_gather_dim"),),
@@ -135,7 +135,7 @@ def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("reduce_scatter")
 def reduce_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The combined operands, a block for each device."""
+    """Emit the reduction of the operands, a block for each device."""
     one_region(scope, operation)
     attributes = {
         **groups(scope, operation),
@@ -155,7 +155,10 @@ def reduce_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("all_to_all")
 def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Blocks exchanged along one dimension; where they are joined along another, moved there afterwards."""
+    """Emit an exchange of blocks along one dimension.
+
+    If the blocks are concatenated along another dimension, a transpose moves them there.
+    """
     split, joined, count = (
         scope.integer(operation, name)
         for name in ("split_dimension", "concat_dimension", "split_count")
@@ -191,7 +194,7 @@ def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("collective_broadcast")
 def collective_broadcast(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operand of each group's first device."""
+    """Emit the operand of each group's first device."""
     return [
         scope.emit(
             "collective-broadcast",
@@ -204,7 +207,7 @@ def collective_broadcast(scope: Scope, operation: Operation) -> list[HloInstruct
 
 @converts("collective_permute")
 def collective_permute(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Sources send to targets."""
+    """Emit a transfer from each source to its target."""
     pairs = scope.attribute(operation, "source_target_pairs", required=True)
     rows = tuple(
         [tuple(map(int, row)) for row in (pairs.array if isinstance(pairs, Literal) else pairs)]
@@ -224,7 +227,7 @@ def collective_permute(scope: Scope, operation: Operation) -> list[HloInstructio
 
 @converts("replica_id", "partition_id")
 def device_number(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The number of this replica or partition."""
+    """Emit the number of this replica or partition."""
     return [
         scope.emit(
             operation.name.partition(".")[2].replace("_", "-"), (), shape=scope.type_of(operation)
@@ -235,7 +238,7 @@ def device_number(scope: Scope, operation: Operation) -> list[HloInstruction]:
 # -- the host --------------------------------------------------------------------------------------
 @converts("infeed")
 def infeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """((data...), token)."""
+    """Emit ((data...), token) and return its elements."""
     shapes = [scope.type_of(operation, k) for k in range(len(operation.types) - 1)]
     layouts = operation.attributes.get("layout") or ()
     for k, order in enumerate(layouts):
@@ -255,7 +258,7 @@ def infeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("outfeed")
 def outfeed(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The data as a tuple; gives a token."""
+    """Emit an outfeed of the data as a tuple; return its token."""
     *data, token = scope.operands(operation)
     packed = scope.emit("tuple", data)
     attributes = {"outfeed_shape": packed.shape.text}
@@ -274,7 +277,7 @@ def _transfer(operation: Operation) -> dict[str, Any]:
 
 @converts("send")
 def send(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A send and the wait for it."""
+    """Emit a send and its send-done."""
     *data, token = scope.operands(operation)
     i = scope.emit("send", (scope.pack(data), token), _transfer(operation))
     return [scope.emit("send-done", (i,), _transfer(operation), shape=token_shape())]
@@ -282,7 +285,7 @@ def send(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("recv")
 def recv(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A recv and the wait for its data."""
+    """Emit a recv and its recv-done; return the data and the token."""
     shapes = [scope.type_of(operation, k) for k in range(len(operation.types) - 1)]
     shape = tuple_shape([tuple_of(shapes), array_shape("u32", ()), token_shape()])
     i = scope.emit("recv", scope.operands(operation), _transfer(operation), shape=shape)
@@ -293,7 +296,7 @@ def recv(scope: Scope, operation: Operation) -> list[HloInstruction]:
 # -- asynchronous operations -----------------------------------------------------------------------
 @converts("async_start")
 def async_start(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The region as a computation that starts to run."""
+    """Emit an async-start of the region as a computation."""
     one_region(scope, operation)
     operands = scope.operands(operation)
     called = combiner(scope, operation.regions[0], "asynchronous", [o.shape.base for o in operands])
@@ -306,7 +309,7 @@ def async_start(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("async_done")
 def async_done(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Waits for what `async_start` began."""
+    """Emit the async-done of an `async_start`."""
     (start,) = scope.operands(operation)
     if start.opcode is GET_TUPLE_ELEMENT or start.opcode.name != "async-start":
         scope.refuse(

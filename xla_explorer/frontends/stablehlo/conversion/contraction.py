@@ -37,7 +37,7 @@ _ALGORITHMS: dict[tuple[str, str, int], str] = {
 
 
 def precision(operation: Operation) -> dict[str, Any]:
-    """`operand_precision`, unless every operand has the default."""
+    """Return `operand_precision`, unless every operand has the default."""
     given = tuple(
         [str(word).lower() for word in operation.attributes.get("precision_config") or ()]
     )
@@ -92,14 +92,17 @@ def dot_general(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 
 def _dot(scope: Scope, operation: Operation, attributes: dict[str, Any]) -> HloInstruction:
-    """A dot's result may have a wider element type than its operands; the rule infers dimensions only."""
+    """Emit a dot of the stated element type, which may be wider than that of the operands.
+
+    The shape rule infers dimensions only.
+    """
     operands, shape = scope.operands(operation), scope.type_of(operation)
     return scope.emit("dot", operands, attributes, shape=shape, any_type=True)
 
 
 @converts("dot")
 def dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The last dimension of the left side with the first of the right."""
+    """Emit a dot of the left side's last dimension with the right side's first."""
     left = scope.operands(operation)[0].shape
     return [
         _dot(
@@ -253,7 +256,7 @@ def _pairs(given: Any, count: int) -> list[tuple[int, int]]:
 def convolve(
     scope: Scope, operation: Operation, operands: list[HloInstruction], pads: Any
 ) -> HloInstruction:
-    """A convolution with the padding given."""
+    """Emit a convolution with the given padding."""
     numbers = scope.attribute(operation, "dimension_numbers", required=True)
     if not isinstance(numbers, ConvolutionDimensionNumbers):
         scope.fail(
@@ -289,7 +292,7 @@ def convolution(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("fft")
 def fft(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The transform over the last dimensions."""
+    """Emit the Fourier transform over the last dimensions."""
     kind = scope.keyword(operation, "fft_type", among=("FFT", "IFFT", "RFFT", "IRFFT"))
     attributes = {"fft_type": kind, "fft_length": scope.integers(operation, "fft_length")}
     return [
@@ -299,7 +302,7 @@ def fft(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("cholesky")
 def cholesky(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The factor of each matrix."""
+    """Emit the Cholesky factor of each matrix."""
     attributes = {"lower": bool(operation.attributes.get("lower", False))}
     return [
         scope.emit(
@@ -330,7 +333,7 @@ def triangular_solve(scope: Scope, operation: Operation) -> list[HloInstruction]
 
 @converts("chlo.ragged_dot")
 def ragged_dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A product whose groups have sizes given as an operand."""
+    """Emit a product of groups whose sizes are an operand."""
     numbers = scope.attribute(operation, "ragged_dot_dimension_numbers", required=True)
     attributes = {
         ours: integers(numbers.get(theirs, ()))

@@ -19,7 +19,7 @@ from xla_explorer.hlo.shape import token_shape
 
 @converts("func.call", "call")
 def call(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The computation of a function."""
+    """Emit a call of a function's computation."""
     operands = scope.operands(operation)
     computation = scope.converter.call(
         scope, str(scope.attribute(operation, "callee", required=True)), operands
@@ -29,7 +29,7 @@ def call(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("composite")
 def composite(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A call that keeps the name, attributes and version of what it stands for."""
+    """Emit a call that keeps the composite's name, attributes and version."""
     operands = scope.operands(operation)
     target = scope.attribute(operation, "decomposition", required=True)
     given = scope.attribute(operation, "composite_attributes", Dictionary())
@@ -50,7 +50,7 @@ def composite(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("if", "case")
 def branches(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A branch takes, as one value, what it reads from outside."""
+    """Emit a conditional; each branch takes its captured values as one operand."""
     (choice,) = scope.operands(operation)
     if operation.name.endswith("if"):
         one_region(scope, operation, 2)
@@ -68,7 +68,7 @@ def branches(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("while")
 def while_(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The state is what the loop carries and what it reads from outside."""
+    """Emit a while loop; its state is the carried values and the captured ones."""
     one_region(scope, operation, 2)
     operands = scope.operands(operation)
     taken = captured(scope, operation.regions)
@@ -84,7 +84,10 @@ def while_(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def _unchanged(
     scope: Scope, region: Region, operands: Sequence[HloInstruction]
 ) -> list[np.ndarray[Any, Any] | None]:
-    """The known values of what a loop carries and never changes, such as the sizes that its body reads."""
+    """Return the constant values of carried values that the loop never changes.
+
+    An example are the sizes that its body reads.
+    """
     if not scope.converter.has_open_sizes or not region.operations:
         return []
     returned = [use.name for use in region.operations[-1].operands]
@@ -96,13 +99,13 @@ def _unchanged(
 
 @converts("tuple")
 def tuple_(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A tuple."""
+    """Emit a tuple."""
     return [scope.emit("tuple", scope.operands(operation), shape=scope.type_of(operation))]
 
 
 @converts("get_tuple_element")
 def get_tuple_element(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """One element."""
+    """Emit one element of a tuple."""
     index = scope.integer(operation, "index")
     return [
         scope.emit(
@@ -125,7 +128,7 @@ def optimization_barrier(scope: Scope, operation: Operation) -> list[HloInstruct
 
 @converts("after_all", "create_token")
 def after_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A token that is ready when all others are."""
+    """Emit a token that is ready when all others are."""
     return [scope.emit("after-all", scope.operands(operation), shape=token_shape())]
 
 

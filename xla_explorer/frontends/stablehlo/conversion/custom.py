@@ -1,4 +1,4 @@
-"""Custom calls: the target's name and its configuration as they are, or the HLO operation that MHLO hid behind a name."""
+"""Custom calls, and HLO operations that MHLO encodes as custom calls by name."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _HIDDEN = ("mhlo.", "chlo.", "stablehlo.")
 
 @converts("custom_call")
 def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A call by name.
+    """Emit a call by name.
 
-    `mhlo.topk`, `mhlo.erf` and their kin are the operations that StableHLO lacks.
+    `mhlo.topk`, `mhlo.erf` and the like are operations that StableHLO lacks.
     """
     target = str(scope.attribute(operation, "call_target_name", required=True))
     prefix, _, short = target.partition(".")
@@ -104,9 +104,9 @@ def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstructio
 
 
 def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
-    """The functions that a call names.
+    """Return the computations of the functions that a call names.
 
-    What they are called with is the target's affair: comparators, reducers, bodies.
+    Their operands depend on the target: they are comparators, reducers, bodies.
     """
     names = operation.attributes.get("called_computations") or ()
     return tuple(
@@ -115,10 +115,11 @@ def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
 
 
 def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A sort of which the results' sizes are kept: the exact answer, which any recall target allows (and which XLA computes on a CPU).
+    """Emit a sort, and slices of the results' sizes.
 
-    Operands are arrays, then an initial value for each of them; the comparator takes a pair of
-    elements from each array.
+    This is the exact answer, which any recall target allows, and which XLA computes on a CPU.
+    Operands are arrays, then an initial value for each. The comparator takes a pair of elements
+    from each array.
     """
     config = operation.attributes.get("mhlo.backend_config")
     dimension = config.get("reduction_dim") if isinstance(config, Dictionary) else None
@@ -145,7 +146,7 @@ def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstructio
 
 
 def _laid_out(shape: Shape, order: Any) -> Shape:
-    """The shape with a layout given minor to major, where there is one."""
+    """Return the shape with a layout given minor to major, if there is one."""
     if (
         not shape.is_array
         or not isinstance(order, (Literal, tuple))

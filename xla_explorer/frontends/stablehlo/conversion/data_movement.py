@@ -56,7 +56,7 @@ def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]
 
 @converts("broadcast")
 def broadcast(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """New leading dimensions."""
+    """Emit a broadcast to new leading dimensions."""
     (x,) = scope.operands(operation)
     sizes = scope.integers(operation, "broadcast_sizes")
     return [
@@ -70,7 +70,7 @@ def broadcast(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("iota")
 def iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Counts along one dimension."""
+    """Emit the indices along one dimension."""
     return [
         scope.emit(
             "iota",
@@ -103,7 +103,7 @@ def along_dimensions(scope: Scope, operation: Operation) -> list[HloInstruction]
 
 @converts("slice")
 def slice_(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A block with fixed start, limit and stride."""
+    """Emit a block with fixed start, limit and stride."""
     starts, limits = (
         scope.integers(operation, "start_indices"),
         scope.integers(operation, "limit_indices"),
@@ -138,7 +138,7 @@ def dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_update_slice")
 def dynamic_update_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operand with a block replaced."""
+    """Emit the operand with a block replaced."""
     return [
         scope.emit(
             "dynamic-update-slice", scope.operands(operation), shape=scope.type_of(operation)
@@ -162,7 +162,7 @@ def padding(
 
 @converts("pad")
 def pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Copies of a scalar around and between elements."""
+    """Emit copies of a scalar around and between elements."""
     amounts = [
         scope.integers(operation, name)
         for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
@@ -210,7 +210,7 @@ def gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("scatter")
 def scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operands with windows at given indices combined with updates."""
+    """Emit the operands with windows at given indices combined with updates."""
     operands = scope.operands(operation)
     attributes = _numbers(scope, operation, "scatter_dimension_numbers", _SCATTER)
     attributes["unique_indices"] = bool(operation.attributes.get("unique_indices", False))

@@ -1,7 +1,7 @@
-"""Operations whose sizes are operands: HLO has them where the sizes are known when the program is compiled.
+"""Operations whose sizes are operands, converted if the sizes are constant.
 
-Sizes are known when they follow from constants and from dimensions that are not dynamic; then the
-operation is its static sibling.
+Sizes are constant if they follow from constants and from static dimensions. Then the operation
+becomes its static equivalent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xla_explorer.hlo.shape import UNBOUNDED, Shape
 
 
 def _sizes(scope: Scope, operation: Operation, number: int, what: str) -> tuple[int, ...]:
-    """The integers of an operand that must be known."""
+    """Return the integers of an operand that must be constant."""
     i = scope.operands(operation)[number]
     value = scope.converter.known.value(i)
     if value is None:
@@ -35,7 +35,7 @@ def _sizes(scope: Scope, operation: Operation, number: int, what: str) -> tuple[
 
 
 def _result(scope: Scope, operation: Operation, number: int, result: int = 0) -> Shape:
-    """The shape of a result: as stated where it is static, else from the operand that holds its sizes, else from its uses."""
+    """Return the shape of a result: as stated if it is static, else from its sizes or uses."""
     stated = scope.type_of(operation, result)
     if not any(stated.dynamic):
         return stated
@@ -57,11 +57,14 @@ def _result(scope: Scope, operation: Operation, number: int, result: int = 0) ->
 
 _ONE_SHAPE = {"add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply", "or", "power",
               "remainder", "shift_left", "shift_right_arithmetic", "shift_right_logical", "subtract", "xor"}  # fmt: skip
-"""Operations whose operands have one shape; StableHLO specification, binary elementwise operations."""
+"""Operations whose operands have one shape (StableHLO specification, binary elementwise)."""
 
 
 def _shape_of_uses(scope: Scope, operation: Operation, stated: Shape, result: int) -> Shape | None:
-    """The shape of a result that an elementwise operation reads together with a value of known sizes: any other is undefined there."""
+    """Return the shape of a result from an elementwise use with a value of constant sizes.
+
+    Any other shape is undefined behaviour there.
+    """
     name = operation.results[0][0] if operation.results else ""
     for use in scope.operations:
         sides = [(side.name, side.number) for side in use.operands]
@@ -135,7 +138,10 @@ def dynamic_pad(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("real_dynamic_slice")
 def real_dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Slice with starts, limits and strides given as operands; HLO's dynamic-slice where only the starts are unknown."""
+    """Emit a slice whose starts, limits and strides are operands.
+
+    If only the starts are unknown, it is HLO's dynamic-slice.
+    """
     x, start, limit = scope.operands(operation)[:3]
     strides = _sizes(scope, operation, 3, "the strides")
     known = scope.converter.known
@@ -153,7 +159,10 @@ def real_dynamic_slice(scope: Scope, operation: Operation) -> list[HloInstructio
 
 
 def _distance(scope: Scope, start: HloInstruction, limit: HloInstruction) -> tuple[int, ...] | None:
-    """The known difference of two vectors of indices: the second is the first plus known sizes, as a whole or element by element."""
+    """Return the constant difference of two vectors of indices.
+
+    The second is the first plus constant sizes, as a whole or element by element.
+    """
     if start is limit:
         return (0,) * start.shape.element_count
     known = scope.converter.known
@@ -178,7 +187,7 @@ def _distance(scope: Scope, start: HloInstruction, limit: HloInstruction) -> tup
 
 
 def _scalars(scope: Scope, vector: HloInstruction) -> list[HloInstruction]:
-    """The elements of a vector."""
+    """Emit the elements of a vector as scalars."""
     return [
         scope.emit(
             "reshape",
@@ -222,7 +231,11 @@ def dynamic_conv(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 
 def dynamic_reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """JAX's custom call: arrays, initial values, then the window's sizes, strides, both dilations and padding."""
+    """Emit the reduce-window of JAX's custom call.
+
+    Operands are arrays, initial values, then the window's sizes, strides, both dilations and
+    padding.
+    """
     operands, count = scope.operands(operation), len(operation.types)
     names = scope.attribute(operation, "called_computations", required=True)
     if len(operands) != 2 * count + 5 or len(names) != 1:
@@ -277,8 +290,9 @@ def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 
 def shapes_of_results(scope: Scope, operation: Operation) -> tuple[list[Shape], list[int]]:
-    """The shapes of a custom call's results, and the numbers of the operands that only gave their sizes
-    (`indices_of_shape_operands`, one for each result).
+    """Return the shapes of a custom call's results, and the numbers of its size operands.
+
+    The attribute `indices_of_shape_operands` names a size operand for each result.
     """
     holders = scope.integers(operation, "indices_of_shape_operands", ())
     if not holders:

@@ -86,7 +86,7 @@ SAME: dict[str, str] = {
 
 
 def _same(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The same operation under HLO's name."""
+    """Emit the same operation under HLO's name."""
     short = operation.name.removeprefix("stablehlo.").removeprefix("mhlo.")
     name = SAME.get(short) or SAME[f"chlo.{short}"]
     attributes: dict[str, Any] = {}
@@ -100,7 +100,10 @@ def _same(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 
 def _sizes_of(operand: Shape, stated: Shape) -> Shape:
-    """The stated shape with the operand's sizes: a conversion keeps them (a bitcast to another width all but the last)."""
+    """Return the stated shape with the operand's sizes, which a conversion keeps.
+
+    A bitcast to another width keeps all but the last.
+    """
     shared = min(operand.rank, stated.rank)
     return array_shape(
         stated.element_type,
@@ -130,7 +133,7 @@ COMPARE_TYPES = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 
 @converts("compare")
 def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The comparison type is written only where it is not what the element type says."""
+    """Emit a comparison, with its type only if the element type does not imply it."""
     attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
     if scope.keyword(operation, "compare_type", "NOTYPE", among=COMPARE_TYPES) == "TOTALORDER":
         attributes["type"] = "TOTALORDER"

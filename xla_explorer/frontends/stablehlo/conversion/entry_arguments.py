@@ -1,4 +1,4 @@
-"""What a user gives for the arguments of a program with open sizes: a shape for each, or the value by which it decides sizes."""
+"""A user's shapes or values for the arguments of a program with open sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_explorer.hlo.shape import UNBOUNDED, Shape
 
 
 class EntryArgument(NamedTuple):
-    """The shape of an argument, and its value if it is known."""
+    """The shape of an argument, and its value if the user gives one."""
 
     shape: Shape
     value: np.ndarray[Any, Any] | None
@@ -102,7 +102,10 @@ def _checked(
 
 
 def _sizes_and_value(given: Any) -> tuple[tuple[int, ...], np.ndarray[Any, Any] | None]:
-    """Read a shape (a tuple or list of integers), an array, or anything with a shape; the value of short arrays of integers is kept."""
+    """Read a shape (a tuple or list of integers), an array, or an object with a shape.
+
+    The value of short arrays of integers is kept.
+    """
     if isinstance(given, tuple | list):
         return tuple([index(size) for size in given]), None
     if isinstance(given, Number) and not hasattr(given, "shape"):

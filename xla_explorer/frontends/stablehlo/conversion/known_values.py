@@ -1,4 +1,4 @@
-"""Values that are known while a program is converted: of constants, of static dimensions, and of arguments as the user gave them."""
+"""Constant values during conversion: constants, static dimensions, values of arguments."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ class KnownValues:
         self._evaluator = Evaluator()
 
     def state(self, i: HloInstruction, value: np.ndarray[Any, Any] | None) -> None:
-        """Record the value of a parameter, which the user or the caller of a function gives; None changes nothing."""
+        """Record the value of a parameter from the user or the caller; None changes nothing."""
         if value is not None:
             self._found[i] = value
 
     def value(self, i: HloInstruction) -> np.ndarray[Any, Any] | None:
-        """Return the value of an instruction, or None if it is known only when the program runs."""
+        """Return the value of an instruction, or None if it depends on run-time values."""
         found = self._find(i)
         return None if found is None or isinstance(found, tuple) else np.asarray(found)
 
     def unknown_cause(self, i: HloInstruction) -> HloInstruction:
-        """Return what makes the value of an instruction unknown: the first instruction on the way whose operands are all known."""
+        """Return the first instruction on the way whose operands all have constant values.
+
+        The value of the given instruction is unknown because of it.
+        """
         while (
             i.opcode.name != "get-dimension-size"
             and (unknown := next((o for o in i.operands if self._find(o) is None), None))

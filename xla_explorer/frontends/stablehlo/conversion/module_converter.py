@@ -1,4 +1,4 @@
-"""A program to an HloModule: functions to computations, the header, the parameters and what is said of them."""
+"""Conversion of a program to an HloModule: computations, header, parameters and attributes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _OPEN_SIZE = re.compile(r"[<x]\?x")
 
 
 def hlo_name(text: str, otherwise: str) -> str:
-    """A name that HLO text allows."""
+    """Return a legal name of HLO text."""
     name = _NOT_IN_NAMES.sub("_", text).strip("_") or otherwise
     return name if name[0].isalpha() else f"_{name}"
 
 
 def _names(functions: Sequence[Function]) -> str:
-    """The first names of a list of functions, and how many more there are."""
+    """Return the first names of a list of functions, and the number of the others."""
     more = f" and {len(functions) - 5} more" if len(functions) > 5 else ""
     return ", ".join([f"@{f.name}" for f in functions[:5]]) + more
 
@@ -76,11 +76,11 @@ class ModuleConverter:
         self._lines = [m.end() for m in re.finditer("\n", reader.text)]
 
     def line(self, offset: int) -> int:
-        """The line of an offset, from 1."""
+        """Return the line of an offset, from 1."""
         return bisect.bisect_right(self._lines, offset) + 1
 
     def conversion_of(self, scope: Scope, operation: Operation) -> Conversion:
-        """The function for an operation, by its name without the dialect (CHLO's with it)."""
+        """Return the conversion of an operation by its name; only CHLO's have their dialect."""
         dialect, _, short = operation.name.partition(".")
         key = short if dialect in ("stablehlo", "mhlo") else operation.name
         found = CONVERSIONS.get(key)
@@ -98,7 +98,7 @@ class ModuleConverter:
         return found
 
     def decomposition(self, name: str, shapes: tuple[Shape, ...]) -> HloComputation:
-        """The computation of one of `SPECIAL_FUNCTIONS`, written once for each combination of shapes."""
+        """Return the computation of a special function; one for each combination of shapes."""
         found = self._instances.get((f"chlo.{name}", shapes))
         if found is None:
             found = self._instances[f"chlo.{name}", shapes] = write_function(
@@ -108,7 +108,7 @@ class ModuleConverter:
 
     # -- functions ---------------------------------------------------------------------------------
     def convert(self) -> HloModule:
-        """The module; its entry is `main`, or the only function that is not private."""
+        """Return the module; its entry is `main`, or the only function that is not private."""
         function = self._entry()
         stated = [self._shape(argument) for argument in function.arguments]
         arguments = entry_arguments(self.reader, function, stated, self.shapes)
@@ -181,7 +181,7 @@ class ModuleConverter:
         return functions[name]
 
     def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
-        """The computation of a function for operands of these shapes."""
+        """Return the computation of a function for operands of these shapes."""
         function = self._function(scope, name)
         shapes = [o.shape.base for o in operands]
         stated = [self._shape(a) for a in function.arguments]
@@ -195,7 +195,7 @@ class ModuleConverter:
         return self._instance(scope, function, list(map(EntryArgument, shapes, values)))
 
     def named(self, scope: Scope, name: str) -> HloComputation:
-        """The computation of a function as it stands, for an operation that hands it values of its own."""
+        """Return the computation of a function with its stated shapes."""
         function = self._function(scope, name)
         arguments = [EntryArgument(self._shape(a), None) for a in function.arguments]
         return self._instance(scope, function, arguments)
@@ -244,7 +244,7 @@ class ModuleConverter:
             scope.values[argument.name] = [parameter]
 
     def _set_size_hint(self, stated: Sequence[Shape]) -> None:
-        """What a user can do about an open size: give shapes, or the values of arguments that decide sizes."""
+        """Set the hint for an open size: give shapes, or values of arguments that decide sizes."""
         if self.has_open_sizes or self.shapes is not None:
             self.size_hint = (
                 f"give the sizes: xe.load(path, shapes={shapes_template(stated)}) with a number for each `?`; an argument that "

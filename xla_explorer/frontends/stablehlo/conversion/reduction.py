@@ -1,4 +1,4 @@
-"""Reductions, windows, sorts, maps and normalisations: operations that call a computation of scalars."""
+"""Operations that call a computation of scalars: reductions, windows, sorts, maps."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def one_region(scope: Scope, operation: Operation, count: int = 1) -> None:
 
 
 def results(scope: Scope, operation: Operation, i: HloInstruction) -> list[HloInstruction]:
-    """The results of an operation that gives a tuple when it has several."""
+    """Return the results of an instruction, which is a tuple if there are several."""
     return scope.unpack(i, len(operation.types))
 
 
 @converts("reduce")
 def reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Inputs, then their initial values."""
+    """Emit a reduction; operands are inputs, then their initial values."""
     one_region(scope, operation)
     called = combiner(scope, operation.regions[0], "reducer")
     i = scope.emit(
@@ -43,7 +43,7 @@ def reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("reduce_window")
 def reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """One value for every window."""
+    """Emit a reduction of every window."""
     one_region(scope, operation)
     window = window_of(
         scope,
@@ -65,7 +65,7 @@ def reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("select_and_scatter")
 def select_and_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A window's source goes where its selected element was."""
+    """Emit a scatter of each source to the selected element of its window."""
     one_region(scope, operation, 2)
     operands = scope.operands(operation)
     sizes = scope.integers(operation, "window_dimensions", (1,) * operands[0].shape.rank)
@@ -110,7 +110,7 @@ def sort(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("map")
 def map_(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A computation of scalars, element by element."""
+    """Emit a computation of scalars, element by element."""
     one_region(scope, operation)
     attributes = {"dimensions": scope.integers(operation, "dimensions")}
     called = combiner(scope, operation.regions[0], "mapped")
@@ -138,7 +138,7 @@ def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("rng")
 def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Numbers from the device's own state; the operand that gives the shape says what the type says."""
+    """Emit random numbers from the device's own state; the shape operand is redundant."""
     a, b = scope.operands(operation)[:2]
     distribution = (
         f"rng_{scope.keyword(operation, 'rng_distribution', among=('UNIFORM', 'NORMAL')).lower()}"
@@ -150,7 +150,7 @@ def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("rng_bit_generator")
 def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """(new state, bits)."""
+    """Emit (new state, bits)."""
     (state,) = scope.operands(operation)
     return random_bits(scope, operation, state, scope.type_of(operation, 1))
 
@@ -158,7 +158,7 @@ def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction
 def random_bits(
     scope: Scope, operation: Operation, state: HloInstruction, bits: Shape
 ) -> list[HloInstruction]:
-    """(new state, bits) of the algorithm that the operation names."""
+    """Emit (new state, bits) of the algorithm that the operation names."""
     algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT', among=('DEFAULT', 'THREE_FRY', 'PHILOX')).lower()}"
     algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(
         algorithm, "rng_default"
@@ -174,7 +174,7 @@ def random_bits(
 
 @converts("chlo.top_k")
 def top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """(values, indices) of the k largest."""
+    """Emit (values, indices) of the k largest."""
     attributes: dict[str, Any] = {
         "k": scope.integer(operation, "k"),
         "largest": bool(operation.attributes.get("largest", True)),
@@ -184,7 +184,7 @@ def top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.scan")
 def scan(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Inputs along one dimension, carries from step to step; outputs, then final carries."""
+    """Emit a scan along one dimension; return its outputs, then the final carries."""
     one_region(scope, operation)
     operands = scope.operands(operation)
     segments = scope.integers(operation, "operandSegmentSizes")

@@ -1,4 +1,4 @@
-"""Regions as computations: combiners that see their parameters only, and bodies that also take what they read from outside."""
+"""Regions as computations: combiners of their arguments, and bodies with captured values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from xla_explorer.hlo.shape import Shape
 def combiner(
     scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | None = None
 ) -> HloComputation:
-    """A computation with one parameter for each argument of the region.
+    """Return a computation with one parameter for each argument of the region.
 
-    shapes: by default those that the region states.
+    shapes: of the parameters; by default the region's own.
     """
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)
@@ -36,7 +36,7 @@ def combiner(
 
 
 def free_uses(regions: Sequence[Region]) -> list[Use]:
-    """What regions read and do not define, each value once, in order."""
+    """Return the values that regions read and do not define, each once, in order."""
     found: dict[tuple[str, int], Use] = {}
 
     def walk(region: Region, known: frozenset[str]) -> None:
@@ -55,7 +55,7 @@ def free_uses(regions: Sequence[Region]) -> list[Use]:
 
 
 def captured(scope: Scope, regions: Sequence[Region]) -> list[Use]:
-    """The values (no constants) that regions take from outside; each is then an operand of ours."""
+    """Return the values, except constants, that regions capture; each becomes an operand."""
     return [use for use in free_uses(regions) if not isinstance(scope.find(use.name), Literal)]
 
 
@@ -69,10 +69,10 @@ def body(
     passes_on: bool = False,
     known: Sequence[np.ndarray[Any, Any] | None] = (),
 ) -> HloComputation:
-    """A computation with one parameter: the region's arguments of these shapes and the captured values, as a tuple unless there is one.
+    """Return a computation with one parameter: arguments and captured values.
 
-    passes_on: the captured values are returned behind the results, as the state of a loop wants it.
-    known: values of arguments that are known while the program is converted.
+    They are a tuple unless there is only one. passes_on: the captured values follow the results, as
+    in the state of a loop. known: constant values of arguments.
     """
     computation = scope.converter.module.add_computation(name)
     inner = Scope(scope.converter, computation, scope)

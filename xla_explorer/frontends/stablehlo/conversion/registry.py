@@ -1,4 +1,4 @@
-"""Which function makes HLO of which operation; the table that the families fill."""
+"""Table of conversions by operation, filled by the modules of each family."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ CONVERSIONS: dict[str, Conversion] = {}
 
 
 def converts(*names: str) -> Callable[[_F], _F]:
-    """Register the decorated function for operations by name without `stablehlo.` (MHLO's share it); CHLO's with `chlo.`."""
+    """Register the decorated function for operations by name.
+
+    Names have no `stablehlo.`, and MHLO shares them; names of CHLO have `chlo.`.
+    """
 
     def register(function: _F) -> _F:
         for name in names:

@@ -1,7 +1,7 @@
-"""One computation in the making: what each MLIR name stands for there, and the one way to an instruction.
+"""One computation under construction: the values of MLIR names, and the emission of instructions.
 
-Constants are written when they are first used, in the computation that uses them: a region that
-reads a constant of its surroundings then needs no parameter for it.
+Constants are emitted at first use, in the computation of the use. A region that reads a constant
+from outside then needs no parameter for it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Scope:
 
     # -- values ------------------------------------------------------------------------------------
     def value(self, use: Use) -> HloInstruction:
-        """The instruction of an operand."""
+        """Return the instruction of an operand."""
         found = self.values.get(use.name)
         if isinstance(found, Literal):
             return self._literal(use.name, found)
@@ -80,7 +80,7 @@ class Scope:
         )
 
     def find(self, name: str) -> list[HloInstruction] | Literal | None:
-        """What a name stands for here or around."""
+        """Return the value of a name, here or in an outer scope."""
         found = self.values.get(name)
         if found is None and self.outer is not None:
             return self.outer.find(name)
@@ -113,7 +113,7 @@ class Scope:
         return found
 
     def constant(self, value: Any, like: Shape | None = None) -> HloInstruction:
-        """A constant instruction. like: the shape whose element type a number takes."""
+        """Emit a constant. like: the shape whose element type a number takes."""
         literal = (
             value
             if isinstance(value, Literal)
@@ -157,12 +157,10 @@ class Scope:
         called: tuple[HloComputation, ...] = (),
         any_type: bool = False,
     ) -> HloInstruction:
-        """An instruction.
+        """Emit an instruction.
 
-        shape: as the program states it; it must agree with what operands and attributes give.
-
-        Where the program leaves a dimension open and the operands do not, theirs is taken.
-        any_type: the program chooses the element type.
+        shape: as the program states it; it must agree with the inferred shape. Dimensions that the
+        program leaves open are inferred. any_type: the program chooses the element type.
         """
         spec, operands = opcode(name), tuple(operands)
         known = attributes_of(attributes or {})
@@ -206,13 +204,16 @@ class Scope:
         return i
 
     def pack(self, values: Sequence[HloInstruction]) -> HloInstruction:
-        """One value as it is, any other number as a tuple."""
+        """Return one value unchanged, another number of values as a tuple."""
         return values[0] if len(values) == 1 else self.emit("tuple", values)
 
     def unpack(
         self, i: HloInstruction, count: int, *, always: bool = False
     ) -> list[HloInstruction]:
-        """What `pack` packed: the elements of a tuple, or the value itself when there is one (and it is not `always` a tuple)."""
+        """Return the values that `pack` combined.
+
+        always: the instruction is a tuple even if there is only one value.
+        """
         if count == 1 and not always:
             return [i]
         return [self.emit("get-tuple-element", (i,), {"index": k}) for k in range(count)]
@@ -220,7 +221,10 @@ class Scope:
     def broadcast(
         self, i: HloInstruction, shape: Shape, dimensions: Sequence[int] = ()
     ) -> HloInstruction:
-        """HLO's broadcast; dimensions of size one that grow are reshaped away first, as HLO repeats whole dimensions only."""
+        """Emit HLO's broadcast, which repeats whole dimensions only.
+
+        Dimensions of size one that grow are first removed by a reshape.
+        """
         grown = [
             k
             for k, d in enumerate(dimensions)
@@ -243,7 +247,7 @@ class Scope:
         return self.emit("broadcast", (i,), {"dimensions": tuple(dimensions)}, shape=shape)
 
     def full(self, number: Any, like: Shape) -> HloInstruction:
-        """A number repeated to a shape."""
+        """Emit a number broadcast to a shape."""
         i = self.constant(number, like)
         return self.broadcast(i, like.base) if like.rank else i
 
@@ -342,7 +346,7 @@ class Scope:
             self.computation.set_attributes(i, i.attributes.with_values(**more))
 
     def type_of(self, operation: Operation, number: int = 0) -> Shape:
-        """The stated shape of a result."""
+        """Return the stated shape of a result."""
         kind = operation.types[number] if number < len(operation.types) else None
         if not isinstance(kind, Shape):
             self.refuse(
@@ -353,19 +357,19 @@ class Scope:
         return kind
 
     def result_tuple(self, operation: Operation) -> Shape:
-        """The stated shapes of all results, as a tuple."""
+        """Return the stated shapes of all results, as a tuple."""
         return tuple_shape([self.type_of(operation, k) for k in range(len(operation.types))])
 
     def attribute(
         self, operation: Operation, name: str, default: Any = None, *, required: bool = False
     ) -> Any:
-        """An attribute; fails when a required one is missing."""
+        """Return an attribute; fail if a required one is missing."""
         if required and name not in operation.attributes:
             self.fail(f"{operation.name} needs the attribute {name}", f"write {name} = ...")
         return operation.attributes.get(name, default)
 
     def integer(self, operation: Operation, name: str) -> int:
-        """A required attribute that is a whole number."""
+        """Return a required attribute that is a whole number."""
         value = self.attribute(operation, name, required=True)
         if not isinstance(value, int):
             self.fail(f"{name} of {operation.name} must be an integer", f"write {name} = 0 : i64")
@@ -374,7 +378,7 @@ class Scope:
     def integers(
         self, operation: Operation, name: str, default: tuple[int, ...] | None = None
     ) -> tuple[int, ...]:
-        """An attribute that lists integers; without a default it is required."""
+        """Return an attribute that lists integers; without a default it is required."""
         value = self.attribute(operation, name, default, required=default is None)
         try:
             return integers(value)
@@ -389,9 +393,9 @@ class Scope:
         *,
         among: Sequence[str] = (),
     ) -> str:
-        """An attribute that is a value of an enumeration; without a default it is required.
+        """Return an attribute that is a value of an enumeration; without a default it is required.
 
-        among: the values that there are.
+        among: the valid values.
         """
         value = self.attribute(operation, name, default, required=default is None)
         if not isinstance(value, (Keyword, str)):
@@ -442,12 +446,15 @@ class Scope:
 
 
 def has_open_size(shape: Shape) -> bool:
-    """Return whether an array has a dimension of unknown size; a dimension with a bound is no such."""
+    """Return True if an array has a dimension of unknown size and without a bound."""
     return any(UNBOUNDED in part.dimensions for _, part in shape.leaves() if part.is_array)
 
 
 def fits(actual: Shape, stated: Shape) -> bool:
-    """Whether a value of the actual shape may stand where the stated one is written: open dimensions take any size."""
+    """Return True if a value of the actual shape is valid for the stated one.
+
+    Open dimensions accept any size.
+    """
     if actual.base is stated.base:
         return True
     if actual.is_tuple or stated.is_tuple:
@@ -467,17 +474,17 @@ def fits(actual: Shape, stated: Shape) -> bool:
 
 
 def quoted(value: Any) -> str:
-    """A string of HLO text."""
+    """Return a string of HLO text."""
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def frontend_attributes(given: Dictionary) -> str:
-    """The HLO text of frontend attributes, sorted by name."""
+    """Return the HLO text of frontend attributes, sorted by name."""
     return read_frontend_attributes(
         "{" + ",".join([f"{name}={quoted(given[name])}" for name in sorted(given)]) + "}"
     )
 
 
 def tuple_of(shapes: Sequence[Shape]) -> Shape:
-    """One shape as it is, any other number as a tuple."""
+    """Return one shape unchanged, another number of shapes as a tuple."""
     return shapes[0] if len(shapes) == 1 else tuple_shape(shapes)

@@ -1,4 +1,4 @@
-"""Shardings: HLO's own text where the program carries it, Shardy's axes translated where it carries those.
+"""Shardings: HLO's own text if the program has it, else translated from Shardy's axes.
 
 Source: xla_data.proto OpSharding, its V2 text `{devices=[2,1]<=[2]}`; the Shardy dialect
 (`#sdy.sharding<@mesh, [{"x"}, {}]>`).
@@ -13,7 +13,7 @@ from xla_explorer.hlo.attributes.sharding import AxisSharding
 
 
 def sharding_text(meshes: dict[str, str], text: str) -> str | None:
-    """HLO's text of one Shardy sharding; None where it says nothing or names axes that the mesh does not have."""
+    """Return HLO's text of one Shardy sharding; None if it is empty or its axes are unknown."""
     given = AxisSharding.read_all(text)
     if not given or given[0].mesh not in meshes:
         return None
@@ -27,7 +27,7 @@ def sharding_text(meshes: dict[str, str], text: str) -> str | None:
 
 
 def sharding_of_value(meshes: dict[str, str], given: dict[str, Any]) -> str | None:
-    """The sharding of an argument or result of a function, from its attributes."""
+    """Return the sharding of an argument or result of a function, from its attributes."""
     own = given.get("mhlo.sharding")
     if isinstance(own, str) and own:
         return own
@@ -36,7 +36,7 @@ def sharding_of_value(meshes: dict[str, str], given: dict[str, Any]) -> str | No
 
 
 def sharding_of_results(meshes: dict[str, str], given: dict[str, Any]) -> str | None:
-    """The sharding of an operation: of its result, or a tuple of them."""
+    """Return the sharding of an operation: of its result, or of a tuple of results."""
     found = sharding_of_value(meshes, given)
     text = getattr(given.get("sdy.sharding"), "text", "")
     if found is None or "sharding_per_value" not in text:

@@ -1,6 +1,7 @@
-"""Shardy's operations: constraints are markers, manual computations the custom calls and the call that XLA makes of them.
+"""Shardy's operations as XLA translates them.
 
-Source: Shardy's docs/sdy_dialect.md; xla/service/spmd/shardy/sdy_round_trip/shard_map_export.cc.
+Constraints become markers; a manual computation becomes custom calls and a call. Source: Shardy's
+docs/sdy_dialect.md; xla/service/spmd/shardy/sdy_round_trip/shard_map_export.cc.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from xla_explorer.hlo.shape import Shape
 
 @converts("sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier")
 def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """A marker with the sharding, where HLO can say it; the value is the operand."""
+    """Emit a marker with the sharding; if HLO cannot express it, return the operand."""
     (x,) = scope.operands(operation)
     text = (
         sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
@@ -46,7 +47,7 @@ def sharding_group(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("sdy.manual_computation")
 def manual_computation(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Each device's parts of the operands, a call of the body, and the parts of the results put together."""
+    """Emit each device's part of the operands, a call of the body, and the assembled results."""
     one_region(scope, operation)
     operands = scope.operands(operation)
     given = {
@@ -71,7 +72,7 @@ def manual_computation(scope: Scope, operation: Operation) -> list[HloInstructio
 
 
 def _text(operation: Operation, name: str) -> str:
-    """An attribute's text, in the custom form or in the generic one."""
+    """Return an attribute's text, in the custom form or in the generic one."""
     found = operation.attributes.get(name, "")
     return str(getattr(found, "text", found))
 

@@ -34,7 +34,7 @@ _LANCZOS = (
 
 
 def polynomial(x: HloValue, coefficients: Sequence[float]) -> HloValue:
-    """By Horner's rule, highest power first."""
+    """Evaluate a polynomial by Horner's rule, highest power first."""
     result = x * 0.0 + coefficients[0]
     for c in coefficients[1:]:
         result = result * x + c
@@ -42,7 +42,11 @@ def polynomial(x: HloValue, coefficients: Sequence[float]) -> HloValue:
 
 
 def lgamma(b: HloBuilder, x: HloValue) -> HloValue:
-    """The logarithm of |gamma|. Below 1/2 by reflection, where the sine is taken of the distance to the nearest integer."""
+    """Return the logarithm of |gamma|.
+
+    Below 1/2 it uses the reflection formula; the sine is taken of the distance to the nearest
+    integer.
+    """
     mirrored = x < 0.5
     z = b.select(mirrored, -x, x - 1.0)
     series = _LANCZOS_FIRST + z * 0.0
@@ -61,7 +65,7 @@ def lgamma(b: HloBuilder, x: HloValue) -> HloValue:
 
 
 def digamma(b: HloBuilder, x: HloValue) -> HloValue:
-    """The derivative of lgamma, from the same series; NaN at the poles."""
+    """Return the derivative of lgamma, from the same series; NaN at the poles."""
     mirrored = x < 0.5
     z = b.select(mirrored, -x, x - 1.0)
     numerator, denominator = z * 0.0, z * 0.0 + _LANCZOS_FIRST
@@ -127,7 +131,7 @@ _ERFC_S = (
 
 
 def erfc(b: HloBuilder, x: HloValue) -> HloValue:
-    """1 - erf, without cancellation where erf is near one."""
+    """Return 1 - erf, without cancellation near one."""
     a = abs(x)
     near, far = a.minimum(8.0), a.maximum(8.0).minimum(30.0)
     ratio = b.select(
@@ -165,7 +169,10 @@ _ERFINV_TAIL = (
 
 
 def erf_inv(b: HloBuilder, x: HloValue) -> HloValue:
-    """The inverse of erf; in double precision improved by Halley's rule on erf, and on erfc towards the ends."""
+    """Return the inverse of erf.
+
+    In double precision it is refined by Halley's rule on erf, and on erfc towards the ends.
+    """
     w = -(-(x * x)).log1p()
     centre, tail = (
         polynomial(w - 2.5, _ERFINV_CENTRE),
@@ -236,7 +243,7 @@ def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
 
 
 def polygamma(b: HloBuilder, n: HloValue, x: HloValue) -> HloValue:
-    """The derivative of digamma of order n."""
+    """Return the derivative of digamma of order n."""
     sign = b.select(n == (n * 0.5).floor() * 2.0, -1.0 + n * 0.0, 1.0 + n * 0.0)
     general = sign * lgamma(b, n + 1.0).exp() * zeta(b, n + 1.0, x)
     value = b.select(n == 0.0, digamma(b, x), general)
@@ -263,7 +270,7 @@ def bessel_i1e(b: HloBuilder, x: HloValue) -> HloValue:
 
 
 def next_after(b: HloBuilder, x: HloValue, y: HloValue) -> HloValue:
-    """The next number after x towards y, in the type itself. Source: C99 7.12.11.3."""
+    """Return the next number after x towards y, in the type itself. Source: C99 7.12.11.3."""
     kind = x.dtype
     bits = b.bitcast_convert(x, f"u{kind.bits}")
     top = 1 << (kind.bits - 1)
@@ -288,7 +295,7 @@ SPECIAL_FUNCTIONS: dict[str, Function] = {
 
 
 def write_function(builder: HloBuilder, name: str, shapes: Sequence[Shape]) -> HloComputation:
-    """A computation of the builder's module that computes a function for operands of these shapes."""
+    """Add a computation of a special function for operands of these shapes."""
     inner = builder.nested(name)
     values = [inner.parameter(shape) for shape in shapes]
     narrow = shapes[0].element_type.bits < 32 and name != "next_after"

@@ -1,8 +1,9 @@
-"""Index expressions: `sum(factor * atom) + constant`, simplified by the known ranges of their atoms.
+"""Index expressions: `sum(factor * atom) + constant`, simplified by the ranges of their atoms.
 
-An atom is an axis, a quotient or a remainder by a constant, or a value known only at run time that
-is clamped into known bounds. Division rounds down, as Python's does. Extents are known, so there
-are no symbols and no solver. Source: xla/hlo/analysis/indexing_map.h; MLIR's affine expressions.
+An atom is an axis, a quotient or remainder by a constant, or a run-time value. A run-time value is
+clamped to constant bounds. Division rounds down, as Python's does. Extents are constants, so there
+are neither symbols nor a solver. Source: xla/hlo/analysis/indexing_map.h; MLIR's affine
+expressions.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Axis(NamedTuple):
 
     @property
     def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
         return 0, self.extent - 1
 
     def __str__(self) -> str:
@@ -38,6 +40,7 @@ class Quotient:
 
     @property
     def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
         low, high = self.dividend.bounds
         return low // self.divisor, high // self.divisor
 
@@ -54,6 +57,7 @@ class Remainder:
 
     @property
     def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
         return 0, self.divisor - 1
 
     def __str__(self) -> str:
@@ -74,6 +78,7 @@ class RuntimeValue:
 
     @property
     def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
         return self.low, self.high
 
     def __str__(self) -> str:
@@ -90,7 +95,7 @@ class IndexExpression(NamedTuple):
 
     Equal sums of equal atoms are equal: terms are unique, ordered, their factors not 0.
 
-    Make one with `index` and the operators `+ - * // %`, not by hand: these keep the form and
+    Make one with `index` and the operators `+ - * // %`, which keep the canonical form and
     simplify.
     """
 
@@ -172,7 +177,10 @@ class IndexExpression(NamedTuple):
         )
 
     def _divided(self, divisor: int) -> tuple[IndexExpression, IndexExpression]:
-        """(the quotient of what the divisor divides, the rest): self = quotient * divisor + rest."""
+        """Return (quotient, rest) with self = quotient * divisor + rest.
+
+        The quotient has the terms whose factors are multiples of the divisor.
+        """
         if divisor < 1:
             raise ValueError(f"the divisor of an index must be at least 1, got {divisor}")
         whole = tuple(
@@ -210,11 +218,11 @@ class IndexExpression(NamedTuple):
 
     @property
     def is_affine(self) -> bool:
-        """Whether all atoms are axes: no quotient, no remainder, no value of run time."""
+        """True if all atoms are axes: no quotient, remainder or run-time value."""
         return not [atom for atom, _ in self.terms if atom.__class__ is not Axis]
 
     def atoms(self) -> Iterator[Atom]:
-        """Every atom, also those inside quotients, remainders and the places of run-time values."""
+        """Yield every atom, including those nested in quotients, remainders and run-time values."""
         for atom, _ in self.terms:
             yield atom
             for inner in _parts(atom):
@@ -231,7 +239,7 @@ class IndexExpression(NamedTuple):
         )
 
     def coefficient(self, axis: Axis) -> int | None:
-        """By how much the value grows from one step of the axis to the next; None where that is not constant."""
+        """Return the constant growth of the value per step of the axis, or None."""
         found = 0
         for atom, factor in self.terms:
             if isinstance(atom, Axis):
@@ -241,7 +249,7 @@ class IndexExpression(NamedTuple):
         return found
 
     def substitute(self, values: Substitution) -> IndexExpression:
-        """The expression with axes and run-time values replaced, simplified again."""
+        """Return the simplified expression with axes and run-time values replaced."""
         terms: list[Term] = []
         constant, same = self.constant, True
         for atom, factor in self.terms:
@@ -257,10 +265,9 @@ class IndexExpression(NamedTuple):
     def evaluate(
         self, axes: Mapping[Axis, Any], runtime: Callable[[RuntimeValue], Any] | None = None
     ) -> Any:
-        """The value at a point: numbers, or numpy arrays for many points at once.
+        """Return the value at a point; with numpy arrays, at many points at once.
 
-        axes: the value of each axis. runtime: gives the value of a run-time value, which is clamped
-        here.
+        axes: the value of each axis. runtime: returns a run-time value, which is clamped here.
         """
         total: Any = self.constant
         for atom, factor in self.terms:
@@ -297,7 +304,7 @@ ZERO = IndexExpression()
 
 
 def index(value: Operand) -> IndexExpression:
-    """An axis, a run-time value or a number as an expression; an axis of one step is 0.
+    """Return an axis, a run-time value or a number as an expression; an axis of one step is 0.
 
     Examples
     --------
@@ -316,12 +323,12 @@ def index(value: Operand) -> IndexExpression:
 
 
 def place_text(place: Place) -> str:
-    """A place in brackets: `[i, 2*j + 1]`."""
+    """Return the text of an index tuple in brackets: `[i, 2*j + 1]`."""
     return f"[{', '.join(map(str, place))}]"
 
 
 def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
-    """The expressions that an atom is made of."""
+    """Return the expressions inside an atom."""
     if isinstance(atom, Axis):
         return ()
     return atom.place if isinstance(atom, RuntimeValue) else (atom.dividend,)
@@ -330,7 +337,7 @@ def _parts(atom: Atom) -> tuple[IndexExpression, ...]:
 def _substituted(
     atom: Quotient | Remainder | RuntimeValue, values: Substitution
 ) -> IndexExpression | None:
-    """What an atom becomes; None where it stays as it is."""
+    """Return the expression that replaces an atom; None if the atom is unchanged."""
     if isinstance(atom, RuntimeValue):
         place = tuple([x.substitute(values) for x in atom.place])
         other = (
@@ -346,7 +353,7 @@ def _substituted(
 
 
 def _opened(atom: Atom, divisor: int) -> IndexExpression:
-    """What an atom may be replaced by where only its remainder by the divisor counts."""
+    """Return an expression that equals the atom modulo the divisor."""
     if isinstance(atom, Remainder) and atom.divisor % divisor == 0:
         return atom.dividend
     return IndexExpression(((atom, 1),))
@@ -370,7 +377,7 @@ def _sum(terms: Iterable[Term], constant: int, joins: bool = True) -> IndexExpre
 def sum_of(
     terms: Iterable[tuple[IndexExpression, int]], constant: int, joins: bool = True
 ) -> IndexExpression:
-    """The sum of multiples of expressions."""
+    """Return the sum of multiples of expressions."""
     found: list[Term] = []
     for expression, factor in terms:
         found += [(atom, f * factor) for atom, f in expression.terms]
@@ -379,7 +386,10 @@ def sum_of(
 
 
 def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
-    """The sum with a quotient and its remainder as one: n*(x // n) + x % n is x, n*((x // n) % m) + x % n is x % (n*m)."""
+    """Return the sum with a quotient and its remainder joined; None if there is no such pair.
+
+    n*(x // n) + x % n becomes x, and n*((x // n) % m) + x % n becomes x % (n*m).
+    """
     for remainder, factor in factors.items():
         if not isinstance(remainder, Remainder) or not factor:
             continue
@@ -419,7 +429,10 @@ def _ordered(terms: list[Term]) -> tuple[Term, ...]:
 
 
 def _clamped(value: Any, low: int, high: int) -> Any:
-    """A number or numpy array of any integer type, clamped; bounds need not be values of its type."""
+    """Return an integer or an integer array, clamped.
+
+    The bounds may exceed the range of its type.
+    """
     wide = np.asarray(value)
     if wide.dtype == np.uint64:
         return np.maximum(np.minimum(wide, np.uint64(max(high, 0))).astype(np.int64), low)

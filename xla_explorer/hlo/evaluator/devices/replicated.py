@@ -65,8 +65,12 @@ def evaluate_replicated(
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> module = xe.parse_hlo('''add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
-    ... ENTRY main { x = f32[] parameter(0) ROOT r = f32[] all-reduce(x), replica_groups={}, to_apply=add }''')
+    >>> module = xe.parse_hlo('''
+    ... add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+    ... ENTRY main {
+    ...   x = f32[] parameter(0)
+    ...   ROOT r = f32[] all-reduce(x), replica_groups={}, to_apply=add
+    ... }''')
     >>> [float(y) for y in xe.hlo.evaluate_replicated(module, [[np.float32(1)], [np.float32(2)]])]
     [3.0, 3.0]
     """

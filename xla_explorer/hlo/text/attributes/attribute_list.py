@@ -1,4 +1,4 @@
-"""Reads what follows the operands of an instruction: `, dimensions={0}, to_apply=%add, metadata={...}`.
+"""Reader of the attributes of an instruction: `, dimensions={0}, to_apply=%add, metadata={...}`.
 
 Source: hlo_parser.cc ParseAttributes and the attribute table of each opcode.
 """
@@ -92,7 +92,7 @@ class AttributeText(NamedTuple):
 
 
 class DecodedAttributes(NamedTuple):
-    """What the attributes of one instruction mean."""
+    """Decoded attributes of one instruction."""
 
     attributes: Attributes
     called: tuple[HloComputation, ...]
@@ -101,7 +101,10 @@ class DecodedAttributes(NamedTuple):
 
 
 class FindComputation:
-    """Looks up computations that were defined before; `inline` reads one that stands in the attribute itself."""
+    """Lookup of computations that were defined before.
+
+    `inline` reads a computation whose body is the value of the attribute.
+    """
 
     def __init__(
         self,
@@ -112,7 +115,7 @@ class FindComputation:
         self.inline = inline
 
     def named(self, name: str, at: int, length: int) -> HloComputation:
-        """The computation of that name; TextProblem at the offset where there is none."""
+        """Return the computation with a name; TextProblem at the offset if there is none."""
         found = self.computations.get(name)
         if found is None:
             near = nearest(name, self.computations, 2)
@@ -143,9 +146,9 @@ class FindComputation:
         return self.named(name, at, length)
 
     def read(self, name: str, text: str, base: int) -> list[HloComputation]:
-        """What the value of a role names: one computation, or a list `{a, %b}`.
+        """Return the computations that the value of a role names: one, or a list `{a, %b}`.
 
-        Offsets of problems in `text`, which stands at `base`.
+        Offsets of problems are relative to `text`, which starts at `base`.
         """
         if _PLAIN_NAME.fullmatch(text) and name not in _LISTED_ROLES:
             return [self.named(text[1:], 0, len(text))]
@@ -165,7 +168,10 @@ class FindComputation:
 
 
 def split_tail(tail: str) -> list[AttributeText] | None:
-    """The attributes of a tail such as `, a=1, b={2}`; None when it is unusual and the careful reader should look."""
+    """Return the attributes of a tail such as `, a=1, b={2}`.
+
+    None for an unusual tail, which the careful reader reads.
+    """
     found: list[AttributeText] = []
     at, match = 0, _ATTRIBUTE.match
     while at < len(tail):
@@ -223,7 +229,7 @@ def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
 
 
 def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
-    """The attributes and roles that an opcode takes beside the `COMMON` ones."""
+    """Return the attributes and roles that an opcode accepts in addition to the `COMMON` ones."""
     return (
         *spec.attributes,
         *spec.called,
@@ -233,7 +239,7 @@ def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
 
 
 def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
-    """An attribute that the opcode does not take is an error, as it is to XLA's parser."""
+    """Raise TextProblem for an attribute that the opcode does not accept, as XLA's parser does."""
     known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
     near = (
         [item.name]
@@ -338,7 +344,7 @@ def decode_attributes(
 
 
 def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[HloComputation, ...]:
-    """The called computations in the order of the opcode's roles."""
+    """Return the called computations in the order of the opcode's roles."""
     if spec.name == "conditional":
         if "branch_computations" in roles:
             return tuple(roles["branch_computations"])

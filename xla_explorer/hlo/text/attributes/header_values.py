@@ -1,4 +1,4 @@
-"""The values of a module's attributes: aliases, buffer donors, layouts of the entry, recovered values."""
+"""Values of a module's attributes: aliases, buffer donors, entry layouts, recovered values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def module_aliasing(tokens: Tokens) -> str:
-    """Pass the aliases of a module: one for each output, the first that stands, in the order of the outputs."""
+    """Pass the aliases of a module and return the first of each output, in output order."""
     found: dict[str, str] = {}
     for entry in entries(
         tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"

@@ -1,4 +1,4 @@
-"""Where a value came from in the module as it was given: arrays, and trees of arrays."""
+"""Original values: the arrays, or trees of arrays, of the input module that a value stands for."""
 
 from __future__ import annotations
 

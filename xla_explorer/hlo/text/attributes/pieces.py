@@ -1,6 +1,6 @@
-"""What the values of attributes are made of: lists, numbers, words, strings, sub-attributes, metadata, shapes.
+"""Pieces of attribute values: lists, numbers, words, strings, sub-attributes, metadata, shapes.
 
-Each reader passes one piece and gives it back in one spelling. Source: hlo_parser.cc ParseList,
+Each reader passes one piece and returns it in one spelling. Source: hlo_parser.cc ParseList,
 ParseSubAttributes, ParseMetadata ...
 """
 
@@ -33,11 +33,12 @@ def listed(
 
 
 def integer(tokens: Tokens) -> str:
+    """Pass an integer."""
     return str(tokens.integer())
 
 
 def small_integer(tokens: Tokens) -> str:
-    """One that fits 32 bits."""
+    """Pass an integer that fits 32 bits."""
     at = tokens.start
     number = tokens.integer()
     if not -(1 << 31) <= number < 1 << 31:
@@ -48,17 +49,19 @@ def small_integer(tokens: Tokens) -> str:
 
 
 def integers(tokens: Tokens) -> str:
+    """Pass a list of integers: `{0,1}`."""
     return "{" + ",".join(listed(tokens, integer, what="a list of integers such as {0,1}")) + "}"
 
 
 def integer_lists(tokens: Tokens) -> str:
+    """Pass a list of lists of integers: `{{0,1},{1,0}}`."""
     return (
         "{" + ",".join(listed(tokens, integers, what="a list of lists such as {{0,1},{1,0}}")) + "}"
     )
 
 
 def tuple_index(tokens: Tokens) -> str:
-    """`{0,1}`; a comma may stand behind the last number."""
+    """Pass `{0,1}`; a comma may follow the last number."""
     tokens.expect("{", "a tuple index such as {0}")
     found = []
     while tokens.kind != "}":
@@ -71,6 +74,7 @@ def tuple_index(tokens: Tokens) -> str:
 
 # -- words and numbers -----------------------------------------------------------------------------
 def boolean(tokens: Tokens) -> str:
+    """Pass `true` or `false`."""
     if tokens.kind not in ("true", "false"):
         raise tokens.problem("true or false")
     value = tokens.value
@@ -79,14 +83,17 @@ def boolean(tokens: Tokens) -> str:
 
 
 def booleans(tokens: Tokens) -> str:
+    """Pass a list of booleans: `{true,false}`."""
     return "{" + ",".join(listed(tokens, boolean)) + "}"
 
 
 def boolean_or_list(tokens: Tokens) -> str:
+    """Pass a boolean, returned as a list, or a list of booleans."""
     return "{" + boolean(tokens) + "}" if tokens.kind in ("true", "false") else booleans(tokens)
 
 
 def real(tokens: Tokens) -> str:
+    """Pass a number in the range of a double."""
     at = tokens.start
     text = tokens.number()
     if "nan" not in text and "inf" not in text and abs(float(text)) > _LARGEST_FLOAT:
@@ -97,15 +104,20 @@ def real(tokens: Tokens) -> str:
 
 
 def string(tokens: Tokens) -> str:
+    """Pass a string in quotes."""
     return canonical_string(tokens.expect(STRING, "a string", 'write a string in quotes: "..."'))
 
 
 def string_or_dictionary(tokens: Tokens) -> str:
+    """Pass a string in quotes, or a dictionary in braces."""
     return string(tokens) if tokens.kind == STRING else tokens.dictionary()
 
 
 def word_of(what: str, *choices: str, any_case: bool = False) -> Reader:
-    """A reader of one word out of several; any_case: XLA does not care for capitals, and prints the spelling of `choices`."""
+    """Return a reader of one word out of several.
+
+    any_case: the case of the word is ignored; the spelling of `choices` is returned.
+    """
 
     def read(tokens: Tokens) -> str:
         at, word = tokens.start, tokens.expect(IDENT, f"{what} ({', '.join(choices)})")
@@ -119,7 +131,7 @@ def word_of(what: str, *choices: str, any_case: bool = False) -> Reader:
 
 
 def entries(tokens: Tokens, entry: Reader, what: str) -> list[str]:
-    """A list in braces; a comma may stand behind the last entry."""
+    """Pass a list in braces and return its entries; a comma may follow the last entry."""
     tokens.expect("{", what)
     found = []
     while tokens.kind != "}":
@@ -191,7 +203,7 @@ _METADATA: dict[str, Reader] = {
 
 
 def metadata(tokens: Tokens) -> str:
-    """Pass the metadata of one instruction; without the fields that say nothing."""
+    """Pass the metadata of one instruction; fields with default values are dropped."""
     if tokens.kind != "{":
         raise tokens.problem("metadata in braces", 'write metadata={op_name="..."}')
     found = sub_attributes(tokens, _METADATA)

@@ -88,7 +88,7 @@ def _element(tokens: Tokens) -> str:
 
 
 def _single(tokens: Tokens) -> str:
-    """What stands behind the opening brace of one sharding, up to and with the closing one."""
+    """Pass one sharding after its opening brace, including the closing brace."""
     if tokens.kind == IDENT and tokens.value in ("mesh", "maximal_mesh"):
         return _named(tokens)
     start = tokens.start
@@ -162,7 +162,7 @@ def _last_tile(tokens: Tokens) -> str:
 def _contradiction(
     types: set[str], sizes: list[int], iota: str, devices: list[int], last: str
 ) -> str:
-    """Why the parts of a sharding do not go together; empty when they do."""
+    """Return the contradiction between the parts of a sharding; empty if there is none."""
     chosen = next((one for one in _TYPES if one in types), None)
     if chosen == "maximal":
         return (
@@ -242,7 +242,10 @@ _Parts = dict[str, list[tuple[int, int]]]
 
 
 def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bool = False) -> str:
-    """Pass `{'x', 'y':(2)4}`, and add what it names to `used`; open_ended: a question mark may stand last."""
+    """Pass `{'x', 'y':(2)4}`, and add the axes to `used`.
+
+    open_ended: the last may be a question mark.
+    """
     closed = False
     previous = ("", 0)
 
@@ -289,7 +292,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
 
 
 def _named(tokens: Tokens) -> str:
-    """A sharding over the axes of a mesh, behind its opening brace."""
+    """Pass a sharding over the axes of a mesh, after its opening brace."""
     if tokens.value == "maximal_mesh":
         tokens.advance()
         tokens.expect("[", "'[' after maximal_mesh")
