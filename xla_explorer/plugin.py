@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xla_explorer.backends.gpu.kernel_module import KernelDialect
 from xla_explorer.backends.interfaces import (
+    CompilationStage,
     CompileOptions,
     CompileResult,
     DeviceMemory,
@@ -14,7 +15,6 @@ from xla_explorer.backends.interfaces import (
     LinearTransferManager,
     ProfileResult,
     ProgramStep,
-    Stage,
     hlo_stage,
 )
 from xla_explorer.backends.registry import register
@@ -73,6 +73,7 @@ __all__ = [
     "Allocation",
     "BufferAssignment",
     "BufferSlice",
+    "CompilationStage",
     "CompileOptions",
     "CompileResult",
     "DeviceMemory",
@@ -100,7 +101,6 @@ __all__ = [
     "RuleSet",
     "Shape",
     "Source",
-    "Stage",
     "Svg",
     "Target",
     "VectorUnit",

@@ -28,7 +28,7 @@ def _instruction(instruction: Any) -> Form:
 
 def _stage(stage: Any) -> Form:
     if not stage.is_text:
-        return f"<Stage {stage.name}: {len(stage.data):,} bytes>", []
+        return f"<CompilationStage {stage.name}: {len(stage.data):,} bytes>", []
     code = CodeText(stage.text, stage.language, f"session.stage({stage.name!r}).text")
     return repr(code), [code]
 
@@ -82,7 +82,7 @@ FORMS: dict[tuple[str, str], Callable[[Any], Form]] = {
     ("xla_explorer.hlo.module", "HloModule"): _module,
     ("xla_explorer.hlo.computation", "HloComputation"): _computation,
     ("xla_explorer.hlo.instruction", "HloInstruction"): _instruction,
-    ("xla_explorer.backends.interfaces.stage", "Stage"): _stage,
+    ("xla_explorer.backends.interfaces.stage", "CompilationStage"): _stage,
     ("xla_explorer.compiler.pipeline.pipeline", "PassPipeline"): _pipeline,
     ("xla_explorer.foundation.journal", "Journal"): _journal,
     ("xla_explorer.foundation.reason", "Reason"): _reason,

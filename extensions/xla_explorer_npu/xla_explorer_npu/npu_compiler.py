@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import xla_explorer_npu.npu_fusion  # noqa: F401  # declares the pass
 from xla_explorer.plugin import (
     BufferAssignment,
+    CompilationStage,
     CompileOptions,
     CompileResult,
     HloInstruction,
@@ -15,7 +16,6 @@ from xla_explorer.plugin import (
     PassPipeline,
     PassTrace,
     Reason,
-    Stage,
     Target,
     assign_buffers,
     default_simplification_pipeline,
@@ -108,9 +108,11 @@ class NpuCompiler:
         started = time.perf_counter()
         program = write_program(module, assignment)
         seconds["npu-assembly"] = time.perf_counter() - started
-        stages.append(Stage("buffers", lambda: _buffer_table(assignment)))
+        stages.append(CompilationStage("buffers", lambda: _buffer_table(assignment)))
         stages.append(
-            Stage("npu-assembly", lambda: listing(program.instructions, program.notes), "asm")
+            CompilationStage(
+                "npu-assembly", lambda: listing(program.instructions, program.notes), "asm"
+            )
         )
         executable = NpuExecutable(module, assignment, program, self._executor)
         return CompileResult(

@@ -18,7 +18,7 @@ from xla_explorer.backends.gpu.gpu_stages import (
     stages_before_assembly,
 )
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
+from xla_explorer.backends.interfaces import CompilationStage, CompileOptions, CompileResult
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
@@ -104,7 +104,7 @@ def _stages(
     assignment: BufferAssignment,
     program: GpuProgram,
     architecture: AmdArchitecture,
-) -> dict[str, Stage]:
+) -> dict[str, CompilationStage]:
     target = architecture.target
 
     def with_lines() -> str:
@@ -133,16 +133,16 @@ def _stages(
 
     stages = stages_before_assembly(trace, assignment, program)
     stages.append(
-        Stage(
+        CompilationStage(
             "llvm-ir-optimized",
             lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)),
             "llvm",
         )
     )
     stages += [
-        Stage("assembly", assembly, "asm"),
-        Stage("registers", registers),
-        Stage("object", compiled, "object"),
+        CompilationStage("assembly", assembly, "asm"),
+        CompilationStage("registers", registers),
+        CompilationStage("object", compiled, "object"),
     ]
-    stages.append(Stage("launches", lambda: launch_table(program)))
+    stages.append(CompilationStage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}

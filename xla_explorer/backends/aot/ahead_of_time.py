@@ -13,7 +13,7 @@ from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.cpu_program.program_writing import write_program
-from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
+from xla_explorer.backends.interfaces import AotCompilationOptions, CompilationStage
 from xla_explorer.backends.interpreter.whole_module import why_no_native_code
 from xla_explorer.backends.llvm.cpu_targets import description_of_triple
 from xla_explorer.backends.llvm.llvm_compiler import (
@@ -95,7 +95,7 @@ class AheadOfTimeProgram:
         return self.object_bytes
 
     @property
-    def stages(self) -> dict[str, Stage]:
+    def stages(self) -> dict[str, CompilationStage]:
         """Hlo (where the journal kept it), hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
         return cpu_stages(self.trace, self.assignment, self.program, self.compiled)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_explorer.backends.interfaces import Stage, hlo_stage
+from xla_explorer.backends.interfaces import CompilationStage, hlo_stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_parts
@@ -17,7 +17,7 @@ from xla_explorer.hlo.module import HloModule
 
 def cpu_stages(
     trace: PassTrace, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject
-) -> dict[str, Stage]:
+) -> dict[str, CompilationStage]:
     """hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
     module = trace.module
     stages = []
@@ -52,9 +52,9 @@ def cpu_stages(
             None if origin is None else origin - 1 for _, origin in found
         ]
 
-    stages.append(Stage("buffers", buffers))
-    stages.append(Stage("llvm-ir", lambda: (program.text, program.origins), "llvm"))
-    stages.append(Stage("llvm-ir-optimized", optimized, "llvm"))
-    stages.append(Stage("assembly", assembly, "asm"))
-    stages.append(Stage("object", lambda: (b"".join(compiled.objects), []), "object"))
+    stages.append(CompilationStage("buffers", buffers))
+    stages.append(CompilationStage("llvm-ir", lambda: (program.text, program.origins), "llvm"))
+    stages.append(CompilationStage("llvm-ir-optimized", optimized, "llvm"))
+    stages.append(CompilationStage("assembly", assembly, "asm"))
+    stages.append(CompilationStage("object", lambda: (b"".join(compiled.objects), []), "object"))
     return {stage.name: stage for stage in stages}

@@ -18,7 +18,12 @@ from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
 from xla_explorer.backends.gpu.runtime.instrumentation import Instrumentation
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun
-from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
+from xla_explorer.backends.interfaces import (
+    CompilationStage,
+    KernelTiming,
+    ProfileResult,
+    ProgramStep,
+)
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -57,7 +62,7 @@ class GpuExecutable:
         module: HloModule,
         assignment: BufferAssignment,
         program: GpuProgram,
-        ptx: Stage,
+        ptx: CompilationStage,
         architecture: str,
         executor: DeviceExecutor,
         why_emulated: Reason | None = None,

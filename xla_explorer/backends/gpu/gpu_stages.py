@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.disassembly import sass_of, why_no_sass
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.kernel_module import kernel_groups, write_kernels
-from xla_explorer.backends.interfaces import Stage, hlo_stage
+from xla_explorer.backends.interfaces import CompilationStage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import (
@@ -47,7 +47,7 @@ def gpu_stages(
     assignment: BufferAssignment | None,
     program: GpuProgram,
     architecture: GpuArchitecture,
-) -> dict[str, Stage]:
+) -> dict[str, CompilationStage]:
     """Return the stages by name, each produced when it is read."""
     target = architecture.target
 
@@ -56,16 +56,16 @@ def gpu_stages(
 
     stages = stages_before_assembly(trace, assignment, program)
     stages.append(
-        Stage(
+        CompilationStage(
             "llvm-ir-optimized",
             lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)),
             "llvm",
         )
     )
-    stages.append(Stage("ptx", lambda: ptx_of(program, target), "ptx"))
+    stages.append(CompilationStage("ptx", lambda: ptx_of(program, target), "ptx"))
     if why_no_sass() is None:
         stages.append(
-            Stage(
+            CompilationStage(
                 "sass",
                 lambda: sass_of(
                     emit_assembly(with_lines(), target, PTX_OPTIMIZATION), architecture.name
@@ -73,13 +73,13 @@ def gpu_stages(
                 "sass",
             )
         )
-    stages.append(Stage("launches", lambda: launch_table(program)))
+    stages.append(CompilationStage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}
 
 
 def stages_before_assembly(
     trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram
-) -> list[Stage]:
+) -> list[CompilationStage]:
     """Return hlo, hlo-optimized, buffers, llvm-ir, which are common to all GPUs."""
     stages = []
     if trace.initial is not None:
@@ -96,8 +96,10 @@ def stages_before_assembly(
         return "\n".join(text), [None, *[row["id"] for row in rows]]
 
     if assignment is not None:
-        stages.append(Stage("buffers", buffers))
-    stages.append(Stage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm"))
+        stages.append(CompilationStage("buffers", buffers))
+    stages.append(
+        CompilationStage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm")
+    )
     return stages
 
 

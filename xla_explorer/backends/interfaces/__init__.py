@@ -30,7 +30,7 @@ from xla_explorer.backends.interfaces.executable import (
     ProgramStep,
 )
 from xla_explorer.backends.interfaces.host_transfer import LinearTransferManager
-from xla_explorer.backends.interfaces.stage import Stage, hlo_stage
+from xla_explorer.backends.interfaces.stage import CompilationStage, hlo_stage
 from xla_explorer.backends.interfaces.stream_executor import (
     DeviceMemory,
     StreamExecutor,
@@ -42,6 +42,7 @@ __all__ = [
     "AotCompilationOptions",
     "AotCompilationResult",
     "ArgumentPlacer",
+    "CompilationStage",
     "CompileOptions",
     "CompileResult",
     "Compiler",
@@ -56,7 +57,6 @@ __all__ = [
     "ProfileResult",
     "ProgramStep",
     "ShapeSizes",
-    "Stage",
     "StreamExecutor",
     "TransferManager",
     "TupleTransfer",

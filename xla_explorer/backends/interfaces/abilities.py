@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.interfaces.stage import Stage
+    from xla_explorer.backends.interfaces.stage import CompilationStage
 
 POINTER_BYTES = 8
 
@@ -125,7 +125,7 @@ class AotCompilationResult(Protocol):
     """Code that outlives the process: the result of `CompileAheadOfTime`."""
 
     @property
-    def stages(self) -> dict[str, Stage]:
+    def stages(self) -> dict[str, CompilationStage]:
         """Artifacts, as for a CompileResult."""
         ...
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from xla_explorer.backends.interfaces.executable import Executable
-from xla_explorer.backends.interfaces.stage import Stage
+from xla_explorer.backends.interfaces.stage import CompilationStage
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
@@ -72,7 +72,7 @@ class CompileResult(NamedTuple):
 
     trace: PassTrace
     executable: Executable | None
-    stages: dict[str, Stage]
+    stages: dict[str, CompilationStage]
     buffers: Any
     seconds: dict[str, float]
     why_not: Reason | None = None

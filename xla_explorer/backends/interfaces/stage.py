@@ -8,7 +8,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.printer import module_text_with_lines
 
 
-class Stage:
+class CompilationStage:
     """An artifact, produced on first use.
 
     name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`,
@@ -76,14 +76,14 @@ class Stage:
         return [(line, origins[k] if k < len(origins) else None) for k, line in enumerate(lines)]
 
     def __repr__(self) -> str:
-        return f"<Stage {self.name}>"
+        return f"<CompilationStage {self.name}>"
 
 
-def hlo_stage(name: str, module: HloModule) -> Stage:
+def hlo_stage(name: str, module: HloModule) -> CompilationStage:
     """Return a module as text with a source map."""
 
     def produce() -> tuple[str, list[int | None]]:
         text, lines = module_text_with_lines(module)
         return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
 
-    return Stage(name, produce, "hlo")
+    return CompilationStage(name, produce, "hlo")

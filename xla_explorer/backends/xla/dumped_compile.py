@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from xla_explorer.backends.gpu.disassembly import why_no_sass
-from xla_explorer.backends.interfaces import Stage, hlo_stage
+from xla_explorer.backends.interfaces import CompilationStage, hlo_stage
 from xla_explorer.backends.xla.custom_kernels import custom_kernel_text, custom_kernels
 from xla_explorer.backends.xla.gpu_dump import picks, sass
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace, parse_pipeline
@@ -74,7 +74,7 @@ def dumped_stages(
     source: HloModule,
     module: HloModule,
     names: Mapping[str, str] | None = None,
-) -> dict[str, Stage]:
+) -> dict[str, CompilationStage]:
     """The artifacts: both HLO texts, LLVM IR of all kernels before and after optimisation, PTX, XLA's reports by their names.
 
     names: XLA's names of instructions to the module's, where they differ.
@@ -91,11 +91,11 @@ def dumped_stages(
     if dumped.ptx:
         found["ptx"] = _text_stage("ptx", dumped.ptx, "ptx", known)
         if why_no_sass() is None:
-            found["sass"] = Stage("sass", lambda: sass(dumped.ptx, known), "sass", "xla")
+            found["sass"] = CompilationStage("sass", lambda: sass(dumped.ptx, known), "sass", "xla")
     if chosen := _picks(dumped, module):
-        found["picks"] = Stage("picks", lambda: (chosen, []), "text", "xla")
+        found["picks"] = CompilationStage("picks", lambda: (chosen, []), "text", "xla")
     if kernels:
-        found["custom-kernels"] = Stage(
+        found["custom-kernels"] = CompilationStage(
             "custom-kernels", lambda: custom_kernel_text(module, kernels), "text", "xla"
         )
     for name, path in sorted(dumped.reports.items()):
@@ -137,7 +137,9 @@ def _origins(lines: list[str], language: str, known: Mapping[str, int]) -> Itera
             inside = None
 
 
-def _text_stage(name: str, paths: list[Path], language: str, known: Mapping[str, int]) -> Stage:
+def _text_stage(
+    name: str, paths: list[Path], language: str, known: Mapping[str, int]
+) -> CompilationStage:
     def produce() -> tuple[str, list[int | None]]:
         parts = [path.read_text(errors="replace") for path in paths]
         text = "\n".join(
@@ -147,4 +149,4 @@ def _text_stage(name: str, paths: list[Path], language: str, known: Mapping[str,
         )
         return text, list(_origins(text.split("\n"), language, known))
 
-    return Stage(name, produce, language, "xla")
+    return CompilationStage(name, produce, language, "xla")

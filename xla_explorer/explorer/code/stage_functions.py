@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xla_explorer.backends.interfaces.stage import Stage
+from xla_explorer.backends.interfaces.stage import CompilationStage
 from xla_explorer.foundation.kept import kept
 
 
@@ -30,7 +30,7 @@ _ASSEMBLY = re.compile(r'^"?([A-Za-z_$][\w$.]*)"?:')
 
 
 @kept
-def stage_functions(stage: Stage) -> dict[str, list[CodeLine]]:
+def stage_functions(stage: CompilationStage) -> dict[str, list[CodeLine]]:
     """`functions_of` a stage's lines."""
     return functions_of(stage.name, stage.lines())
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from xla_explorer.backends.interfaces import (
     ArgumentPlacer,
+    CompilationStage,
     CompileOptions,
     CompileResult,
     Executable,
     ProgramStep,
-    Stage,
 )
 from xla_explorer.backends.registry import UnknownBackendError
 from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
@@ -218,11 +218,11 @@ class Compilation:
         """The optimised module."""
         return self.passes.module
 
-    def stages(self) -> Mapping[str, Stage]:
+    def stages(self) -> Mapping[str, CompilationStage]:
         """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
-    def stage(self, name: str) -> Stage:
+    def stage(self, name: str) -> CompilationStage:
         """One artifact of the compile, such as `llvm-ir-optimized`.
 
         Parameters

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import (
+    CompilationStage,
     CompileOptions,
     CompileResult,
     ProfileResult,
     ProgramStep,
-    Stage,
     hlo_stage,
 )
 from xla_explorer.backends.registry import is_registered_here, platform
@@ -256,7 +256,7 @@ def _result(
 
 def _stages(
     program: RemoteProgram, trace: PassTrace, described: list[tuple[str, str, str]]
-) -> dict[str, Stage]:
+) -> dict[str, CompilationStage]:
     """The modules as they are here, the rest asked for when it is looked at."""
     own = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
     if trace.initial is not None:
@@ -264,7 +264,8 @@ def _stages(
     return {
         **own,
         **{
-            name: Stage(name, partial(program.ask, "stage", name), *how) for name, *how in described
+            name: CompilationStage(name, partial(program.ask, "stage", name), *how)
+            for name, *how in described
         },
         **own,
     }
