@@ -139,7 +139,7 @@ OUTPUTS: dict[str, Callable[[Session], str]] = {
     "module": lambda s: _form("HloModule", s.module),
     "computation": lambda s: _form("HloComputation", s.module.entry),
     "instruction": lambda s: _form("HloInstruction", s.module.entry.root),
-    "stage": lambda s: _form("Stage", s.stage("hlo")),
+    "stage": lambda s: _form("CompilationStage", s.stage("hlo")),
     "journal": lambda s: _form("Journal", s.passes.journal),
     "comparison": lambda s: _html(s.override(skip_rules=["fusion"]).compare(repeats=1)),
 }
