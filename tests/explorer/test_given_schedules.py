@@ -50,9 +50,9 @@ def test_threads_share_what_the_schedule_says_and_the_bits_stay() -> None:
         for more in ("", ",parallel{i,5}")
     ]
     assert np.array_equal(one(X), two(X))
-    assert f"{SUMS[1:]}_share" in two.llvm_ir(
+    assert f"{SUMS[1:]}_task" in two.llvm_ir(
         optimized=False
-    ) and f"{SUMS[1:]}_share" not in one.llvm_ir(optimized=False)
+    ) and f"{SUMS[1:]}_task" not in one.llvm_ir(optimized=False)
     assert list(two.profile(X, repeats=2)["kernel"])[1] == SUMS
 
 

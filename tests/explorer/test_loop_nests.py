@@ -25,9 +25,9 @@ def test_the_nest_of_a_fusion_names_the_instructions_and_their_elements(
     assert line.endswith("[i, j]") and "%t" in line
     scheduled = session.loops(fusion.name, "split{j,16},vectorize{ji},parallel{i,2}")
     assert (
-        "shares 2" in scheduled
+        "tasks 2" in scheduled
         and "jo in 4 @serial, ji in 16 @vector" in scheduled
-        and "for i in 8 @share {" in scheduled
+        and "for i in 8 @parallel {" in scheduled
     )
 
 

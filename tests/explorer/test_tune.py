@@ -38,7 +38,7 @@ def test_every_schedule_that_is_tried_keeps_the_values(body: str) -> None:
 def test_shares_and_schedules_of_others_are_ranked_too() -> None:
     nest = plain("rows")[0]
     plain_one = candidates(nest)[0].schedule.plain()
-    found = candidates(nest, shares=2, further=[plain_one])
+    found = candidates(nest, tasks=2, further=[plain_one])
     assert (
         "" in [str(c.schedule) for c in found]
         and sum(["parallel{" in str(c.schedule) for c in found]) == len(found) - 1

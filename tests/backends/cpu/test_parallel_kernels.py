@@ -1,4 +1,4 @@
-"""Kernels cut into shares: the same bits as on one thread, whatever the extents; the decision and its numbers."""
+"""Kernels partitioned into tasks: the same bits as on one thread, whatever the extents; the decision and its numbers."""
 
 import numpy as np
 import pytest
@@ -158,7 +158,7 @@ def compiled(text, threads):
 
 @pytest.fixture
 def every_kernel_is_worth_it(monkeypatch):
-    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
+    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-6)
 
 
 SUMS_IN_STRETCHES = {
@@ -168,7 +168,7 @@ SUMS_IN_STRETCHES = {
     "rows-few",
     "everything",
     "everything-long",
-}  # shares of what is summed: another order, the same at every run
+}  # tasks of what is summed: another order, the same at every run
 
 
 STRETCHES_WITHOUT_FMA = {"vector-matrix"}  # the same there
@@ -222,7 +222,7 @@ def test_the_decision_is_recorded_with_its_numbers():
     )
     (row,) = session.decisions(kind="parallel").to_dict("records")
     assert row["verdict"] == "accepted" and row["code"] == "worth-threads"
-    assert row["facts"]["parts"] == 8 and row["facts"]["bytes"] == 2 * 4 * 2000 * 3000
+    assert row["facts"]["tasks"] == 8 and row["facts"]["bytes"] == 2 * 4 * 2000 * 3000
     session = xe.compile(PROGRAMS["transpose"], threads=2, cache=False)
     (row,) = session.decisions(kind="parallel").to_dict("records")
     assert row["verdict"] == "refused" and row["code"] == "too-little-work"

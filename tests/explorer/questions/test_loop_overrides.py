@@ -1,4 +1,4 @@
-"""Directives of schedules, shares of threads and libraries are forced and forbidden like fusions; what is not legal stays refused."""
+"""Directives of schedules, tasks of threads and libraries are forced and forbidden like fusions; what is not legal stays refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_directive_is_forced_where_it_is_legal(session: xe.Session, kernel: st
     assert str(refused.schedule(kernel)) == "split{j,32},vectorize{ji}"
 
 
-def test_shares_for_threads_are_forced_as_they_are_forbidden() -> None:
+def test_tasks_for_threads_are_forced_as_they_are_forbidden() -> None:
     session = xe.compile(TEXT, threads=2)
     name = session.loops()[0].name
     assert session.decisions("parallel")["verdict"].tolist() == ["refused"]

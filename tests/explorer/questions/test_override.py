@@ -231,7 +231,7 @@ def test_sharing_a_buffer_is_forbidden_or_forced_with_an_answer() -> None:
 
 
 @pytest.mark.codegen
-def test_a_kernel_is_forbidden_to_be_cut_into_shares() -> None:
+def test_a_kernel_is_forbidden_to_be_partitioned_into_tasks() -> None:
     text = "HloModule wide\nENTRY e { x = f32[4096,1024] parameter(0)\n s = f32[4096,1024] sine(x)\n ROOT c = f32[4096,1024] cosine(s) }"
     session = xe.compile(text, threads=2)
     kernel = next(d for d in session.decisions("parallel")["subjects"])

@@ -120,22 +120,22 @@ class HostProgramWriter:
     ) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
-        parts = blocks_of([rows for _, rows in chain], accesses)
+        tasks = blocks_of([rows for _, rows in chain], accesses)
         prepared = (
-            [self.operations.prepared(i, "kernel", write_kernel, parts) for i in members]
-            if parts
+            [self.operations.prepared(i, "kernel", write_kernel, tasks) for i in members]
+            if tasks
             else []
         )
         made = [kernel.made for kernel in prepared]
-        if not parts or any(
-            one.parts != parts or one.phases or isinstance(one.nest, Reason) for one in made
+        if not tasks or any(
+            one.tasks != tasks or one.phases or isinstance(one.nest, Reason) for one in made
         ):
             for i in members:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
             return
         self.kernels.decisions += [
-            blocks_decision(i, [member.name for member in members], parts, self.threads)
+            blocks_decision(i, [member.name for member in members], tasks, self.threads)
             for i in members
         ]
         numbers = [
@@ -147,7 +147,7 @@ class HostProgramWriter:
             and not self.instrumented
             and not any(kernel.made.scratch_bytes for kernel in prepared)
         ):
-            self.calls.chain(prepared, parts)
+            self.calls.chain(prepared, tasks)
             return
         if self.threads > 1:  # an instrumented step is one kernel, so these run one after the other
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
@@ -156,7 +156,7 @@ class HostProgramWriter:
                     self.calls.kernel(kernel)
                     self.calls.instrument(number, False)
             return
-        with self.w.loop(parts, stem="block") as block:
+        with self.w.loop(tasks, stem="block") as block:
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
                     self.calls.instrument(number, True)

@@ -1,4 +1,4 @@
-"""How the entry of a host program reaches what its table holds and calls kernels: whole, in shares on a thread pool, block by block."""
+"""How the entry of a host program reaches what its table holds and calls kernels: whole, in tasks on a thread pool, block by block."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import BufferSlice, HostTable
 
-PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
+PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks); the backend's pool has it
 
 
 class KernelCalls:
@@ -48,14 +48,14 @@ class KernelCalls:
         )
 
     def kernel(self, kernel: PreparedKernel, block: str = "") -> None:
-        """Call a kernel: all of it, or the share `block`."""
+        """Call a kernel: all of it, or the task `block`."""
         function, made, unique = kernel
         pointers = [self.address(place) for place in unique]
         pointers += [self.base(self._table_slot(data)) for data in made.tables]
         if made.scratch_bytes:
             pointers.append(self.base(self.table.scratch_slot))
-        if made.parts > 1 and not block:
-            self._shares(function, made, pointers)
+        if made.tasks > 1 and not block:
+            self._tasks(function, made, pointers)
         else:
             last = [f"i64 {block}"] if block else []
             self.w.do(
@@ -65,8 +65,8 @@ class KernelCalls:
     def _table_slot(self, data: bytes) -> int:
         return self.table.size + self.tables.setdefault(data, len(self.tables))
 
-    def _shares(self, function: str, made: Kernel, pointers: list[str]) -> None:
-        """The pool calls the kernel once for each share, phase by phase; the pointers travel in memory."""
+    def _tasks(self, function: str, made: Kernel, pointers: list[str]) -> None:
+        """The pool calls the kernel once for each task, phase by phase; the pointers travel in memory."""
         w = self.w
         self.kernels.threaded.add(function)
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
@@ -76,15 +76,15 @@ class KernelCalls:
                 f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8"
             )
         first = 0
-        for parts in made.phases or (made.parts,):
+        for tasks in made.phases or (made.tasks,):
             if made.phases:
                 w.do(
                     f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8"
                 )
-            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
-            first += parts
+            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_task, ptr {context}, i64 {tasks})")
+            first += tasks
 
-    def chain(self, prepared: list[PreparedKernel], parts: int) -> None:
+    def chain(self, prepared: list[PreparedKernel], tasks: int) -> None:
         """The pool calls every kernel of a chain for each block of rows."""
         w = self.w
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
@@ -103,7 +103,7 @@ class KernelCalls:
             slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
             w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
         name = self.kernels.chain(tuple(calls))
-        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
+        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {tasks})")
 
     def instrument(self, number: int, start: bool, counted: str = "true") -> None:
         """Add the cycle counter's advance to the row's cell, count the call in the next one.

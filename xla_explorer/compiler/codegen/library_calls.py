@@ -38,7 +38,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
 # A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2),
 # or 2, 4 or 8, and what is left by others that round differently. So no row changes its place, and
-# shares give the bits of the whole.
+# tasks give the bits of the whole.
 LIBRARY_ROWS = 24
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
@@ -190,10 +190,10 @@ def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str 
 
 
 def write_library_dot(
-    dot: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1
+    dot: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
 ) -> Kernel:
-    """A kernel that loops over the batch and calls GEMM; in shares, each call has some batches or some rows."""
-    context = KernelContext(target, dot, slots, parts)
+    """A kernel that loops over the batch and calls GEMM; in tasks, each call has some batches or some rows."""
+    context = KernelContext(target, dot, slots, tasks)
     w = context.writer
     w.origin = dot.id
     rows, columns, depth, _ = dot_sizes(dot)
@@ -204,8 +204,8 @@ def write_library_dot(
     a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
     batch = product_batch(dot)
     cut = (
-        context.shares.cut_loop(rows, LIBRARY_ROWS)
-        if context.shares.place_to_cut(batch) is None
+        context.partition.cut_loop(rows, LIBRARY_ROWS)
+        if context.partition.place_to_cut(batch) is None
         else None
     )
     with context.iterate(batch, cut=cut is None) as index:
@@ -213,9 +213,9 @@ def write_library_dot(
             w.linear(index, strides)
             for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])
         ]
-        share: str | int = rows
+        task: str | int = rows
         if cut is not None:
-            share = w.sub(cut.end, cut.begin)
+            task = w.sub(cut.end, cut.begin)
             offsets[0] = w.add(offsets[0], w.mul(cut.begin, left.row))
             offsets[2] = w.add(offsets[2], w.mul(cut.begin, columns))
         pointers = [
@@ -227,10 +227,10 @@ def write_library_dot(
             right.column if transposed[1] else max(right.row, columns),
         )
         a_matrix, b_matrix, c_matrix = zip(pointers, (*leading, columns), strict=True)
-        _gemm(w, name, transposed, (share, columns, depth), a_matrix, b_matrix, c_matrix, False)
+        _gemm(w, name, transposed, (task, columns, depth), a_matrix, b_matrix, c_matrix, False)
     return (
         context.finish(slots)
-        if context.shares.cut or parts == 1
+        if context.partition.cut or tasks == 1
         else write_library_dot(dot, target, slots)
     )
 
@@ -295,13 +295,13 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
 
 
 def write_library_convolution(
-    i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int = 1
+    i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
 ) -> Kernel:
     """For each batch element and output row: one GEMM per window column, accumulated.
 
     A 1x1 convolution is a single GEMM.
     """
-    context = KernelContext(target, i, slots, parts)
+    context = KernelContext(target, i, slots, tasks)
     w = context.writer
     w.origin = i.id
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
@@ -330,7 +330,7 @@ def write_library_convolution(
         == (labels.output_batch, *labels.output_spatial)
     ):
         rows = i.shape.element_count // features
-        cut = context.shares.cut_loop(rows, LIBRARY_ROWS)
+        cut = context.partition.cut_loop(rows, LIBRARY_ROWS)
         first, count = (cut.begin, w.sub(cut.end, cut.begin)) if cut is not None else (0, rows)
         _gemm(
             w,
@@ -344,7 +344,7 @@ def write_library_convolution(
         )
         return (
             context.finish(slots)
-            if cut is not None or parts == 1
+            if cut is not None or tasks == 1
             else write_library_convolution(i, target, slots)
         )
     last = rules[-1]
@@ -397,6 +397,6 @@ def write_library_convolution(
                 )
     return (
         context.finish(slots)
-        if context.shares.cut or parts == 1
+        if context.partition.cut or tasks == 1
         else write_library_convolution(i, target, slots)
     )

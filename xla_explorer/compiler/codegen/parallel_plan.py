@@ -1,9 +1,9 @@
-"""Whether a kernel is worth several threads, and in how many shares: a decision from the estimated time on one thread.
+"""Whether a kernel is worth several threads, and in how many tasks: a decision from the estimated time on one thread.
 
 The estimate is the longest of memory traffic, arithmetic and calls of elementary functions, at
 rates of an ordinary core; it only has to be right within a factor of two or so. There are more
-shares than threads, because cores may be shared with other processes: who is late takes fewer
-shares, and a thread that gets no core at all delays nobody by more than one share.
+tasks than threads, because cores may be shared with other processes: who is late takes fewer
+tasks, and a thread that gets no core at all delays nobody by more than one task.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ FLOPS_PER_NS = {"dot": 100.0, "convolution": 60.0, "sort": 1.0, "fft": 4.0}
 SLOW_FLOPS_PER_NS = 4.0  # contractions of types without a register tile
 ELEMENTWISE_FLOPS_PER_NS = 10.0
 TRANSCENDENTALS_PER_NS = 2.0
-SHARE_NS = 15_000.0  # least work of a share: waking a sleeping thread costs about 5 us, a running one 0.3 us
-SHARES_PER_THREAD = 4
-LIBRARY_SHARES_PER_THREAD = 1  # each library call copies the right operand again
+TASK_NS = 15_000.0  # least work of a task: waking a sleeping thread costs about 5 us, a running one 0.3 us
+TASKS_PER_THREAD = 4
+LIBRARY_TASKS_PER_THREAD = 1  # each library call copies the right operand again
 
 
 class ParallelPlan(NamedTuple):
-    """parts: shares, 1 for one thread.
+    """tasks: their number, 1 for one thread.
 
     threads: that may work on them. nanoseconds: the estimate on one thread.
     """
 
-    parts: int
+    tasks: int
     threads: int
     nanoseconds: float
     flops: float
@@ -43,7 +43,7 @@ class ParallelPlan(NamedTuple):
     def facts(self) -> dict[str, float]:
         """The numbers of the decision."""
         return {
-            "parts": self.parts,
+            "tasks": self.tasks,
             "threads": self.threads,
             "estimated_us": round(self.nanoseconds / 1e3, 1),
             "flops": self.flops,
@@ -53,14 +53,14 @@ class ParallelPlan(NamedTuple):
 
 
 def blocks_decision(
-    i: HloInstruction, chain: list[str], parts: int, threads: int
+    i: HloInstruction, chain: list[str], tasks: int, threads: int
 ) -> KernelDecision:
     """That a kernel runs block by block with its neighbours (`row_blocks`), a block on one thread."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
-    message = f"{names} run along the same rows: {parts} blocks, each kernel on one block before the next block, which stays in the cache"
+    message = f"{names} run along the same rows: {tasks} blocks, each kernel on one block before the next block, which stays in the cache"
     if threads > 1:
         message += f"; {threads} threads take blocks"
-    facts = {"parts": parts, "threads": threads, "kernels": chain}
+    facts = {"tasks": tasks, "threads": threads, "kernels": chain}
     return KernelDecision(i.id, i.name, True, Reason("row-blocks", message, facts), "row-blocks")
 
 
@@ -78,32 +78,34 @@ def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
         cost.bytes_accessed / BYTES_PER_NS,
         cost.flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS,
     )
-    most = threads * (LIBRARY_SHARES_PER_THREAD if kind == "library" else SHARES_PER_THREAD)
-    parts = min(most, int(nanoseconds / SHARE_NS)) if threads > 1 else 1
+    most = threads * (LIBRARY_TASKS_PER_THREAD if kind == "library" else TASKS_PER_THREAD)
+    tasks = min(most, int(nanoseconds / TASK_NS)) if threads > 1 else 1
     return ParallelPlan(
-        max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed
+        max(tasks, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed
     )
 
 
 def parallel_decision(
-    i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool
+    i: HloInstruction, plan: ParallelPlan, tasks: int, overlap: bool
 ) -> KernelDecision:
-    """The plan and what became of it, for the journal. parts: of the kernel that was written."""
+    """The plan and what became of it, for the journal. tasks: of the kernel that was written."""
     microseconds = f"{plan.nanoseconds / 1e3:.1f} us"
-    if parts > 1:
+    if tasks > 1:
         code = "worth-threads"
         message = (
-            f"%{i.name} is about {microseconds} of work: {parts} shares for {plan.threads} threads"
+            f"%{i.name} is about {microseconds} of work: {tasks} tasks for {plan.threads} threads"
         )
-    elif plan.parts < 2:
+    elif plan.tasks < 2:
         code = "too-little-work"
-        message = f"%{i.name} is about {microseconds} of work; two shares need {2 * SHARE_NS / 1e3:.0f} us"
+        message = (
+            f"%{i.name} is about {microseconds} of work; two tasks need {2 * TASK_NS / 1e3:.0f} us"
+        )
     elif overlap:
         code = "operands-overlap"
         message = f"%{i.name} writes where it reads: its steps depend on one another"
     else:
         code = "not-cut"
-        message = f"the kernel of %{i.name} has no loop that can be cut into {plan.parts} independent shares"
+        message = f"the kernel of %{i.name} has no loop that can be partitioned into {plan.tasks} independent tasks"
     return KernelDecision(
-        i.id, i.name, parts > 1, Reason(code, message, {**plan.facts, "parts": parts}), "parallel"
+        i.id, i.name, tasks > 1, Reason(code, message, {**plan.facts, "tasks": tasks}), "parallel"
     )

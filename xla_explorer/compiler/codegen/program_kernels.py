@@ -1,4 +1,4 @@
-"""The kernels of a host program: each is written once, named, cut into shares where that pays; then their text."""
+"""The kernels of a host program: each is written once, named, cut into tasks where that pays; then their text."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import BufferSlice, KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.codegen.share_function import (
+from xla_explorer.compiler.codegen.symbol_names import identifier
+from xla_explorer.compiler.codegen.task_function import (
     chain_function,
     scratch_of_kernel,
-    share_function,
+    task_function,
 )
-from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.decisions.code_reasons import VECTORS
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
@@ -45,7 +45,7 @@ _CUT = (
     write_kernel,
     write_library_dot,
     write_library_convolution,
-)  # writers that can cut their work into shares
+)  # writers that can cut their work into tasks
 TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
 MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a module of their own
@@ -95,7 +95,7 @@ class _NamedKernel:
         parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
         parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
         parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
-        parameters += ["i64 %part"] if made.parts > 1 else []
+        parameters += ["i64 %task"] if made.tasks > 1 else []
         attributes = (
             ("alwaysinline" if inlined else "noinline")
             + " nounwind"
@@ -163,7 +163,7 @@ class ProgramKernels:
         results: Sequence[BufferSlice],
         blocks: int = 0,
     ) -> PreparedKernel:
-        """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
+        """Write or find the kernel. blocks: cut it into so many tasks, for a chain."""
         places = [*operands, *results]
         numbers: dict[tuple[int, int], int] = {}
         slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
@@ -200,7 +200,7 @@ class ProgramKernels:
             and kind == "kernel"
             and len(made.lines) < TINY_LINES
         )
-        key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
+        key = (made.lines, made.globals, made.parameters, made.tasks, overlap, tiny)
         function = self._known.get(key)
         if function is None:
             function = self._known[key] = self.fresh_name(identifier(i.name))
@@ -225,28 +225,28 @@ class ProgramKernels:
         slots: tuple[int, ...],
         overlap: bool,
     ) -> Kernel:
-        """The kernel, in shares when it is worth several threads; the decision is noted."""
+        """The kernel, in tasks when it is worth several threads; the decision is noted."""
         if self.threads == 1:
             return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
             reason = refuse(
                 "forbidden-by-user",
-                f"an override forbids parallel shares of the kernel of %{i.name}",
+                f"an override forbids parallel tasks of the kernel of %{i.name}",
             )
             self.decisions.append(KernelDecision(i.id, i.name, False, reason, "parallel"))
             return self._once(write, i, slots)
         plan = plan_parallel(i, self.threads, kind)
         if self.control.forced("parallel", (i,)):
-            plan = plan._replace(parts=max(plan.parts, self.threads))
-        cut = plan.parts > 1 and not overlap and write in _CUT
-        made = self._once(write, i, slots, *([plan.parts] if cut else []))
-        if cut and made.parts == 1 and plan.parts > self.threads:
+            plan = plan._replace(tasks=max(plan.tasks, self.threads))
+        cut = plan.tasks > 1 and not overlap and write in _CUT
+        made = self._once(write, i, slots, *([plan.tasks] if cut else []))
+        if cut and made.tasks == 1 and plan.tasks > self.threads:
             made = self._once(write, i, slots, self.threads)
-        self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
+        self.decisions.append(parallel_decision(i, plan, made.tasks, overlap))
         return made
 
     def _once(
-        self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *parts: int
+        self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *tasks: int
     ) -> Kernel:
         """The kernel, taken from an instruction before that has the same operations on arrays of the same shapes, in the same memory."""
         if any(
@@ -254,7 +254,7 @@ class ProgramKernels:
             for _, leaf in i.shape.leaves()
         ):
             return write(
-                i, self.target, slots, *parts
+                i, self.target, slots, *tasks
             )  # who reads a result decides whether it is written past the cache
         first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
         operands = tuple(
@@ -263,10 +263,10 @@ class ProgramKernels:
                 for o in i.operands
             ]
         )
-        key = (write, slots, parts, self._keys.parts(i), operands)
+        key = (write, slots, tasks, self._keys.parts(i), operands)
         found = self._written.get(key)
         if found is None:
-            made = write(i, self.target, slots, *parts)
+            made = write(i, self.target, slots, *tasks)
             self._written[key] = made, i
             return made
         made, other = found
@@ -401,9 +401,9 @@ class ProgramKernels:
             lines += more
             origins += more_origins
             if kernel.function in self.threaded:
-                share = share_function(kernel.function, kernel.made)
-                lines += share
-                origins += [kernel.instruction.id] * len(share)
+                task = task_function(kernel.function, kernel.made)
+                lines += task
+                origins += [kernel.instruction.id] * len(task)
         for calls, name in self._chains.items():
             lines += chain_function(name, calls)
         return lines, origins + [None] * (len(lines) - len(origins))

@@ -1,9 +1,9 @@
 """Chains of kernels that run block by block of rows, so that what one kernel writes or reads is still in the cache for the next.
 
 Consecutive kernels whose outermost loops run along the rows of the same arrays (softmax: maximum,
-sum of exponentials, quotient) are made from loop nests in shares, and the program calls share 0 of
-each, then share 1 of each, and so on. Share b of a kernel touches the fraction [b / parts, (b + 1)
-/ parts) of every row-major array that the outermost loop runs along, whatever its rank. That is in
+sum of exponentials, quotient) are made from loop nests in tasks, and the program calls task 0 of
+each, then task 1 of each, and so on. Share b of a kernel touches the fraction [b / tasks, (b + 1)
+/ tasks) of every row-major array that the outermost loop runs along, whatever its rank. That is in
 order when whatever two kernels of the chain both touch, and at least one of them writes, is exactly
 the same memory, cut by both.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
-from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
+from xla_explorer.compiler.codegen.kernels.work_partition import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, SelectRegion
 from xla_explorer.compiler.codegen.nest.policies.base import accesses, chain_of, collapses
@@ -29,7 +29,7 @@ _ALONG_ROWS = frozenset(
 )  # besides elementwise operations
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
 LEAST_BYTES = 1 << 20  # less lies in the cache anyway
-MOST_PARTS = 4096
+MOST_BLOCKS = 4096
 Memory = tuple[int, int, int]  # table slot, offset, bytes
 
 
@@ -44,21 +44,21 @@ class RowKernel(NamedTuple):
     alone: bool
     follows: tuple[bool, ...]
 
-    def can_be_cut(self, parts: int) -> bool:
-        """Whether `Shares` cuts the outermost loop into equal shares."""
-        if self.extent % parts:
+    def can_be_cut(self, tasks: int) -> bool:
+        """Whether `WorkPartition` cuts the outermost loop into equal tasks."""
+        if self.extent % tasks:
             return False
         return (
             not self.alone
-            or self.extent < INNERMOST_GRAIN * parts
-            or self.extent % (INNERMOST_GRAIN * parts) == 0
+            or self.extent < INNERMOST_GRAIN * tasks
+            or self.extent % (INNERMOST_GRAIN * tasks) == 0
         )
 
 
 class ChainAccess(NamedTuple):
     """Memory that a kernel of the chain touches.
 
-    follows: share b touches the fraction b of it alone.
+    follows: task b touches the fraction b of it alone.
     """
 
     memory: Memory
@@ -144,7 +144,7 @@ def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[ChainAccess]) -> 
         return 0
     common = math.gcd(*[kernel.extent for kernel in kernels])
     wanted = -(-size // BLOCK_BYTES)
-    for parts in range(max(wanted, 2), min(8 * wanted, MOST_PARTS, common) + 1):
-        if common % parts == 0 and all(kernel.can_be_cut(parts) for kernel in kernels):
-            return parts
+    for tasks in range(max(wanted, 2), min(8 * wanted, MOST_BLOCKS, common) + 1):
+        if common % tasks == 0 and all(kernel.can_be_cut(tasks) for kernel in kernels):
+            return tasks
     return 0

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from xla_explorer.compiler.decisions.reason_code import table
 
-_THREADS = "compile with another threads=; more work a kernel makes more shares"
+_THREADS = "compile with another threads=; more work a kernel makes more tasks"
 _OWN_LOOP = "nothing to do: a loop of our own computes it"
 
 PARALLEL = table(
     {
         "worth-threads": (
             "several threads share the work",
-            "%fusion is about 80.0 us of work: 8 shares for 2 threads",
+            "%fusion is about 80.0 us of work: 8 tasks for 2 threads",
             "compile with threads=1",
         ),
         "too-little-work": (
             "sharing would take longer than the work",
-            "%fusion is about 1.1 us of work; two shares need 10 us",
+            "%fusion is about 1.1 us of work; two tasks need 10 us",
             _THREADS,
         ),
         "operands-overlap": (
@@ -25,8 +25,8 @@ PARALLEL = table(
             "read another array",
         ),
         "not-cut": (
-            "the kernel has no loop that can be cut into independent shares",
-            "the kernel of %sort has no loop that can be cut into 8 independent shares",
+            "the kernel has no loop that can be partitioned into independent tasks",
+            "the kernel of %sort has no loop that can be partitioned into 8 independent tasks",
             "nothing to do: its steps depend on each other",
         ),
     }

@@ -308,9 +308,9 @@ KINDS: dict[str, DecisionKind] = {
         check="loop-can-be-lanes",
     ),
     "loop-parallel": DecisionKind(
-        "Is a loop cut into shares for threads?",
+        "Is a loop partitioned into tasks for threads?",
         nest_reasons.DIRECTIVES,
-        check="loop-can-be-shared",
+        check="loop-can-be-parallel",
     ),
     "loop-tile": DecisionKind(
         "Do two loops become blocks of rows and columns?",

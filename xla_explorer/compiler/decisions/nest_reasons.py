@@ -41,9 +41,9 @@ LOOP_NEST = table(
             "@softmax reduces; such kernels are not made from nests yet",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
-        "rows-are-not-shares": (
-            "kernels that run block by block of rows have as many rows in each share",
-            "ij must divide into 16 equal shares, got 1000 steps",
+        "rows-are-not-tasks": (
+            "kernels that run block by block of rows have as many rows in each task",
+            "ij must divide into 16 equal tasks, got 1000 steps",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "wide-iota": (
@@ -174,7 +174,7 @@ DIRECTIVES = table(
         ),
         "axis-not-serial": (
             "an axis that has a kind keeps it",
-            "axis i is share already",
+            "axis i is parallel already",
             "split first, then give the parts their kinds",
         ),
         "ordered-steps": (
@@ -242,9 +242,9 @@ DIRECTIVES = table(
             "%b would be at ij % 30: it does not run along i and j as along one",
             "write collapse{i,j,repeating} to allow quotients and remainders",
         ),
-        "share-not-outermost": (
-            "the loop that threads share stays outermost",
-            "the threads share i, which must stay the outermost loop",
+        "parallel-not-outermost": (
+            "a parallel loop stays outermost",
+            "i is parallel and must stay the outermost loop",
             "reorder before parallel",
         ),
         "axis-too-long": (
@@ -268,14 +268,14 @@ DIRECTIVES = table(
             "vectorize the axis that runs along memory, or reorder; `vectorize{j,strided}` puts lanes together one by one",
         ),
         "not-outermost": (
-            "threads share a loop that is the whole kernel, or hands memory to the rest of it",
-            "threads share only loops that are the whole kernel; j of @softmax is not one",
+            "a parallel loop is the whole kernel, or fills memory that the rest of it reads",
+            "only an outermost loop that is the whole kernel can be parallel; j of @softmax is not one",
             "choose the outermost axis",
         ),
         "too-few-steps": (
-            "every share has a step",
-            "the shares must be from 2 to 12, the steps of i, got 13",
-            "choose fewer shares or threads, or an axis with more steps",
+            "every task has a step",
+            "the tasks must be from 2 to 12, the steps of i, got 13",
+            "choose fewer tasks or threads, or an axis with more steps",
         ),
         "not-reduced": (
             "some directives are about an axis that a reduction combines over",

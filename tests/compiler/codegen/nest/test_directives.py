@@ -445,7 +445,7 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         and [step.changed for step in trace.steps] == [True] * 5
     )
     lines = nest_text(nest).splitlines()
-    assert lines[0].endswith("shares 5 {") and "for i in 5 @share {" in lines[2]
+    assert lines[0].endswith("tasks 5 {") and "for i in 5 @parallel {" in lines[2]
     assert (
         "over jo in 3 @serial, jio in 4 @unrolled, jii in 4 @vector where 16*jo + 4*jio + jii < 37 : f32 {"
         in lines[3]
@@ -463,7 +463,7 @@ def test_a_schedule_by_calls_is_its_text() -> None:
         ("bias", "collapse{j,i}", "not-perfectly-nested"),
         ("bias", "parallel{j,2}", "not-outermost"),
         ("bias", "parallel{i,13}", "too-few-steps"),
-        ("bias", "parallel{i,3},reorder{i,j}", "share-not-outermost"),
+        ("bias", "parallel{i,3},reorder{i,j}", "parallel-not-outermost"),
         ("bias", "parallel{i,3},split{i,2}", "axis-not-serial"),
         ("transpose", "vectorize{j}", "strided-access"),
         ("reshape", "vectorize{i}", "strided-access"),

@@ -47,7 +47,7 @@ BODIES += ("running-rows", "running-columns", "running-line", "running-sums", "r
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
-    """What the native code of a nest stores; every share in turn, of each phase."""
+    """What the native code of a nest stores; every task of each phase, one after the other."""
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
@@ -67,8 +67,8 @@ def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
     function = library.bind(
         "kernel", None, [*[ctypes.c_void_p] * (len(orders) + len(scratch)), ctypes.c_int64]
     )
-    for share in range(sum(found.phases) or nest.shares):
-        function(*[a.ctypes.data for a in (*given, *results, *scratch)], share)
+    for task in range(sum(found.phases) or nest.tasks):
+        function(*[a.ctypes.data for a in (*given, *results, *scratch)], task)
     return [
         np.array(r.transpose(np.argsort(order)), order="C")
         for r, order in zip(results, orders[len(given) :], strict=True)

@@ -236,7 +236,7 @@ def test_an_element_that_is_computed_again_and_again_ends_in_a_reason() -> None:
 
 GOOD = """kernel @k(%x: f32[4,8], %n: s32[4], out %out: f32[4,8]) {
   %1 = constant 2 : f32
-  for i in 4 @share {
+  for i in 4 @parallel {
     %2 = load %n[i] : s32
     for jo in 3 @serial {
       for ji in 3 @vector where 3*jo + ji < 8 {
@@ -272,7 +272,7 @@ def test_guards_prove_accesses() -> None:
         ("store %4, %out", "store %4, %x", "operand-written"),
         ("store %4, %out", "store %4, %y", "array-unknown"),
         ("for jo in 3 @serial", "for jo in 3 @vector", "nested-vector"),
-        ("for jo in 3 @serial", "for jo in 3 @share", "share-not-outermost"),
+        ("for jo in 3 @serial", "for jo in 3 @parallel", "parallel-not-outermost"),
         ("@vector where", "@vector ordered where", "ordered-not-serial"),
         ("%2 = load %n[i] : s32", "%2 = load %x[i, 0] : f32", "index-not-integer"),
     ],
@@ -295,7 +295,7 @@ def test_meaning_sees_reads_outside_and_elements_without_a_value() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("kernel @k", "nest @k"), ("for i in 4", "for i of 4"), ("@share", "@fast"), ("multiply", "multiplied"), (": s32", ": s33"), ("< 8", "< n"),
+    [("kernel @k", "nest @k"), ("for i in 4", "for i of 4"), ("@parallel", "@fast"), ("multiply", "multiplied"), (": s32", ": s33"), ("< 8", "< n"),
      ("store %4,", "store 4,"), ("3*jo + ji]", "3*jo + ]")],
 )  # fmt: skip
 def test_texts_that_are_no_nest_are_refused(old: str, new: str) -> None:

@@ -44,7 +44,7 @@ def test_a_plan_refuses_what_is_not_legal(directive: Directive, code: str) -> No
 def test_a_kernel_whose_policy_is_wrong_keeps_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
-    def wrong(nest, tuning, parts=1, by_rows=False):
+    def wrong(nest, tuning, tasks=1, by_rows=False):
         plan = Plan(nest, tuning)
         done.append(nest.name)
         plan.do(Vectorize(next(iter(nest.axes()))))

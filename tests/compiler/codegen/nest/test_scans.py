@@ -138,7 +138,7 @@ def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dimensions", "along", "parts", "wanted"),
+    ("dimensions", "along", "tasks", "wanted"),
     [
         ((100, 512), 1, 1, ("vectorize",)),
         ((512, 100), 0, 1, ("unroll", "vectorize")),
@@ -151,15 +151,15 @@ def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
     ],
 )
 def test_a_policy_schedules_rows_columns_and_stretches(
-    dimensions: tuple[int, ...], along: int, parts: int, wanted: tuple[str, ...]
+    dimensions: tuple[int, ...], along: int, tasks: int, wanted: tuple[str, ...]
 ) -> None:
     i = xe.parse_hlo(scan("f32", dimensions, along, "add")).entry.root
-    made = nest_code(i, described_cpu(), kernel_slots(i), parts)
+    made = nest_code(i, described_cpu(), kernel_slots(i), tasks)
     assert isinstance(made, NestCode)
     assert set(wanted) <= {d.name for d in made.schedule.directives} and bool(wanted) == bool(
         made.schedule.directives
     ), str(made.schedule)
-    assert made.shares == parts
+    assert made.tasks == tasks
 
 
 def test_what_is_out_of_order_in_a_scan_of_floats_is_said() -> None:

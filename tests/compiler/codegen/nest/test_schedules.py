@@ -27,7 +27,7 @@ def schedule(body: str, text: str = "") -> Schedule:
 
 
 def test_every_directive_is_a_method_and_a_word_of_the_text() -> None:
-    by_calls = schedule("rows").split("j", 16).vectorize("ji").parallel("i", shares=2)
+    by_calls = schedule("rows").split("j", 16).vectorize("ji").parallel("i", tasks=2)
     by_text = schedule("rows", "split{j,16},vectorize{ji},parallel{i,2}")
     assert str(by_calls) == str(by_text) == "split{j,16},vectorize{ji},parallel{i,2}"
     assert nest_text(by_calls.nest) == nest_text(by_text.nest)

@@ -28,15 +28,15 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("masks", [frozenset(), frozenset({1, 2, 4, 8})])
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("tasks", [1, 3])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_text_of_a_policys_schedule_is_accepted(
-    name: str, parts: int, masks: frozenset[int]
+    name: str, tasks: int, masks: frozenset[int]
 ) -> None:
     root = xe.parse_hlo(f"HloModule m\n{SUM}\nENTRY e {{ {PROGRAMS[name]} }}").entry.root
     nest = plain_nest(root, range(len(root.operands) + 1))
     assert isinstance(nest, LoopNest)
-    made = scheduled(nest, Tuning(masks=masks), parts)
+    made = scheduled(nest, Tuning(masks=masks), tasks)
     assert isinstance(made, Schedule)
     typed = Schedule(nest, nest).then(str(made))
     assert str(typed) == str(made) and nest_text(typed.nest) == nest_text(made.nest)

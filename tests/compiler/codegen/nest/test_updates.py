@@ -34,7 +34,7 @@ ALIAS = ", input_output_alias={ {}: (0, {}, must-alias) }"
 def test_updates_have_the_evaluators_values(
     rows: int, columns: int, alias: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
     session = xe.compile(
         UPDATE.format(alias=alias, rows=rows, columns=columns), threads=threads, cache=False
     )
@@ -71,7 +71,7 @@ def test_what_overwrites_is_not_shared_with_what_it_overwrites() -> None:
 def test_pads_between_elements(
     rules: str, shape: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-3)
+    monkeypatch.setattr(parallel_plan, "TASK_NS", 1e-3)
     extents = [int(n) for n in shape.split(",")]
     x = np.arange(1, 1 + np.prod(extents), dtype=np.float32).reshape(extents)
     numbers = [[*map(int, rule.split("_")), 0] for rule in rules.split("x")]
@@ -92,7 +92,7 @@ def test_shared_memory_is_not_read_before_its_turn() -> None:
         "HloModule m\nENTRY e { x = f32[64] parameter(0) y = f32[64] parameter(1) ROOT r = f32[64] add(x, y) }"
     )
     apart, together = [
-        nest_code(module.entry.root, described_cpu(), (0, 1, 2), overlap=overlap)
+        nest_code(module.entry.root, described_cpu(), (0, 1, 2), may_alias=overlap)
         for overlap in (False, True)
     ]
     assert isinstance(apart, NestCode) and isinstance(together, NestCode)

@@ -12,7 +12,7 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     plan_integer_gemm,
 )
 from xla_explorer.compiler.codegen.nest.directives import Directive
-from xla_explorer.compiler.codegen.nest.kernel import nest_code, shares_are_rows
+from xla_explorer.compiler.codegen.nest.kernel import nest_code, tasks_are_rows
 from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
@@ -21,18 +21,18 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def write_kernel(
-    i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, parts: int = 1
+    i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, tasks: int = 1
 ) -> Kernel:
     """Write the kernel of a fusion or a lone instruction.
 
     slots: see `Kernel.slots`; shared numbers mean shared memory.
 
-    parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
+    tasks: cut it into so many tasks (CPU). The kernel's `tasks` is 1 where it is not possible.
     """
     slots = slots if slots is not None else kernel_slots(i)
-    made = nest_kernel(i, target, slots, parts)
+    made = nest_kernel(i, target, slots, tasks)
     return (
-        made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, parts, why=made)
+        made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, tasks, why=made)
     )
 
 
@@ -43,18 +43,18 @@ def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int
 
 
 def write_kernel_in_rows(
-    i: HloInstruction, target: Target, slots: tuple[int, ...], parts: int
+    i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int
 ) -> Kernel:
-    """The kernel whose share k, of `parts`, does the fraction [k / parts, (k + 1) / parts) of the outermost loop, and nothing else."""
-    made = nest_kernel(i, target, slots, parts, by_rows=True)
+    """The kernel whose task k, of `tasks`, does the fraction [k / tasks, (k + 1) / tasks) of the outermost loop, and nothing else."""
+    made = nest_kernel(i, target, slots, tasks, by_rows=True)
     if (
         isinstance(made, Kernel)
         and isinstance(made.nest, Schedule)
-        and shares_are_rows(made.nest.nest)
+        and tasks_are_rows(made.nest.nest)
     ):
         return made
     return write_opaque_kernel(
-        i, target, slots, parts, why=made if isinstance(made, Reason) else None
+        i, target, slots, tasks, why=made if isinstance(made, Reason) else None
     )
 
 
@@ -62,7 +62,7 @@ def nest_kernel(
     i: HloInstruction,
     target: Target,
     slots: tuple[int, ...],
-    parts: int = 1,
+    tasks: int = 1,
     directives: Iterable[Directive] | None = None,
     by_rows: bool = False,
     overlap: bool = False,
@@ -71,7 +71,7 @@ def nest_kernel(
 
     directives: instead of the policy's.
 
-    by_rows: the shares are of rows. overlap: arrays share memory in part.
+    by_rows: the tasks are of rows. overlap: arrays share memory in part.
     """
     if (
         directives is None
@@ -82,7 +82,7 @@ def nest_kernel(
             "family-not-moved",
             f"%{i.name} uses dot-product instructions; such kernels are not made from loop nests yet",
         )
-    code = nest_code(i, target, slots, parts, directives, by_rows, overlap)
+    code = nest_code(i, target, slots, tasks, directives, by_rows, overlap)
     if isinstance(code, Reason):
         return code
     metadata = metadata_of(code.schedule.nest)
@@ -96,7 +96,7 @@ def nest_kernel(
         metadata,
         1,
         code.scratch_bytes,
-        parts=code.shares,
+        tasks=code.tasks,
         phases=code.phases,
         effort=code.effort,
         nest=code.schedule,
@@ -107,7 +107,7 @@ def write_opaque_kernel(
     i: HloInstruction,
     target: Target,
     slots: tuple[int, ...],
-    parts: int = 1,
+    tasks: int = 1,
     why: Reason | None = None,
     before_printing: Callable[[KernelContext], None] | None = None,
 ) -> Kernel:
@@ -115,13 +115,13 @@ def write_opaque_kernel(
 
     why: none does. before_printing: what a target does to the finished records.
     """
-    context = KernelContext(target, i, slots, parts)
+    context = KernelContext(target, i, slots, tasks)
     context.writer.origin = i.id
     root = context.roots[0]
     write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None
     with context.writer.from_instruction(root.id):
         (write or write_loop_kernel)(context)
-    if parts > 1 and not context.shares.cut:
+    if tasks > 1 and not context.partition.cut:
         return write_opaque_kernel(i, target, slots, why=why)
     if before_printing is not None:
         before_printing(context)

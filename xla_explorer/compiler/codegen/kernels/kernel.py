@@ -12,8 +12,8 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, Index
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
-from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
+from xla_explorer.compiler.codegen.kernels.work_partition import WorkPartition
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason
@@ -28,10 +28,10 @@ class Kernel(NamedTuple):
     leaf, the number of the parameter that it is. threads: number of independent elements (GPU:
     threads to launch). globals: constant definitions the body refers to. tables: read-only data
     that code generation computed; a parameter `%table<k>` each. scratch_bytes: memory of its own
-    that it needs while it runs; when not zero, one more parameter `%scratch` points to it. parts:
-    when not one, a last parameter `i64 %part` says which share of the work a call does; each needs
+    that it needs while it runs; when not zero, one more parameter `%scratch` points to it. tasks:
+    when not one, a last parameter `i64 %task` says which task a call runs; each needs
     its own scratch memory. effort: what LLVM's optimiser must do to it. phases: calls of each phase
-    (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty:
+    (see `WorkPartition.phase`), in the order of `%task`; all of them use the same scratch memory. Empty:
     no phases. nest: the schedule of the loop nest that it was made from, or why it is opaque.
     """
 
@@ -45,7 +45,7 @@ class Kernel(NamedTuple):
     threads: int
     scratch_bytes: int = 0
     tables: tuple[bytes, ...] = ()
-    parts: int = 1
+    tasks: int = 1
     phases: tuple[int, ...] = ()
     effort: OptimizationLevel = OptimizationLevel.DEFAULT
     nest: Schedule | Reason | None = None
@@ -55,7 +55,7 @@ class KernelContext:
     """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
 
     def __init__(
-        self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1
+        self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], tasks: int = 1
     ) -> None:
         self.target = target
         self.instruction = instruction
@@ -63,7 +63,7 @@ class KernelContext:
         self.writer.saturates = target.abilities.saturates
         self.writer.rounds_to_bf16 = target.abilities.rounds_to_bf16
         self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
-        self.shares = Shares(self.writer, parts)
+        self.partition = WorkPartition(self.writer, tasks)
         self.tables: list[bytes] = []
         self._in_nest = False
         self.globals: dict[str, None] = {}
@@ -148,23 +148,23 @@ class KernelContext:
     ) -> Iterator[IndexTuple]:
         """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
 
-        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer
+        In a kernel with tasks one loop of each outermost nest is cut; cut: False when the writer
         cuts a loop inside itself; cut_along: the loops that may be (None: any).
         """
         w = self.writer
         if self.target.is_launched:
             yield from self._threads(extents)
             return
-        cut = cut and self.shares.parts > 1 and not self._in_nest
+        cut = cut and self.partition.tasks > 1 and not self._in_nest
         with ExitStack() as loops:
             outer, self._in_nest = self._in_nest, True
             limits: list[tuple[str | int, str | int]] = [(0, extent) for extent in extents]
             if cut:
-                place = self.shares.place_to_cut(extents, cut_along)
+                place = self.partition.place_to_cut(extents, cut_along)
                 if place is None:
-                    loops.enter_context(self.shares.only(0))
+                    loops.enter_context(self.partition.only(0))
                 else:
-                    limits[place[0]] = self.shares.bounds(extents[place[0]], place[1])
+                    limits[place[0]] = self.partition.bounds(extents[place[0]], place[1])
             yield tuple([loops.enter_context(w.loop(end, begin)) for begin, end in limits])
         self._in_nest = outer
 
@@ -194,8 +194,8 @@ class KernelContext:
             self.threads,
             self._scratch_bytes,
             tuple(self.tables),
-            self.shares.parts,
-            tuple(self.shares.phases),
+            self.partition.tasks,
+            tuple(self.partition.phases),
             self.writer.effort,
         )
 

@@ -155,11 +155,11 @@ def _write_philox(context: KernelContext) -> None:
 
     whole, rest = divmod(words.count, 4)
     if whole:
-        with context.shares.phase(), context.iterate([whole]) as (number,):
+        with context.partition.phase(), context.iterate([whole]) as (number,):
             block(number, 4)
-    # The old state and the new one may be the same memory: it is written when all shares have read
+    # The old state and the new one may be the same memory: it is written when all tasks have read
     # it.
-    with context.shares.phase(alone=True), context.iterate([1]):
+    with context.partition.phase(alone=True), context.iterate([1]):
         if rest:
             block(whole, rest)
         after = advanced(whole + (rest > 0))
@@ -221,11 +221,11 @@ def _write_threefry(context: KernelContext) -> None:
             if both:
                 words.store(w.add(at, inner), y)
 
-    with context.shares.phase():
+    with context.partition.phase():
         run([outer, size // 2, inner], lambda a, b, c: (a, b, c), True)
         if size % 2:
             run([outer, inner], lambda a, c: (a, size // 2, c), False)
-    with context.shares.phase(alone=True), context.iterate([1]):
+    with context.partition.phase(alone=True), context.iterate([1]):
         state.store([w.value(f"add i64 {state.words[1]}, {outer * half * inner}")])
 
 

@@ -159,8 +159,8 @@ def write_scatter_kernel(context: KernelContext) -> None:
 
 
 def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
-    """Whether shares can divide the rows of the operand: a window lies in one row, and costs more than all shares looking for theirs."""
-    parts, dimensions = context.shares.parts, scatter.updates.shape.dimensions
+    """Whether tasks can divide the rows of the operand: a window lies in one row, and costs more than all tasks looking for theirs."""
+    tasks, dimensions = context.partition.tasks, scatter.updates.shape.dimensions
     window_bytes = (
         math.prod([dimensions[u] for u in scatter.window_dims])
         * scatter.operand.shape.element_type.bytes
@@ -169,11 +169,11 @@ def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
         0 in scatter.root.attribute("scatter_dims_to_operand_dims")
         and scatter.window_size.get(0, 1) == 1
     )
-    worth_it = window_bytes >= LINE_BYTES * parts
+    worth_it = window_bytes >= LINE_BYTES * tasks
     return (
         one_row
         and 0 not in dimensions
-        and context.shares.can_cut(scatter.operand.shape.dimensions[0])
+        and context.partition.can_cut(scatter.operand.shape.dimensions[0])
         and worth_it
     )
 
@@ -183,19 +183,19 @@ def _by_row(
 ) -> None:
     """Index rows one after the other; the window is the inner nest.
 
-    A share owns rows of the operand: it copies them, lists the index rows that point there, and
+    A task owns rows of the operand: it copies them, lists the index rows that point there, and
     takes these in order.
     """
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
-    if context.shares.parts > 1 and not _rows_are_owned(context, scatter):
+    if context.partition.tasks > 1 and not _rows_are_owned(context, scatter):
         return  # nothing is cut, so the kernel is written again for one thread
     counts = [dimensions[d] for d in scatter.batch_dims]
     own: tuple[str | int, str | int] = (
         0,
         scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1,
     )
-    if context.shares.parts > 1:
-        own = context.shares.bounds(scatter.operand.shape.dimensions[0])
+    if context.partition.tasks > 1:
+        own = context.partition.bounds(scatter.operand.shape.dimensions[0])
     for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
         if not same:
             with ExitStack() as loops:
@@ -233,7 +233,7 @@ def _by_row(
                 output.store(w, position, value)
 
     ahead = _rows_ahead(context, scatter)
-    if context.shares.parts == 1:
+    if context.partition.tasks == 1:
         with ExitStack() as loops:
             if ahead:
                 number = loops.enter_context(w.loop(math.prod(counts), stem="row"))

@@ -36,11 +36,11 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
     )
     if not covered:
         value = context.emitter().element(initial, ())
-        with context.shares.phase(), context.iterate([root.shape.element_count]) as (at,):
+        with context.partition.phase(), context.iterate([root.shape.element_count]) as (at,):
             output.store_linear(w, at, value)
     if 0 in source.shape.dimensions:
         return
-    with nullcontext() if covered else context.shares.phase():
+    with nullcontext() if covered else context.partition.phase():
         if apart:
             _write_whole_windows(context, rules)
         else:
@@ -129,7 +129,7 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
     root, output, w = context.roots[0], context.outputs[0], context.writer
     source = root.operands[1]
     emitter = context.emitter()
-    # Shares must not meet on an element: cut where windows do not reach over one another.
+    # WorkPartition must not meet on an element: cut where windows do not reach over one another.
     free = [d for d, rule in enumerate(rules) if rule == WindowDimension(1)]
     with context.iterate(list(source.shape.dimensions), cut_along=free) as index, emitter.scope():
         at = select_position(context, emitter, index)

@@ -52,7 +52,7 @@ class Access:
             [
                 b.axis.extent
                 for b in self.path
-                if b.axis in self.offset.axes or b.kind in (AxisKind.SERIAL, AxisKind.SHARE)
+                if b.axis in self.offset.axes or b.kind in (AxisKind.SERIAL, AxisKind.PARALLEL)
             ]
         )
 

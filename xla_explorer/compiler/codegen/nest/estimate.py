@@ -89,7 +89,7 @@ _EFFORTS = {
     "erf": InstructionCost(18.0, 60.0, 30),
     "atan2": InstructionCost(24.0, 80.0, 40),
 }
-_RUNNING = (AxisKind.SERIAL, AxisKind.SHARE)
+_RUNNING = (AxisKind.SERIAL, AxisKind.PARALLEL)
 _TURN, _START = 1.0, 8.0  # cycles of a turn of a loop, and of its beginning
 
 

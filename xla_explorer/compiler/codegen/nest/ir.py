@@ -37,7 +37,7 @@ class AxisKind(enum.Enum):
     SERIAL = "serial"  # a loop; a loop-carried value
     UNROLLED = "unrolled"  # copies in registers; a tree over the copies
     VECTOR = "vector"  # lanes of a register; a horizontal reduction
-    SHARE = "share"  # parts for CPU threads
+    PARALLEL = "parallel"  # tasks for CPU threads
     BLOCK = "block"  # blocks of a GPU's grid
     THREAD = "thread"  # threads of a block; shuffles, and shared memory between the warps
     WARP = "warp"  # neighbouring lanes of a warp, whatever loops are around; shuffles
@@ -252,15 +252,15 @@ _WITH_BODIES = frozenset(
 class LoopNest:
     """A kernel.
 
-    arrays: operands, then results. names: of the HLO instructions in origins. shares: parts of the
-    `share` axis.
+    arrays: operands, then results. names: of the HLO instructions in origins. tasks: of its parallel
+    loops.
     """
 
     name: str
     arrays: tuple[Array, ...]
     body: Body
     names: Mapping[int, str] = field(default_factory=dict)
-    shares: int = 1
+    tasks: int = 1
     _arrays: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
     _axes: dict[str, BoundAxis | For] = field(default_factory=dict, init=False, repr=False)
     _opened: dict[str, tuple[Loop, tuple[Statement, ...]]] = field(
@@ -481,7 +481,7 @@ def with_loop_replaced(
     for s in reversed(around):
         old, new = s, with_bodies(s, partial(_with_replaced, old=old, new=new))
     return LoopNest(
-        nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.shares
+        nest.name, nest.arrays, _with_replaced(nest.body, old, new), nest.names, nest.tasks
     )
 
 

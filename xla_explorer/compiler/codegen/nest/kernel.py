@@ -41,7 +41,7 @@ LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose ve
 class NestCode(NamedTuple):
     """The body of a kernel.
 
-    schedule: what it was made from. shares: how many its last parameter `%part` counts.
+    schedule: what it was made from. tasks: how many its last parameter `%task` counts.
 
     scratch_bytes, phases: see `Kernel`.
     """
@@ -50,7 +50,7 @@ class NestCode(NamedTuple):
     lines: tuple[str, ...]
     origins: tuple[int | None, ...]
     declarations: tuple[str, ...]
-    shares: int
+    tasks: int
     effort: OptimizationLevel
     scratch_bytes: int = 0
     phases: tuple[int, ...] = ()
@@ -60,16 +60,25 @@ def nest_code(
     i: HloInstruction,
     target: Target,
     slots: Sequence[int],
-    parts: int = 1,
+    tasks: int = 1,
     directives: Iterable[Directive] | None = None,
     by_rows: bool = False,
-    overlap: bool = False,
+    may_alias: bool = False,
 ) -> NestCode | Reason:
-    """The code of a fusion or a lone instruction, or a Reason why it stays opaque.
+    """Return the code of a fusion or a lone instruction, or a Reason if it stays opaque.
 
-    slots: parameter numbers as in `Kernel.slots`. parts: shares for threads, where that is
-    possible. directives: instead of the policy's. by_rows: there must be so many shares, of rows.
-    overlap: arrays share memory in part: nothing is read before its turn.
+    Parameters
+    ----------
+    slots : sequence of int
+        Parameter numbers, as in `Kernel.slots`.
+    tasks : int
+        The number of tasks for CPU threads, if the work can be partitioned.
+    directives : iterable of Directive, optional
+        Replace those of the policy.
+    by_rows : bool
+        There must be that many tasks, each of equally many rows.
+    may_alias : bool
+        Arrays overlap in memory: an element is read only when it is needed.
     """
     if target.is_launched:
         where = target.triple or target.name
@@ -79,7 +88,7 @@ def nest_code(
             target=where,
         )
     own_vectors = (
-        target.vectorizes_itself and not target.vector.is_scalable and not overlap
+        target.vectorizes_itself and not target.vector.is_scalable and not may_alias
     )  # of SVE, LLVM makes long vectors
     opcodes = {
         x.opcode.name
@@ -92,7 +101,7 @@ def nest_code(
         any(isinstance(s, Reduce) and s.each for s, _ in nest.statements())
         and target.vector.bits >= 128
     )
-    tiles = not overlap and (
+    tiles = not may_alias and (
         scans or not opcodes.isdisjoint(("dot", "convolution"))
     )  # which LLVM does not make of loops
     in_place = _is_in_place(
@@ -106,7 +115,7 @@ def nest_code(
     schedule = (
         Schedule(nest, nest).then(*directives)
         if directives is not None
-        else scheduled(nest, tuning, parts, by_rows)
+        else scheduled(nest, tuning, tasks, by_rows)
     )
     if isinstance(schedule, Reason):
         return schedule
@@ -116,7 +125,7 @@ def nest_code(
         )
     code = Code(target.vector.fma, False, target.abilities.keeps_nan_payloads)
     lowered = lower(
-        schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], overlap
+        schedule.nest, code, [f"%a{slot}" for slot in array_parameters(i, slots)], may_alias
     )
     if isinstance(lowered, Reason):
         return lowered
@@ -133,7 +142,7 @@ def nest_code(
         texts,
         origins,
         tuple(lowered.builder.declarations),
-        schedule.nest.shares,
+        schedule.nest.tasks,
         effort,
         lowered.scratch_bytes,
         lowered.phases,
@@ -174,35 +183,35 @@ def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
 
 
 def scheduled(
-    nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False
+    nest: LoopNest, tuning: Tuning, tasks: int = 1, by_rows: bool = False
 ) -> Schedule | Reason:
     """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
     reduces = bool([s for s, _ in nest.statements() if isinstance(s, Reduce)])
     try:
         if not reduces:
-            return elementwise_policy(nest, tuning, parts, by_rows)
+            return elementwise_policy(nest, tuning, tasks, by_rows)
         if any(isinstance(s, Reduce) and s.each for s, _ in nest.statements()):
-            return scan_policy(nest, tuning, parts)
-        made = convolution_policy(nest, tuning, parts)
+            return scan_policy(nest, tuning, tasks)
+        made = convolution_policy(nest, tuning, tasks)
         if isinstance(made, Reason):
             made = (
-                window_policy(nest, tuning, parts)
+                window_policy(nest, tuning, tasks)
                 if has_overlapping_windows(nest)
-                else product_policy(nest, tuning, parts)
+                else product_policy(nest, tuning, tasks)
             )
     except DirectiveRefused as refused:
         made = refused.reason
     return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made
 
 
-def shares_are_rows(nest: LoopNest) -> bool:
-    """Whether each share does as many steps of the one outermost loop."""
+def tasks_are_rows(nest: LoopNest) -> bool:
+    """Return whether each task runs equally many steps of the only outermost loop."""
     loops = [s for s in nest.body if isinstance(s, (For, Reduce, Store, SelectRegion, Allocate))]
     only = loops[0] if len(loops) == 1 else None
     return (
         isinstance(only, For)
-        and only.kind is AxisKind.SHARE
-        and only.axis.extent % nest.shares == 0
+        and only.kind is AxisKind.PARALLEL
+        and only.axis.extent % nest.tasks == 0
     )
 
 

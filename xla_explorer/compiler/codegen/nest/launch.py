@@ -74,10 +74,10 @@ def launch_problems(nest: LoopNest) -> list[Reason]:
                 f"a block has at most {MOST_THREADS} threads, got {launch.threads}",
             )
         )
-    if nest.shares > 1 and (launch.blocks, launch.threads) != (1, 1):
+    if nest.tasks > 1 and (launch.blocks, launch.threads) != (1, 1):
         found.append(
             refuse(
-                "shares-and-launch", f"@{nest.name} has shares of CPU threads and a launch of a GPU"
+                "tasks-and-launch", f"@{nest.name} has tasks for CPU threads and a launch of a GPU"
             )
         )
     for s, around in nest.statements():

@@ -116,7 +116,7 @@ class LoweredNest:
         """The module as LLVM IR; the function has the name `kernel`."""
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
-        head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %part'])}) {{"
+        head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %task'])}) {{"
         definitions = [*self.builder.declarations, *metadata_of(self.nest)]
         return "\n".join(
             [head, "entry:", *self.builder.lines(), "  ret void", "}", *definitions, ""]
@@ -127,18 +127,18 @@ def lower(
     nest: LoopNest,
     code: Code = Code(),  # noqa: B008  # frozen
     pointers: Sequence[str] | None = None,
-    overlap: bool = False,
+    may_alias: bool = False,
 ) -> LoweredNest | Reason:
     """The nest as SSA records, or a Reason where something of it is not written yet.
 
     pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the
-    same memory. overlap: any of them may share memory with others.
+    same memory. may_alias: any of them may overlap others in memory.
     """
     reason = why_not_lowered(nest)
     if reason is not None:
         return reason
     lowering = Lowering(
-        nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], overlap
+        nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], may_alias
     )
     lowering.kernel()
     lowering.values.clear()  # which know the lowering: see `StructuredBuilder.release`
@@ -149,7 +149,7 @@ class Lowering(Indices):
     """A nest being lowered. continued: see `continued_reductions`."""
 
     def __init__(
-        self, nest: LoopNest, code: Code, pointers: Sequence[str], overlap: bool = False
+        self, nest: LoopNest, code: Code, pointers: Sequence[str], may_alias: bool = False
     ) -> None:
         super().__init__(NestBuilder(code.fused), dependencies(nest))
         self.nest = nest
@@ -159,7 +159,7 @@ class Lowering(Indices):
         }
         changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
         self.memory = {
-            a.name: Memory(self.b, a.shape.element_type, overlap or a.name in changing)
+            a.name: Memory(self.b, a.shape.element_type, may_alias or a.name in changing)
             for a in nest.arrays
         }
         self.arrays = {a.name: a for a in nest.arrays}
@@ -170,7 +170,7 @@ class Lowering(Indices):
         ] = {}  # by array and what loops count
         self.guards: list[Guard] = []
         self.phases = phases_of(nest)
-        self.share = self.b.named("%part", I64)
+        self.task = self.b.named("%task", I64)
         self.scratch_bytes = self.stack_bytes = 0
         self.in_turn = False
 
@@ -181,16 +181,16 @@ class Lowering(Indices):
         from a loop that they share to what follows, or this overwrites some, that is a phase of its
         own, done by one more share; by as many if its first loop is shared.
         """
-        body, part = self.nest.body, self.share
+        body, task = self.nest.body, self.task
         after = self.first_of_second_phase(body) if self.phases else len(body)
-        self.phase(body[:after], self.nest.shares)
+        self.phase(body[:after], self.nest.tasks)
         if after < len(body):
-            shares = self.phases[1]
+            tasks = self.phases[1]
             with self.b.only_if(
-                self.b.compare("eq" if shares == 1 else "sge", part, self.nest.shares)
+                self.b.compare("eq" if tasks == 1 else "sge", task, self.nest.tasks)
             ):
-                self.share = self.b.add_index(part, -self.nest.shares)
-                self.phase(body[after:], shares)
+                self.task = self.b.add_index(task, -self.nest.tasks)
+                self.phase(body[after:], tasks)
         if any(
             a.streamed for a in self.nest.arrays
         ):  # another thread must not find that this one is done before its stores are
@@ -199,12 +199,14 @@ class Lowering(Indices):
 
     def first_of_second_phase(self, body: Body) -> int:
         """The number of the statement with which the second phase begins."""
-        shared = [k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.SHARE]
+        shared = [
+            k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.PARALLEL
+        ]
         return shared[-1] + (1 if self.phases[1] == 1 else 0)
 
-    def phase(self, body: Body, shares: int) -> None:
+    def phase(self, body: Body, tasks: int) -> None:
         """Statements of which each share does its part of shared loops, and the last one what else takes a loop or stores."""
-        shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.SHARE]
+        shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
         while body:
             scans = tuple(
                 itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body)
@@ -212,10 +214,10 @@ class Lowering(Indices):
             some = scans or body[:1]
             body = body[len(some) :]
             if some[0] in shared and self.phases:
-                with self.b.only_if(self.b.compare("slt", self.share, shares)):
+                with self.b.only_if(self.b.compare("slt", self.task, tasks)):
                     self.body(some)
             elif shared and some[0] not in shared and (scans or isinstance(some[0], (For, Store))):
-                with self.b.only_if(self.b.compare("eq", self.share, shares - 1)):
+                with self.b.only_if(self.b.compare("eq", self.task, tasks - 1)):
                     self.body(some)
             else:
                 self.body(some)
@@ -332,15 +334,15 @@ class Lowering(Indices):
         elif axis.extent == 1 and kind is AxisKind.SERIAL:
             self.at[axis] = self.b.index(0), 1
             self.body(s.body)
-        elif axis.extent == self.nest.shares and kind is AxisKind.SHARE:
-            self.at[axis] = self.b.scale_index(self.share, factor), factor
+        elif axis.extent == self.nest.tasks and kind is AxisKind.PARALLEL:
+            self.at[axis] = self.b.scale_index(self.task, factor), factor
             self.body(s.body)
         else:
             start, end = self.b.index(0), self.b.index(axis.extent)
-            if kind is AxisKind.SHARE:
+            if kind is AxisKind.PARALLEL:
                 start, end = [
-                    self.part(axis, number)
-                    for number in (self.share, self.b.add_index(self.share, 1))
+                    self.first_step_of(axis, number)
+                    for number in (self.task, self.b.add_index(self.task, 1))
                 ]
             with self.b.loop(
                 self.b.scale_index(start, factor), self.b.scale_index(end, factor), step=factor
@@ -349,10 +351,10 @@ class Lowering(Indices):
                 self.body(s.body)
         del self.guards[len(self.guards) - len(s.guards) :]
 
-    def part(self, axis: Axis, share: Value[Integer]) -> Value[Integer]:
+    def first_step_of(self, axis: Axis, task: Value[Integer]) -> Value[Integer]:
         """The first step of a share."""
         return self.b.emit(
-            "udiv", I64, (self.b.scale_index(share, axis.extent), self.b.index(self.nest.shares))
+            "udiv", I64, (self.b.scale_index(task, axis.extent), self.b.index(self.nest.tasks))
         )
 
     @contextmanager

@@ -110,16 +110,16 @@ def phases_of(nest: LoopNest) -> tuple[int, ...]:
     """The shares of each phase, where memory hands values from a loop that threads share to what follows, or this overwrites some: as many
     where that is such a loop too, else one.
     """
-    if nest.shares == 1 or not any(
+    if nest.tasks == 1 or not any(
         isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body
     ):
         return ()
-    shared = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.SHARE]
+    shared = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
     handed = {s.array.name for s in nest.body if isinstance(s, Allocate)}
     again = len(shared) > 1 and any(
         isinstance(s, Load) and s.array in handed for s, _ in walk(tuple(shared[-1:]))
     )
-    return nest.shares, nest.shares if again else 1
+    return nest.tasks, nest.tasks if again else 1
 
 
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:

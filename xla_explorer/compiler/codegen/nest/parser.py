@@ -34,7 +34,7 @@ from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
 
-_HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: shares (\d+))? \{")
+_HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: tasks (\d+))? \{")
 _ARRAY = re.compile(
     r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?"
 )

@@ -58,19 +58,19 @@ class Candidate(NamedTuple):
 def candidates(
     nest: LoopNest,
     numbers: CpuNumbers | None = None,
-    shares: int = 1,
+    tasks: int = 1,
     further: Iterable[Schedule] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Candidate]:
     """Different schedules of a nest, the best estimate first.
 
-    shares: parts of the outermost loop, for threads. further: others to rank. stop: asked before
+    tasks: parts of the outermost loop, for threads. further: others to rank. stop: asked before
     each choice whether there are enough.
     """
     n = numbers or CpuNumbers()
     found: dict[str, Candidate] = {}
     choices = itertools.takewhile(lambda _: not stop(), _choices(nest, n))
-    for made in itertools.chain(further, (_schedule(nest, choice, shares) for choice in choices)):
+    for made in itertools.chain(further, (_schedule(nest, choice, tasks) for choice in choices)):
         if str(made) not in found and _copies(made.nest) <= MOST_COPIES_OF_ALL:
             found[str(made)] = Candidate(made, estimate(made.nest, n))
     return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
@@ -99,7 +99,7 @@ def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
         yield Numbers(*numbers)
 
 
-def _schedule(nest: LoopNest, choice: Numbers, shares: int) -> Schedule:
+def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
     """The schedule of a choice; its directives are asked one by one, and those that are refused are left out."""
     made = Schedule(nest, nest)
     if choice.joined:
@@ -118,8 +118,8 @@ def _schedule(nest: LoopNest, choice: Numbers, shares: int) -> Schedule:
             else _along(made, axis, around, choice)
         )
     outermost = next((s.axis for s in made.nest.body if isinstance(s, For)), None)
-    if shares > 1 and outermost is not None:
-        made = _tried(made, Parallel(outermost.name, min(shares, outermost.extent)))
+    if tasks > 1 and outermost is not None:
+        made = _tried(made, Parallel(outermost.name, min(tasks, outermost.extent)))
     return made
 
 

@@ -44,8 +44,8 @@ def nest_text(nest: LoopNest) -> str:
 def nest_lines(nest: LoopNest) -> Iterator[Line]:
     """The lines of the text, each with its origin."""
     arrays = ", ".join([array_text(a) for a in nest.arrays])
-    shares = f" shares {nest.shares}" if nest.shares > 1 else ""
-    yield Line(f"kernel @{nest.name}({arrays}){shares} {{")
+    tasks = f" tasks {nest.tasks}" if nest.tasks > 1 else ""
+    yield Line(f"kernel @{nest.name}({arrays}){tasks} {{")
     yield from _body_lines(nest.body, nest.names, 1)
     yield Line("}")
 

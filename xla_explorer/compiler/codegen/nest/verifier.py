@@ -123,7 +123,7 @@ class _Verifier:
         self.found: list[Reason] = []
         self.defined: set[int] = set()
         self.opened: set[str] = set()
-        self.shares = nest.shares
+        self.tasks = nest.tasks
         if len(self.arrays) < len(nest.arrays):
             self.problem("array-declared-twice", f"@{nest.name} has two arrays of one name")
 
@@ -179,9 +179,9 @@ class _Verifier:
             self.opened.add(axis.name)
             if kind is AxisKind.VECTOR and AxisKind.VECTOR in scope.axes.values():
                 self.problem("nested-vector", f"axis {axis}: a vector inside a vector")
-            if kind is AxisKind.SHARE and (scope.axes or isinstance(s, Reduce)):
+            if kind is AxisKind.PARALLEL and (scope.axes or isinstance(s, Reduce)):
                 self.problem(
-                    "share-not-outermost", f"axis {axis}: shares must be the outermost loop"
+                    "parallel-not-outermost", f"axis {axis}: a parallel loop must be outermost"
                 )
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
             self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")

@@ -233,12 +233,12 @@ def _width(
     minor: Axis,
     architecture: LaunchArchitecture,
     tuning: GpuTuning,
-    shares: int,
+    work_items: int,
 ) -> tuple[int, str]:
     """Return the elements of a thread, and the reason against more.
 
-    Neighbours must have a constant stride in every array, or stay in a row of the result. shares:
-    pieces of work that a multiprocessor needs.
+    Neighbours must have a constant stride in every array, or stay in a row of the result. work_items:
+    pieces of work to spread over the multiprocessors.
     """
     nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}
@@ -263,7 +263,7 @@ def _width(
     while width > 1 and not applied.stores_are_aligned(name, width):
         width //= 2
         why = f"results are not aligned to {2 * width} elements"
-    while width > 1 and shares // width < architecture.multiprocessors:
+    while width > 1 and work_items // width < architecture.multiprocessors:
         width //= 2
         why = f"more would leave some of {architecture.multiprocessors} multiprocessors idle"
     return width, why

@@ -1,9 +1,9 @@
 """fft: transforms along the last one to three dimensions, a batch element after the other, one dimension after the other.
 
 Lines are taken into scratch memory, several side by side (see `stages.py`), transformed, and put
-back. The inverse exchanges real and imaginary parts on the way in and out. Real transforms of even
+back. The inverse exchanges real and imaginary tasks on the way in and out. Real transforms of even
 length are complex ones of half the length, with the even elements as real and the odd ones as
-imaginary parts, and one more pass over the result.
+imaginary tasks, and one more pass over the result.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class _FftWriter:
         )
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], int] = {}
-        self._share: Index = 0  # in a phase, where all shares see the same scratch memory
+        self._task: Index = 0  # in a phase, where all tasks see the same scratch memory
         self.w.unroll = False
 
     def write(self) -> None:
         """Dimension by dimension.
 
-        Where shares work on one array, each is a phase, of which every share does some lines.
+        Where tasks work on one array, each is a phase, of which every task does some lines.
         """
-        rank, shape, shares = len(self.lengths), self.target.shape, self.context.shares
+        rank, shape, tasks = len(self.lengths), self.target.shape, self.context.partition
         arrays, lines = (
             math.prod(shape.dimensions[: shape.rank - rank]),
             math.prod(shape.dimensions[shape.rank - rank : -1]),
@@ -87,10 +87,10 @@ class _FftWriter:
         if rank == 1:
             self._last(self.source, self.target, 0, 0, arrays, self.scale, cut=True)
             return
-        in_phases = shares.parts > 1 and arrays == 1
+        in_phases = tasks.tasks > 1 and arrays == 1
 
         def phase() -> AbstractContextManager[Index]:
-            return shares.phase() if in_phases else nullcontext(0)
+            return tasks.phase() if in_phases else nullcontext(0)
 
         with nullcontext((0,)) if in_phases else self.context.iterate([arrays]) as (number,):
             source, at = self.source, self.w.mul(number, math.prod(inside_from))
@@ -101,29 +101,29 @@ class _FftWriter:
                 size = math.prod(inside_from) * source.shape.element_type.bytes
                 copy = ArrayInMemory(self.context.scratch(size), source.shape)
                 for axis in range(rank - 1):
-                    with phase() as self._share:
+                    with phase() as self._task:
                         self._column(source, copy, at, 0, inside_from, axis)
                     source, at = copy, 0
-            with phase() as self._share:
+            with phase() as self._task:
                 self._last(source, self.target, at, target_at, lines, self.scale, cut=in_phases)
             for axis in range(rank - 2, -1, -1) if self.kind != "IRFFT" else ():
-                with phase() as self._share:
+                with phase() as self._task:
                     self._column(self.target, self.target, target_at, target_at, inside_to, axis)
 
     # -- scratch memory ----------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
         """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
         size = count * {"float": 4, "double": 8}[t] + 64
-        parts = 1 if self._share == 0 else self.context.shares.parts
+        tasks = 1 if self._task == 0 else self.context.partition.tasks
         names = []
         for k in range(4):
             key = t, count, k
             if key not in self._buffers:
-                self._buffers[key] = self.context.reserve_scratch(size * parts)
+                self._buffers[key] = self.context.reserve_scratch(size * tasks)
             at = self._buffers[key]
             names.append(
                 self.context.scratch_address(
-                    at if parts == 1 else self.w.add(self.w.mul(self._share, size), at)
+                    at if tasks == 1 else self.w.add(self.w.mul(self._task, size), at)
                 )
             )
         return (names[0], names[1]), (names[2], names[3])
@@ -220,9 +220,9 @@ class _FftWriter:
         (stages, vectors), lanes = self._stages(t), self._lanes(length, t, columns=True)
         x, y = self._pairs(t, buffer_elements(length) * lanes)
         tiles = -(-inner // lanes)
-        cut = None if self._share == 0 else self.context.shares.cut_loop(tiles)
+        cut = None if self._task == 0 else self.context.partition.cut_loop(tiles)
         alone = (
-            nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
+            nullcontext() if self._task == 0 or cut is not None else self.context.partition.only(0)
         )
         with (
             alone,

@@ -32,7 +32,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     product_batch,
     strided_operands,
 )
-from xla_explorer.compiler.codegen.kernels.shares import LoopPartition, Shares
+from xla_explorer.compiler.codegen.kernels.work_partition import LoopPartition, WorkPartition
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTile, tile_for
 from xla_explorer.compiler.codegen.nest.register_layouts import transposed
@@ -259,7 +259,7 @@ class _Tiles:
                     )
 
     def _panels(self, columns: int, cut: LoopPartition | None) -> tuple[str | int, str | int]:
-        """First and last panel, those of a share where the panels are cut."""
+        """First and last panel, those of a task where the panels are cut."""
         return (
             (cut.begin, cut.end)
             if cut is not None and cut.along == "panels"
@@ -406,10 +406,10 @@ class _Tiles:
 
 
 def cut_product(
-    shares: Shares, tile: RegisterTile, rows: int, columns: int
+    partition: WorkPartition, tile: RegisterTile, rows: int, columns: int
 ) -> LoopPartition | None:
     """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
-    return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(
+    return partition.cut_loop(-(-columns // tile.columns), along="panels") or partition.cut_loop(
         -(-rows // tile.rows), along="tiles"
     )
 
@@ -452,8 +452,8 @@ def write_integer_gemm(context: KernelContext) -> None:
     a, b = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)
     cut = (
-        cut_product(context.shares, tile, rows, columns)
-        if context.shares.place_to_cut(batch) is None
+        cut_product(context.partition, tile, rows, columns)
+        if context.partition.place_to_cut(batch) is None
         else None
     )
     with context.iterate(batch, cut=cut is None) as index:

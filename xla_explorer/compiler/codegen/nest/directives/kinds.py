@@ -1,4 +1,4 @@
-"""Directives that say how an axis runs: as copies in registers, as lanes, in shares for threads."""
+"""Directives that say how an axis runs: unrolled, in vector lanes, in parallel tasks."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class Vectorize(Binding):
 
 @dataclass(frozen=True)
 class Parallel(Directive):
-    """The axis is cut into shares for CPU threads."""
+    """The axis is partitioned into tasks for CPU threads."""
 
     name: ClassVar[str] = "parallel"
     asks = (
@@ -175,19 +175,19 @@ class Parallel(Directive):
         "axis_is_serial",
         "steps_are_independent",
         "is_outermost",
-        "shares_agree",
+        "task_counts_agree",
         "steps_suffice",
     )
     axis: str
-    shares: int
+    tasks: int
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        return replace(transformations.bind(nest, self.axis, AxisKind.SHARE), shares=self.shares)
+        return replace(transformations.bind(nest, self.axis, AxisKind.PARALLEL), tasks=self.tasks)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
-        return {**super().facts(nest), "shares": self.shares}
+        return {**super().facts(nest), "tasks": self.tasks}
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
         """The loop is one of the kernel's outermost, and none overwrites another's.
@@ -205,35 +205,35 @@ class Parallel(Directive):
             None,
         )
         hands_over = any(isinstance(s, Allocate) for s in nest.body)
-        if at is not None and ((at == 0 and hands_over and nest.shares == 1) or _are_apart(work)):
+        if at is not None and ((at == 0 and hands_over and nest.tasks == 1) or _are_apart(work)):
             return None
         first = work[0]
-        if at == 1 and hands_over and isinstance(first, For) and first.kind is AxisKind.SHARE:
+        if at == 1 and hands_over and isinstance(first, For) and first.kind is AxisKind.PARALLEL:
             return None
         return refuse(
             "not-outermost",
-            f"threads share only loops that are the whole kernel; {self.axis} of @{nest.name} is not one",
+            f"only an outermost loop that is the whole kernel can be parallel; {self.axis} of @{nest.name} is not one",
         )
 
-    def shares_agree(self, nest: LoopNest) -> Reason | None:
-        """All loops that threads share have as many shares."""
-        if nest.shares in (1, self.shares):
+    def task_counts_agree(self, nest: LoopNest) -> Reason | None:
+        """All parallel loops have equally many tasks."""
+        if nest.tasks in (1, self.tasks):
             return None
         return refuse(
             "too-few-steps",
-            f"another loop of @{nest.name} has {nest.shares} shares",
-            shares=self.shares,
+            f"another loop of @{nest.name} has {nest.tasks} tasks",
+            tasks=self.tasks,
         )
 
     def steps_suffice(self, nest: LoopNest) -> Reason | None:
-        """Every share has a step."""
+        """Every task has a step."""
         extent = nest.axes()[self.axis].axis.extent
-        if 2 <= self.shares <= extent:
+        if 2 <= self.tasks <= extent:
             return None
         message = (
-            f"the shares must be from 2 to {extent}, the steps of {self.axis}, got {self.shares}"
+            f"the tasks must be from 2 to {extent}, the steps of {self.axis}, got {self.tasks}"
         )
-        return refuse("too-few-steps", message, extent=extent, shares=self.shares)
+        return refuse("too-few-steps", message, extent=extent, tasks=self.tasks)
 
 
 def _are_apart(work: Sequence[Statement]) -> bool:

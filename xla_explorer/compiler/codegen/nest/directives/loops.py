@@ -157,12 +157,12 @@ class Reorder(Pair):
         return transformations.reorder(nest, self.axis, self.inner)
 
     def stays_outermost(self, nest: LoopNest) -> Reason | None:
-        """The loop that threads share is not moved inside."""
-        shared = nest.axes()[self.axis].kind is AxisKind.SHARE
+        """A parallel loop is not moved inside."""
+        shared = nest.axes()[self.axis].kind is AxisKind.PARALLEL
         return (
             refuse(
-                "share-not-outermost",
-                f"the threads share {self.axis}, which must stay the outermost loop",
+                "parallel-not-outermost",
+                f"{self.axis} is parallel and must stay the outermost loop",
             )
             if shared
             else None

@@ -67,7 +67,7 @@ class InterchangeReduction(ReductionDirective):
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
         """The sums of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
         loops, s = self._parts(nest)
-        limit = MOST_STAGED if len(loops) > 1 and nest.shares == 1 else MOST_SCRATCH
+        limit = MOST_STAGED if len(loops) > 1 and nest.tasks == 1 else MOST_SCRATCH
         return too_large(
             f"the sums of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit
         )

@@ -144,7 +144,7 @@ class Stage(StepDirective):
     def too_large(self, nest: LoopNest, size: int) -> Reason | None:
         """Refuses a tile of so many bytes that are too many."""
         limit = (
-            MOST_STAGED if self.space == Space.SCRATCH.value and nest.shares == 1 else MOST_SCRATCH
+            MOST_STAGED if self.space == Space.SCRATCH.value and nest.tasks == 1 else MOST_SCRATCH
         )
         if size > limit:
             return refuse(

@@ -124,16 +124,16 @@ class Plan:
             self.nest = directive.applied(self.nest)
         self.directives.append(directive)
 
-    def share(self, parts: int) -> None:
-        """Every outermost loop that is long enough is cut into shares; the last of these does the others."""
+    def parallelize(self, tasks: int) -> None:
+        """Make every outermost loop that is long enough parallel; the last task runs the others."""
         for s in self.nest.body:
             if (
                 isinstance(s, For)
                 and s.kind is AxisKind.SERIAL
-                and s.axis.extent >= parts > 1
+                and s.axis.extent >= tasks > 1
                 and not overwrites(self.nest, s)
             ):
-                self.do(Parallel(s.axis.name, parts))
+                self.do(Parallel(s.axis.name, tasks))
 
     def schedule(self) -> Schedule:
         """What was planned."""

@@ -137,11 +137,11 @@ def _chunk(s: Reduce) -> int:
 
 
 def columns(
-    plan: Plan, name: str, parts: int = 1, most: int = TILE, rows: int = ROWS
+    plan: Plan, name: str, tasks: int = 1, most: int = TILE, rows: int = ROWS
 ) -> Reason | None:
     """The columns along an axis.
 
-    parts: shares that tiles should be made for. most: columns of a tile. rows: taken at once.
+    tasks: how many tasks the tiles are made for. most: columns of a tile. rows: taken at once.
     """
     loop = for_of(plan.nest, name)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
@@ -156,7 +156,7 @@ def columns(
             unrolled_if_small(plan, s)
         vectors(plan, name, lanes, 1)
         return None
-    if simple and parts == 1 and _fits_registers(plan, loop, lanes, len(reductions)):
+    if simple and tasks == 1 and _fits_registers(plan, loop, lanes, len(reductions)):
         for s in reductions:
             in_chunks(plan, s)
         if extent & (extent - 1) == 0 and extent <= lanes:
@@ -177,7 +177,7 @@ def columns(
     in_tiles(
         plan,
         name,
-        parts,
+        tasks,
         most,
         lambda along: _accumulated(plan, along, lanes if simple else 1, rows),
     )
@@ -185,14 +185,14 @@ def columns(
 
 
 def in_tiles(
-    plan: Plan, name: str, parts: int, most: int, accumulated: Callable[[str], None]
+    plan: Plan, name: str, tasks: int, most: int, accumulated: Callable[[str], None]
 ) -> None:
     """Columns in tiles whose sums are in memory, and what these leave over.
 
     accumulated: what is done to the loop over those of a tile.
     """
     extent = plan.nest.axes()[name].axis.extent
-    tile = _tile(extent, parts, most)
+    tile = _tile(extent, tasks, most)
     if tile < extent:
         whole = extent - extent % tile
         if whole < extent:
@@ -238,11 +238,11 @@ def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
     )
 
 
-def _tile(extent: int, parts: int, limit: int) -> int:
+def _tile(extent: int, tasks: int, limit: int) -> int:
     """Columns whose sums are in memory at a time: a divisor, if possible of whole vectors, where there is one."""
-    share = extent // parts
+    share = extent // tasks
     most = min(share, limit)
-    divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * parts) == 0]
+    divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * tasks) == 0]
     if divisors:
         return next((tile for tile in divisors if tile % GRAIN == 0), divisors[0])
     return max(most // GRAIN * GRAIN, min(GRAIN, extent))

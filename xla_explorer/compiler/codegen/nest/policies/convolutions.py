@@ -63,16 +63,16 @@ class Convolution(NamedTuple):
     turned: bool
 
 
-def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose result is a convolution.
 
-    parts: shares for threads, where that is possible.
+    tasks: how many tasks for CPU threads, if possible.
     """
     c = convolution_of(nest, tuning)
     if isinstance(c, Reason):
         return c
     if not c.places:
-        return product_policy(nest, tuning, parts)
+        return product_policy(nest, tuning, tasks)
     filled = max(c.image.element.bytes << (c.features.extent - 1).bit_length(), LEAST_REGISTER)
     plan = Plan(nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), copies=1))
     depth, *window = c.taps
@@ -83,7 +83,7 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
         order.insert(at, order.pop(order.index(axis)))
     for axis in window if depth.extent > 1 else ():
         plan.do(Reorder(depth.name, axis.name))
-    _copy(plan, c, parts)
+    _copy(plan, c, tasks)
     while remainders := _remainders(plan.nest):
         plan.do(SplitByResidue(*remainders[0]))
     while ends := _ends(plan.nest):
@@ -97,8 +97,8 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedu
         row, column = [loop.axis for loop in around[-2:] if isinstance(loop, For)]
         p = product_of(plan, column, row)
         assert p is not None
-        in_tiles(plan, p._replace(near=True), OperandPacking(), parts)
-    plan.share(parts)
+        in_tiles(plan, p._replace(near=True), OperandPacking(), tasks)
+    plan.parallelize(tasks)
     return plan.schedule()
 
 
@@ -186,11 +186,11 @@ def _kept(nest: LoopNest) -> list[Axis]:
     return [loop.axis for loop in kept]
 
 
-def _copy(plan: Plan, c: Convolution, parts: int) -> None:
+def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
     """Weights and images in memory of their own, where they are copied, inside of loops that threads share and that each copy serves."""
     depth, *window = c.taps
     inside = [axis for axis in (*window, depth) if axis.extent > 1]
-    outer, around = _loops_around(plan, c, parts)
+    outer, around = _loops_around(plan, c, tasks)
     if c.framed:
         body = walk(for_of(plan.nest, around).body)
         axes = {b.axis for s, _ in body for b in axes_of(s)}
@@ -213,12 +213,12 @@ def _copy(plan: Plan, c: Convolution, parts: int) -> None:
         )
 
 
-def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
+def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
     """The loops in whose steps weights and images are copied: where the one over the batch is too short for all threads, or for copies that
     are made once, another is split.
     """
     batch = [a.name for a in c.batch]
-    first = c.batch[0] if batch and c.batch[0].extent >= parts else c.places[0]
+    first = c.batch[0] if batch and c.batch[0].extent >= tasks else c.places[0]
     if first in c.batch and not c.turned:
         return batch[0], batch[-1]
     if not batch and not c.framed and not c.turned:
@@ -227,7 +227,7 @@ def _loops_around(plan: Plan, c: Convolution, parts: int) -> tuple[str, str]:
     steps = next(
         (
             n
-            for n in range(parts, first.extent + 1)
+            for n in range(tasks, first.extent + 1)
             if n == 1 or (first.extent % n == 0 and first.extent // n % unit == 0)
         ),
         1,

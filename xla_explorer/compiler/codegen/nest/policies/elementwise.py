@@ -78,11 +78,11 @@ LEAST_OVERLAPPED = 64  # times as many elements as are done twice has a loop wit
 
 
 def elementwise_policy(
-    nest: LoopNest, tuning: Tuning, parts: int = 1, by_rows: bool = False
+    nest: LoopNest, tuning: Tuning, tasks: int = 1, by_rows: bool = False
 ) -> Schedule | Reason:
     """The schedule of a nest of elementwise code.
 
-    parts: shares for threads, where that is possible. by_rows: it must be, and each takes the same
+    tasks: how many tasks for CPU threads, if possible. by_rows: it must be, and each takes the same
     fraction of the rows.
 
     Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it
@@ -91,7 +91,7 @@ def elementwise_policy(
     pieces = Plan(nest, tuning)
     reason = in_pieces(pieces)
     made = (
-        _planned(pieces, tuning, parts, by_rows)
+        _planned(pieces, tuning, tasks, by_rows)
         if tuning.register_bytes and reason is None
         else reason
     )
@@ -99,10 +99,10 @@ def elementwise_policy(
         return made
     if reason is not None and len(pieces.directives) < MOST_CUTS:
         pieces = Plan(nest, tuning)
-    return _planned(pieces, replace(tuning, register_bytes=0), parts, by_rows)
+    return _planned(pieces, replace(tuning, register_bytes=0), tasks, by_rows)
 
 
-def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedule | Reason:
+def _planned(pieces: Plan, tuning: Tuning, tasks: int, by_rows: bool) -> Schedule | Reason:
     plan = pieces.beginning(tuning)
     squares = any(
         read_across(plan.nest, s) is not None for s in plan.nest.body if isinstance(s, For)
@@ -110,14 +110,14 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
     names = [s.axis.name for s in plan.nest.body if isinstance(s, For)]
     if by_rows and len(names) != 1:
         message = f"@{plan.nest.name} has {len(names)} loops: threads would not share the same rows"
-        return refuse("rows-are-not-shares", message, shares=parts)
+        return refuse("rows-are-not-tasks", message, tasks=tasks)
     if tuning.register_bytes and len(names) > MOST_LOOPS:
         return refuse(
             "family-not-moved",
             f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels",
         )
     for name in names:
-        chain = collapsed(plan, name, parts if by_rows else 1)
+        chain = collapsed(plan, name, tasks if by_rows else 1)
         if isinstance(chain, Reason):
             return chain
         reason = (
@@ -131,7 +131,7 @@ def _planned(pieces: Plan, tuning: Tuning, parts: int, by_rows: bool) -> Schedul
         _stream(plan, squares)
         ask_for_rows(plan)
     if not by_rows:
-        plan.share(parts)
+        plan.parallelize(tasks)
     return plan.schedule()
 
 
@@ -169,9 +169,9 @@ def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
         rows = chain[0].axis
         if rows.extent % rows_of:
             return refuse(
-                "rows-are-not-shares",
-                f"{rows} must divide into {rows_of} equal shares, got {rows.extent} steps",
-                shares=rows_of,
+                "rows-are-not-tasks",
+                f"{rows} must divide into {rows_of} equal tasks, got {rows.extent} steps",
+                tasks=rows_of,
             )
         plan.do(Split(rows.name, rows.extent // rows_of))
         plan.do(Parallel(f"{rows.name}o", rows_of))

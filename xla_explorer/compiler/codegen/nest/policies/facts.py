@@ -36,7 +36,7 @@ def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
         "extents": {b.axis.name: b.axis.extent for b in axes},
         "lanes": max([b.axis.extent for b in axes if b.kind is AxisKind.VECTOR], default=1),
         "registers": _registers(schedule.nest.body),
-        "shares": schedule.nest.shares,
+        "tasks": schedule.nest.tasks,
     }
     if sums_out_of_order(schedule.nest):
         facts["reorders-sum"] = True

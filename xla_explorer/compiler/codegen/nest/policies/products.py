@@ -79,39 +79,39 @@ class _Piece(NamedTuple):
     column: str
 
 
-def product_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose result is a product of matrices, or of one and a vector.
 
-    parts: shares for threads, where possible.
+    tasks: how many tasks for CPU threads, if possible.
 
     What is neither is a reduction like any other.
     """
     plan = Plan(nest, tuning)
     p = _product(plan) if tuning.register_bytes and tuning.fused else None
     if p is None:
-        return reduction_policy(nest, tuning, parts)
+        return reduction_policy(nest, tuning, tasks)
     contiguous = p.right_across == p.bytes
     if p.row is None and not contiguous and p.left_step == p.right_step == p.bytes:
         _rows_of_matrix(plan, p)
     elif p.row is None and contiguous and p.depth * p.column.extent * p.bytes > LIMITS.swept_bytes:
         alone = plan.nest.body[-1] is plan.nest.loop(p.column.name)
         reason = columns(
-            plan, p.column.name, parts if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS
+            plan, p.column.name, tasks if alone else 1, SWEPT_COLUMN_BYTES // p.bytes, SWEPT_ROWS
         )
         if reason is not None:
             return reason
     elif contiguous or _may_be_turned(plan, p):
-        in_tiles(plan, p, _copies(plan, p, not contiguous), parts)
+        in_tiles(plan, p, _copies(plan, p, not contiguous), tasks)
     elif (
         p.row is not None and p.row_step == p.bytes < p.left_step
     ):  # rows are columns, then, of a result that is written with gaps
         plan.do(Reorder(p.row.name, p.column.name))
         if (turned := _product(plan, gaps=True)) is None:
-            return reduction_policy(nest, tuning, parts)
-        in_tiles(plan, turned, _copies(plan, turned, False), parts)
+            return reduction_policy(nest, tuning, tasks)
+        in_tiles(plan, turned, _copies(plan, turned, False), tasks)
     else:
-        return reduction_policy(nest, tuning, parts)
-    plan.share(parts)
+        return reduction_policy(nest, tuning, tasks)
+    plan.parallelize(tasks)
     return plan.schedule()
 
 
@@ -256,7 +256,7 @@ def _copies(plan: Plan, p: Product, turned: bool) -> OperandPacking:
     return OperandPacking(turned, left, deep, True)
 
 
-def in_tiles(plan: Plan, p: Product, by: OperandPacking, parts: int) -> None:
+def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
@@ -275,7 +275,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, parts: int) -> None:
     rest = 0 if tile.overlaps and tile.columns < p.column.extent else p.column.extent % tile.columns
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
-        _of_all_rows(plan, p, piece, tile, by, parts)
+        _of_all_rows(plan, p, piece, tile, by, tasks)
         piece = after
     while rest:
         masks = masks and rest > 1
@@ -287,7 +287,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, parts: int) -> None:
         after, done = piece, rest if masked else vectors * width
         if done < rest:
             piece, after = _cut_columns(plan, piece, done)
-        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), by, parts)
+        _of_all_rows(plan, p, piece, tile._replace(vectors=vectors, width=width), by, tasks)
         piece, rest = after, rest - done
 
 
@@ -305,7 +305,7 @@ def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]
 
 
 def _of_all_rows(
-    plan: Plan, p: Product, piece: _Piece, tile: RegisterTile, by: OperandPacking, parts: int
+    plan: Plan, p: Product, piece: _Piece, tile: RegisterTile, by: OperandPacking, tasks: int
 ) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
     of the rows left over.
@@ -317,7 +317,7 @@ def _of_all_rows(
         _steps(plan, piece.row, tile.rows, tile),
     )
     blocks = (
-        parts if not batches and panels < parts <= tiles else _blocks(tiles, tile, p, panels, by)
+        tasks if not batches and panels < tasks <= tiles else _blocks(tiles, tile, p, panels, by)
     )
     for height, count in (
         (tile.rows, blocks),
@@ -339,7 +339,7 @@ def _of_all_rows(
             plan.do(CutLoop(piece.row, done))
             after = _Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
             piece = _Piece(f"{piece.row}m", piece.column)
-        _loops(plan, p, piece, tile._replace(rows=height), by, count, parts)
+        _loops(plan, p, piece, tile._replace(rows=height), by, count, tasks)
         if done == rows:
             return
         piece = after
@@ -380,7 +380,7 @@ def _loops(
     tile: RegisterTile,
     by: OperandPacking,
     blocks: int,
-    parts: int,
+    tasks: int,
 ) -> None:
     """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers.
 
@@ -410,10 +410,10 @@ def _loops(
     elif row:
         plan.do(in_blocks(plan, row, tile.rows))
     if row and (panel or by.left or by.deep):
-        shares_rows, around = 1 < blocks == parts and panels < parts, outer
+        tasks_take_rows, around = 1 < blocks == tasks and panels < tasks, outer
         if panel:
             plan.do(Reorder(inside, panel))
-        if shares_rows:
+        if tasks_take_rows:
             if not outer:
                 plan.do(Split(block, rows // blocks))
                 block += "i"
@@ -428,7 +428,7 @@ def _loops(
                     panels
                     // next(
                         n
-                        for n in range(1 if shares_rows else min(parts, panels), panels + 1)
+                        for n in range(1 if tasks_take_rows else min(tasks, panels), panels + 1)
                         if panels % n == 0
                     ),
                 )

@@ -62,10 +62,10 @@ LEAST_EXTREME = 32  # elements of a row whose extreme is searched in lanes
 LEAST_RUN = 256  # bytes of neighbours from which on columns are read in pieces of rows
 
 
-def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose results are reductions.
 
-    parts: shares for threads, where that is possible.
+    tasks: how many tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
@@ -79,9 +79,9 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
     )
     by_column = not along_rows and bool(kept) and _by_column(plan.nest, kept[-1].axis, reductions)
     collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
-    cut = _what_to_cut(plan, parts, by_column) if parts > 1 else ""
+    cut = _what_to_cut(plan, tasks, by_column) if tasks > 1 else ""
     if cut == "reduced":
-        _split(plan, parts, by_column)
+        _split(plan, tasks, by_column)
     found = [
         (s, around)
         for s, around in plan.nest.statements()
@@ -89,7 +89,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
     ]
     if by_column:
         for name in dict.fromkeys([_innermost(around) for _, around in found]):
-            if (reason := columns(plan, name, parts if cut == "columns" else 1)) is not None:
+            if (reason := columns(plan, name, tasks if cut == "columns" else 1)) is not None:
                 return reason
     else:
         for name in [s.axes[-1].axis.name for s, _ in found if s.axes]:
@@ -104,7 +104,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule
         ):
             plan.do(Unroll(columns_of[-1].axis.name))
     if cut in ("results", "columns"):
-        plan.share(parts)
+        plan.parallelize(tasks)
     return plan.schedule()
 
 
@@ -320,21 +320,21 @@ def _reads_long_runs(plan: Plan) -> bool:
 
 
 # -- threads ---------------------------------------------------------------------------------------
-def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
+def _what_to_cut(plan: Plan, tasks: int, by_column: bool) -> str:
     """What threads share: the outer loop over results, columns in tiles, what is reduced, or nothing."""
     loops, reductions = _loops(plan), _reductions(plan)
-    if loops and not (by_column and len(loops) == 1) and loops[0].axis.extent >= parts:
+    if loops and not (by_column and len(loops) == 1) and loops[0].axis.extent >= tasks:
         return "results"
     if by_column and len(loops) == 1:
         extent = loops[0].axis.extent
         wide = (
-            extent * max([a.shape.element_type.bytes for a in plan.nest.arrays]) >= NARROW * parts
+            extent * max([a.shape.element_type.bytes for a in plan.nest.arrays]) >= NARROW * tasks
         )
         small = all(count_of(s) <= SMALL for s in reductions)
-        if extent >= GRAIN * parts and (wide or small):
+        if extent >= GRAIN * tasks and (wide or small):
             return "columns"
     (first, *others) = reductions
-    least = BALANCED * (GRAIN if not by_column and len(first.axes) == 1 else 1) * parts
+    least = BALANCED * (GRAIN if not by_column and len(first.axes) == 1 else 1) * tasks
     may_be = is_simple(first) or (
         not by_column and len(first.axes) == 1 and _row_axis(plan.nest, first) is not None
     )
@@ -345,17 +345,17 @@ def _what_to_cut(plan: Plan, parts: int, by_column: bool) -> str:
     )
 
 
-def _split(plan: Plan, parts: int, by_column: bool) -> None:
+def _split(plan: Plan, tasks: int, by_column: bool) -> None:
     """What is reduced in shares, whose results are combined when all are there; less than a step of every share is left for then."""
     (s,) = _reductions(plan)
     axis, grain = s.axes[0].axis, 1 if by_column or len(s.axes) > 1 else GRAIN
-    size = axis.extent // parts // grain * grain
+    size = axis.extent // tasks // grain * grain
     name = axis.name
     if isinstance(s.combiner, Combination):
         plan.do(Reassociate(name))
-    if size * parts < axis.extent:
-        plan.do(CutLoop(name, size * parts))
+    if size * tasks < axis.extent:
+        plan.do(CutLoop(name, size * tasks))
         name = f"{name}m"
     plan.do(Split(name, size))
     plan.do(Rfactor(f"{name}o", stored=True, outermost=True))
-    plan.do(Parallel(f"{name}o", parts))
+    plan.do(Parallel(f"{name}o", tasks))

@@ -50,10 +50,10 @@ LEAST_ROW = 32  # elements of a row that is scanned in registers
 LEAST_STRETCH = 1024  # elements of a row that a thread takes
 
 
-def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
     """The schedule of a nest that is one scan.
 
-    parts: shares for threads, where that is possible.
+    tasks: how many tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     if isinstance(found := kept_loops(nest), Reason):
@@ -71,19 +71,19 @@ def scan_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Re
         and is_simple(s, several=True)
         and is_contiguous_along(plan.nest, body, loops[-1])
     ):
-        _columns(plan, loops, lanes, parts)
+        _columns(plan, loops, lanes, tasks)
     elif (
         tuning.register_bytes
         and is_simple(s)
         and axis.extent >= LEAST_ROW
         and _lies_side_by_side(plan.nest, s, axis)
     ):
-        size = axis.extent // parts // lanes * lanes
-        if parts > 1 and not loops and size >= LEAST_STRETCH:
-            _stretches(plan, axis, size, lanes, parts)
+        size = axis.extent // tasks // lanes * lanes
+        if tasks > 1 and not loops and size >= LEAST_STRETCH:
+            _stretches(plan, axis, size, lanes, tasks)
             return plan.schedule()
         _in_registers(plan, axis, lanes)
-    plan.share(parts)
+    plan.parallelize(tasks)
     return plan.schedule()
 
 
@@ -102,17 +102,17 @@ def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
     )
 
 
-def _columns(plan: Plan, loops: list[Axis], lanes: int, parts: int) -> None:
+def _columns(plan: Plan, loops: list[Axis], lanes: int, tasks: int) -> None:
     """Columns each have a running value in a lane: of a register if all fit, else in memory while rows go by."""
     *outer, name = [axis.name for axis in loops]
     extent = loops[-1].extent
-    if outer and loops[0].extent < parts <= extent:
+    if outer and loops[0].extent < tasks <= extent:
         for around in reversed(outer):
             plan.do(Reorder(around, name))
         vectors(plan, name, lanes, 1)
-    elif extent > lanes * IN_REGISTERS or (parts > 1 and not outer):
+    elif extent > lanes * IN_REGISTERS or (tasks > 1 and not outer):
         in_tiles(
-            plan, name, 1 if outer else parts, TILE, lambda along: _in_memory(plan, along, lanes)
+            plan, name, 1 if outer else tasks, TILE, lambda along: _in_memory(plan, along, lanes)
         )
     else:
         width = min(lanes, 1 << (extent.bit_length() - 1))
@@ -175,11 +175,11 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
         name, left = f"{name}r", left - whole
 
 
-def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, parts: int) -> None:
+def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> None:
     """A row in stretches, one for each thread, which first learns what its elements come to; the last one goes on with what is left."""
     name = axis.name
-    if size * parts < axis.extent:
-        plan.do(CutLoop(name, size * parts))
+    if size * tasks < axis.extent:
+        plan.do(CutLoop(name, size * tasks))
         rest = plan.nest.axes()[f"{name}r"].axis
         _in_registers(plan, rest, lanes)
         name += "m"
@@ -187,5 +187,5 @@ def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, parts: int) -> Non
     plan.do(ChunkScan(f"{name}o"))
     row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.copies)
     _in_registers(plan, plan.nest.axes()[f"{name}i"].axis, lanes)
-    plan.do(Parallel(f"{name}o", parts))
-    plan.do(Parallel(f"{name}op", parts))
+    plan.do(Parallel(f"{name}o", tasks))
+    plan.do(Parallel(f"{name}op", tasks))

@@ -44,10 +44,10 @@ def has_overlapping_windows(nest: LoopNest) -> bool:
     return False
 
 
-def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | Reason:
+def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
     """The schedule of a nest whose result is a reduction over windows.
 
-    parts: shares for threads, where that is possible.
+    tasks: how many tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
@@ -75,7 +75,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, parts: int = 1) -> Schedule | 
         for name in _innermost(plan) if in_lanes else ():
             loop = for_of(plan.nest, name)
             vectors(plan, name, lanes_of_body(loop.body, tuning), copies)
-    plan.share(parts)
+    plan.parallelize(tasks)
     return plan.schedule()
 
 
