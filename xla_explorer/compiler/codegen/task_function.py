@@ -1,0 +1,71 @@
+"""The functions through which the thread pool calls one task of a kernel, or one block of a chain of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.codegen.kernels import Kernel
+
+
+def scratch_of_task(kernel: Kernel) -> int:
+    """Bytes from one task's scratch memory to the next one's: never the same cache line, nor the same set of lines."""
+    return (
+        kernel.scratch_bytes
+        if kernel.tasks == 1 or kernel.phases
+        else -(-kernel.scratch_bytes // 4096) * 4096 + 192
+    )
+
+
+def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
+    """Bytes of scratch memory of all tasks that may run at once. threaded: the pool calls them."""
+    return scratch_of_task(kernel) * (kernel.tasks if threaded and not kernel.phases else 1)
+
+
+def task_function(function: str, kernel: Kernel) -> list[str]:
+    """What the pool calls: it takes the kernel's pointers from memory, and the task's own part of the scratch memory. In a kernel with
+    phases, a number behind the pointers says where the phase starts.
+    """
+    count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
+    lines = [
+        f"define internal void @{function}_task(ptr %context, i64 %task) nounwind {{",
+        "entry:",
+    ]
+    for k in range(count):
+        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
+        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    arguments = [f"ptr %p{k}" for k in range(count)]
+    number = "%task"
+    if kernel.phases:
+        number = "%number"
+        lines.append(f"  %at{count} = getelementptr inbounds ptr, ptr %context, i64 {count}")
+        lines += [
+            f"  %first = load i64, ptr %at{count}, align 8",
+            "  %number = add i64 %task, %first",
+        ]
+    elif kernel.scratch_bytes:
+        lines.append(f"  %offset = mul i64 %task, {scratch_of_task(kernel)}")
+        lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
+        arguments[-1] = "ptr %own"
+    lines += [
+        f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})",
+        "  ret void",
+        "}",
+        "",
+    ]
+    return lines
+
+
+def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+    """What the pool calls for one block of a chain: each kernel on that block.
+
+    calls: (kernel, which pointers of the context it takes).
+    """
+    lines = [f"define internal void @{name}(ptr %context, i64 %task) nounwind {{", "entry:"]
+    for k in sorted({k for _, numbers in calls for k in numbers}):
+        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
+        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    for function, numbers in calls:
+        lines.append(
+            f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %task'])})"
+        )
+    return [*lines, "  ret void", "}", ""]
