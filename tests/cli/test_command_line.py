@@ -195,7 +195,7 @@ def test_opt_explain_compare_bench_report_doctor(
     assert main(["explain", ATTENTION, "%exp.1"]) == 0
     assert "history" in capsys.readouterr().out
     assert main(["explain", ATTENTION, "%dot_general.2", "%reduce_max.7"]) == 0
-    assert "producer-is-library-call" in capsys.readouterr().out
+    assert "producer-has-own-kernel" in capsys.readouterr().out
     assert main(["explain", ATTENTION, "--json", "--kind", "fusion"]) == 0
     assert all("fusion" in row["kind"] for row in json.loads(capsys.readouterr().out))
     assert main(["compare", small, "--repeats", "2", "--json"]) == 0
@@ -311,7 +311,7 @@ def test_explanations_as_json(small: str, capsys: pytest.CaptureFixture[str]) ->
     answer = json.loads(capsys.readouterr().out)
     assert (
         answer["refused"]
-        and answer["code"] == "producer-is-library-call"
+        and answer["code"] == "producer-has-own-kernel"
         and all("ok" in check for check in answer["checklist"])
     )
 

@@ -59,7 +59,7 @@ def test_a_rule_says_what_it_saw_and_what_to_try(
 
 def test_what_no_override_can_force_is_not_proposed() -> None:
     facts = OwnFacts(1000.0, (), (), 1, False)
-    lawful = [REFUSED._replace(forceable=False, code="producer-is-library-call")]
+    lawful = [REFUSED._replace(forceable=False, code="producer-has-own-kernel")]
     assert RULES["turn_a_refusal"](facts._replace(refusals=lawful)) is None
 
 

@@ -102,13 +102,13 @@ def test_why_not_of_a_consumer_inside_a_kernel_gives_what_that_kernel_decided(jo
     recorded = journal == "decisions"
     answer = session.why_not("fusion", "a", "b")
     assert (
-        answer.refused and answer.code == "producer-is-library-call" and answer.recorded == recorded
+        answer.refused and answer.code == "producer-has-own-kernel" and answer.recorded == recorded
     )
     assert "for the kernel of %d, which %b is part of" in answer.source
     inside = session.why_not("fusion", "b", "c")
     assert not inside.refused and inside.recorded == (journal == "decisions")
     assert "for the kernel of %d, which %c is part of" in inside.source
-    assert session.why_not("fusion", "a", "d").code == "producer-is-library-call"
+    assert session.why_not("fusion", "a", "d").code == "producer-has-own-kernel"
 
 
 def test_decisions_about_one_instruction_and_after_the_passes_read_well() -> None:
@@ -270,7 +270,7 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
         r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused"
     ]
     legality = next(
-        r for r in refused if r["code"] in ("reduce-is-root-only", "producer-is-library-call")
+        r for r in refused if r["code"] in ("reduce-is-root-only", "producer-has-own-kernel")
     )
     other = softmax.override(force=[("fusion", *legality["subjects"])])
     (override,) = other.overrides()

@@ -76,7 +76,7 @@ def test_why_not_gives_the_reason_of_the_replay(by_xla: Any) -> None:
             and "replayed" in answer.source
         )
     answer = by_xla.why_not("fusion", "d", "s")
-    assert answer.refused and answer.code in ("fused-before", "producer-is-library-call")
+    assert answer.refused and answer.code in ("fused-before", "producer-has-own-kernel")
 
 
 @pytest.mark.parametrize("subjects", [("x", "d"), ("d", "w"), ("d", "s"), ("s",), ("u", "w")])

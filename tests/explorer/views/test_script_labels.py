@@ -74,7 +74,7 @@ const measured = picture => {
 CODES = (
     "reads-multiply",
     "would-duplicate-expensive",
-    "producer-is-library-call",
+    "producer-has-own-kernel",
     "no",
     "not-worth-the-code",
 )

@@ -13,8 +13,8 @@ FUSION = table(
             "%call (custom-call) is not computed element by element",
             "write the producer with elementwise operations or data movement",
         ),
-        "producer-is-library-call": (
-            "a library or a kernel of its own computes it into memory",
+        "producer-has-own-kernel": (
+            "the producer is computed by a kernel of its own or by a library, which stores its result in memory",
             "%dot (dot) is computed by a kernel of its own",
             "look at dot-epilogue-fusion: what follows a product can join its kernel",
         ),
@@ -274,10 +274,10 @@ EPILOGUE = table(
             "%exp (exponential) would be stored for the kernel of %dot",
             "let another instruction need the operand in memory, or force it",
         ),
-        "not-stored-anyway": (
-            "only loops read the result, which compute it without storing it",
-            "only loops read %add",
-            "nothing to do: the loops compute it where they read it",
+        "result-never-stored": (
+            "every reader is a loop that computes the result itself, so no kernel stores the result",
+            "%add is never stored: each of its readers computes it in its own loop",
+            'return the result, or store it all the same: session.override(force=[("dot-epilogue-fusion", dot, result)])',
         ),
     },
     "control-dependency",

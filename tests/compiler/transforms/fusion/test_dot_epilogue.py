@@ -83,7 +83,7 @@ def test_a_bias_that_is_a_constant_is_in_memory() -> None:
 
 REFUSALS = {
     "no-register-tile": layer(*DENSE, columns=1),
-    "not-stored-anyway": layer(
+    "result-never-stored": layer(
         "x = T[M,N] add(d, bias)", "y = T[M,N] exponential(x)", "ROOT z = T[M,N] negate(y)"
     ),
     "computed-in-a-loop": layer("e = T[M,N] exponential(r)", "ROOT x = T[M,N] add(d, e)"),

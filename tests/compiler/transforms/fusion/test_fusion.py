@@ -270,7 +270,7 @@ def test_reasons_in_the_journal() -> None:
     assert codes(CASES["update that reads another place"][0], "n", "d") == [
         "in-place-update-conflict"
     ]
-    assert codes(CASES["library calls"][0], "d", "a") == ["producer-is-library-call"]
+    assert codes(CASES["library calls"][0], "d", "a") == ["producer-has-own-kernel"]
     assert codes(CASES["large constants stay in memory"][0], "c", "a") == ["constant-not-fused"]
 
 

@@ -66,7 +66,7 @@ def test_what_only_a_loop_reads_stays_with_the_loop():
       ROOT o = f32[64] reduce(w, z), dimensions={1}, to_apply=sum""")
     )
     assert any(i.opcode.name == "dot" for i in found)
-    assert refusals(session) == ["not-stored-anyway"]
+    assert refusals(session) == ["result-never-stored"]
 
 
 def test_a_product_that_others_read_too_is_stored():

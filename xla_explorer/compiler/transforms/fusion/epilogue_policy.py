@@ -94,7 +94,10 @@ def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
     return (
         None
         if is_stored(candidate.end)
-        else refuse("not-stored-anyway", f"only loops read %{candidate.end.name}")
+        else refuse(
+            "result-never-stored",
+            f"%{candidate.end.name} is never stored: each of its readers computes it in its own loop",
+        )
     )
 
 

@@ -139,7 +139,7 @@ def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
         )
     if opcode in fusible.LIBRARY_CALLS:
         return refuse(
-            "producer-is-library-call",
+            "producer-has-own-kernel",
             f"%{producer.name} ({opcode.name}) is computed by a kernel of its own",
         )
     if not producer.shape.is_array:

@@ -132,7 +132,7 @@ def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
     """Require a producer with elemental code."""
     producer, consumer = candidate.producer, candidate.consumer
     if producer.opcode is FUSION:
-        return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
+        return refuse("producer-has-own-kernel", f"%{producer.name} is a fusion already")
     if not is_fusible(producer) and producer.opcode not in NEVER_FUSIBLE:
         return refuse(
             "producer-has-side-effect",
