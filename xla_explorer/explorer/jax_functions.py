@@ -392,9 +392,21 @@ def _is_key(jax: Any, leaf: Any) -> bool:
 
 
 def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
-    """What a compile depends on: shape, type, and whether the type is weak (that of Python's numbers is)."""
+    """Return what a compile depends on: shape, type, weakness of the type, explicit sharding."""
     aval = _aval(jax, leaf)
-    return tuple(aval.shape), str(aval.dtype), bool(getattr(aval, "weak_type", False))
+    return (
+        tuple(aval.shape),
+        str(aval.dtype),
+        bool(getattr(aval, "weak_type", False)),
+        _explicit_sharding(aval),
+    )
+
+
+def _explicit_sharding(aval: Any) -> Any:
+    """Return the sharding that is a part of the type; None without a mesh of explicit axes."""
+    sharding = getattr(aval, "sharding", None)
+    explicit = getattr(getattr(sharding, "mesh", None), "explicit_axes", ())
+    return sharding if explicit else None
 
 
 def _aval(jax: Any, leaf: Any) -> Any:
@@ -410,7 +422,10 @@ def _aval(jax: Any, leaf: Any) -> Any:
 def _specification(jax: Any, leaf: Any) -> Any:
     aval = _aval(jax, leaf)
     return jax.ShapeDtypeStruct(
-        aval.shape, aval.dtype, weak_type=bool(getattr(aval, "weak_type", False))
+        aval.shape,
+        aval.dtype,
+        sharding=_explicit_sharding(aval),
+        weak_type=bool(getattr(aval, "weak_type", False)),
     )
 
 
