@@ -54,9 +54,11 @@ def test_a_kernel_that_code_generation_finishes_says_so() -> None:
     finished = xe.compile(
         text, threads=1, schedules="%wrapped_negate: split{i,16},unroll{io},vectorize{ii}"
     )
-    assert '"effort"="final"' in finished.llvm_ir(optimized=False), "the example must be one"
+    assert '"optimization-level"="final"' in finished.llvm_ir(optimized=False), (
+        "the example must be one"
+    )
     rows = finished.llvm.remarks().values.tolist()
-    assert [row[0] for row in rows] == ["finished"] and "finished when it is written" in rows[0][2]
+    assert [row[0] for row in rows] == ["finished"] and "emitted in its final form" in rows[0][2]
     assert rows[0][3] == "%wrapped_negate" and rows[0][4].endswith(":4")
 
 

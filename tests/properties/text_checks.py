@@ -177,10 +177,10 @@ class Setting(NamedTuple):
 
     guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are.
 
-    backend: what compiles it; only a CPU has guards, threads and an effort.
+    backend: what compiles it; only a CPU has guards, threads and a preset.
     """
 
-    effort: str
+    preset: str
     threads: int
     share: float
     guard: str
@@ -191,10 +191,10 @@ class Setting(NamedTuple):
     @classmethod
     def of(cls, seed: int, guards: bool) -> Setting:
         choice = random.Random(~seed)
-        effort = choice.choice(("none", "none", "none", "fast", "full"))
+        preset = choice.choice(("none", "none", "none", "fast", "full"))
         threads = choice.choice((1, 1, 2))
         return cls(
-            effort,
+            preset,
             threads,
             choice.choice((_USUAL_SHARE, 1e-3)),
             choice.choice(("behind", "front")) if guards else "",
@@ -210,7 +210,7 @@ def check_run(
     module: HloModule, setting: Setting, seed: int, step: Step = lambda _: None
 ) -> Outcome:
     """Compile a verified module, run it on each kind of arguments, compare."""
-    early_objects.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, effort=setting.effort)
+    early_objects.optimize_and_emit = functools.partial(_PLAIN_OPTIMIZE, preset=setting.preset)
     parallel_plan.SHARE_NS = setting.share
     names = {i.opcode.name for i in module.instructions()}
     if (

@@ -61,7 +61,7 @@ import xla_explorer as xe
 from tests.backends.cpu.guard_pages import run_guarded
 from xla_explorer.backends.llvm import early_objects
 
-early_objects.optimize_and_emit = functools.partial(early_objects.optimize_and_emit, effort="none")  # or LLVM removes what it sees not to be used
+early_objects.optimize_and_emit = functools.partial(early_objects.optimize_and_emit, preset="none")  # or LLVM removes what it sees not to be used
 WINDOWS = {"3,9": "size=2x1 stride=2x1 pad=0_3x1_2", "4,7": "size=1x1 pad=0_0x1_0", "7,9": "size=1x1 pad=2_1x0_3", "5,6": "size=1x2 pad=1_0x2_0 rhs_dilate=1x2"}
 for element in ("f32", "c64"):
     for shape, window in WINDOWS.items():

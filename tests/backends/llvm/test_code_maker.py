@@ -93,9 +93,9 @@ def test_what_llvm_dies_of_is_an_error(make) -> None:  # type: ignore[no-untyped
     assert optimize_and_emit(good(0)).object_bytes
 
 
-@pytest.mark.parametrize(("by_effort", "objects"), [(True, 2), (False, 1)])
+@pytest.mark.parametrize(("by_optimization_level", "objects"), [(True, 2), (False, 1)])
 def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
-    by_effort: bool, objects: int
+    by_optimization_level: bool, objects: int
 ) -> None:
     """An object that must be one is made at the lower level as a whole."""
     if not _aborts():
@@ -105,7 +105,9 @@ def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
         LlvmFallbackWarning,
         match="SIGABRT over `aborts` for x86-64-v3 .*isUIntN.* at level 0 of the code generator",
     ):
-        made = optimize_and_emit(text, AVX2, options=OptimizationOptions(by_effort=by_effort))
+        made = optimize_and_emit(
+            text, AVX2, options=OptimizationOptions(by_optimization_level=by_optimization_level)
+        )
     assert len(made.objects) == objects and len(made.remarks) == 1
     with pytest.warns(LlvmFallbackWarning):
         assert "good4:" in made.assembly_text and "aborts:" in made.assembly_text

@@ -13,7 +13,7 @@ from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import program_kernels
 
-FINISHED = """define hidden void @double(ptr noalias %a) noinline nounwind "effort"="final" {
+FINISHED = """define hidden void @double(ptr noalias %a) noinline nounwind "optimization-level"="final" {
 entry:
   %x = load float, ptr %a, align 4
   %y = fadd float %x, %x

@@ -39,9 +39,9 @@ exit:
 """
 
 
-@pytest.mark.parametrize("effort", ["none", "fast", "full"])
-def test_text_to_callable(effort):
-    compiled = optimize_and_emit(ADD, effort=effort)
+@pytest.mark.parametrize("preset", ["none", "fast", "full"])
+def test_text_to_callable(preset):
+    compiled = optimize_and_emit(ADD, preset=preset)
     assert set(compiled.seconds) == {"parse", "optimize", "emit"}
     assert not compiled.from_cache
     library = NativeLibrary(compiled.object_bytes, exports=["add"])
@@ -94,9 +94,9 @@ def test_verifier_error_names_the_instruction():
     assert caught.value.line in (5, 8)
 
 
-def test_unknown_effort():
+def test_unknown_preset():
     with pytest.raises(ValueError, match="none, fast, full"):
-        optimize_and_emit(ADD, effort="heroic")
+        optimize_and_emit(ADD, preset="heroic")
 
 
 def test_cache_round_trip(tmp_path):
@@ -105,7 +105,7 @@ def test_cache_round_trip(tmp_path):
     second = optimize_and_emit(ADD, cache=cache)
     assert second.from_cache and second.object_bytes == first.object_bytes
     assert set(second.seconds) == {"cache"}
-    assert not optimize_and_emit(ADD, effort="fast", cache=cache).from_cache
+    assert not optimize_and_emit(ADD, preset="fast", cache=cache).from_cache
     assert not optimize_and_emit(ADD.replace("fadd", "fsub"), cache=cache).from_cache
     assert optimize_and_emit(ADD, cache=ObjectCache(tmp_path)).from_cache
 

@@ -9,7 +9,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimize
 from xla_explorer.backends.llvm.module_partition import (
     partition_module,
     separate_functions,
-    stated_effort,
+    stated_optimization_level,
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
@@ -154,7 +154,7 @@ def test_one_part_is_the_text_itself():
     ) == [text]
 
 
-AS_WRITTEN = """define internal void @matrix(ptr %a) noinline "effort"="final" {{
+AS_WRITTEN = """define internal void @matrix(ptr %a) noinline "optimization-level"="final" {{
 entry:
   br label %rows
 rows:
@@ -222,13 +222,13 @@ def test_a_cut_that_does_not_pay_is_not_made() -> None:
     assert separate_functions(SUM, OptimizationLevel.FINAL) == (SUM, "")
 
 
-def test_the_effort_of_a_function_is_an_attribute() -> None:
-    assert [stated_effort(effort.attribute) for effort in OptimizationLevel] == list(
+def test_the_optimization_level_of_a_function_is_an_attribute() -> None:
+    assert [stated_optimization_level(level.attribute) for level in OptimizationLevel] == list(
         OptimizationLevel
     )
     grouped = (
         matrix_module(200, other=True).replace(OptimizationLevel.FINAL.attribute, " #0")
-        + 'attributes #0 = { noinline "effort"="final" }\n'
+        + 'attributes #0 = { noinline "optimization-level"="final" }\n'
     )
     assert "@other" not in separate_functions(grouped, OptimizationLevel.FINAL)[1]
     assert separate_functions(grouped, OptimizationLevel.SHORT) == (grouped, "")

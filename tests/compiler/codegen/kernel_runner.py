@@ -58,9 +58,9 @@ def nest_or_opaque(i, slots):
     return made if isinstance(made, Kernel) else write_kernel(i, HOST_LIKE, slots)
 
 
-def native_kernels(kernels, effort):
+def native_kernels(kernels, preset):
     """Runs a kernel of this machine by name on arrays (None where no parameter is used)."""
-    compiled = optimize_and_emit(cpu_module(kernels), effort=effort)
+    compiled = optimize_and_emit(cpu_module(kernels), preset=preset)
     library = NativeLibrary(compiled.objects, {}, [name for name, _ in kernels])
 
     def run(name, kernel, arrays):
@@ -72,7 +72,7 @@ def native_kernels(kernels, effort):
     return run
 
 
-def ptx_kernels(kernels, effort):
+def ptx_kernels(kernels, preset):
     """The same on the emulator, where a kernel is what the GPU's emitters make of it (one or two launches); any fault is an error."""
     architecture = gpu_architecture()
     module = KernelModule(architecture)
@@ -133,7 +133,7 @@ def _logical(memory, shape):
     )
 
 
-def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
+def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
     """The entry's result leaves as numpy arrays.
 
     in_place: names of instructions whose result overwrites their first operand.
@@ -157,7 +157,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         )
         made.append((i, f"k{len(made)}", tuple(slots), write(i, slots=tuple(slots))))
     run = (ptx_kernels if target == "gpu" else native_kernels)(
-        [(name, kernel) for _, name, _, kernel in made], effort
+        [(name, kernel) for _, name, _, kernel in made], preset
     )
     memory = {}
     for p in entry.parameters():
@@ -232,12 +232,12 @@ def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
 
 
 def check_kernels(
-    text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"
+    text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, preset="fast"
 ):
     """Run and compare with the evaluator, result leaf by result leaf."""
     module = parse_hlo(text)
     wanted = leaves_of(evaluate(module, *inputs))
-    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort)
+    found = run_kernels(module, *inputs, target=target, in_place=in_place, preset=preset)
     assert len(found) == len(wanted)
     root = module.entry.root
     names = (

@@ -114,12 +114,12 @@ def test_a_provisional_name_is_replaced_where_it_is_printed():
     assert w.body_lines()[0] == ["  store i32 0, ptr @shared_64"]
 
 
-def test_the_effort_follows_from_the_loops():
-    efforts = []
+def test_the_optimization_level_follows_from_the_loops():
+    levels = []
     for marks in ([""], [NO_VECTOR, ""], [NO_UNROLL, NO_VECTOR]):
         w = FunctionWriter()
         for mark in marks:
             with w.loop(5, metadata=mark):
                 pass
-        efforts.append(w.effort)
-    assert efforts == [OptimizationLevel.DEFAULT, OptimizationLevel.SHORT, OptimizationLevel.FINAL]
+        levels.append(w.optimization_level)
+    assert levels == [OptimizationLevel.DEFAULT, OptimizationLevel.SHORT, OptimizationLevel.FINAL]

@@ -184,7 +184,7 @@ ENTRY e { x = f32[2,12,12,64] parameter(0)  z = f32[] constant(0)
 def test_only_functions_with_a_finished_loop_skip_the_optimiser(text: str) -> None:
     functions = xe.compile(text, threads=1).stage("llvm-ir").text.split("\ndefine ")[1:]
     final = {
-        function.split("(")[0]: '"effort"="final"' in function.split("\n")[0]
+        function.split("(")[0]: '"optimization-level"="final"' in function.split("\n")[0]
         for function in functions
     }
     finished = {function.split("(")[0]: "!llvm.loop !1\n" in function for function in functions}

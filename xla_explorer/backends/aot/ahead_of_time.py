@@ -40,7 +40,7 @@ WEIGHT_BYTES = (
 )
 # A function that calls across two modules would be visible to the linker; so all is optimised and
 # emitted as one.
-OPTIMIZATION = OptimizationOptions(by_effort=False, strength_reduction=True)
+OPTIMIZATION = OptimizationOptions(by_optimization_level=False, strength_reduction=True)
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
 
 

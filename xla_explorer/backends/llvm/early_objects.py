@@ -2,7 +2,7 @@
 
 Python writes a program and LLVM generates its code; LLVM works without the interpreter's lock, so
 that on two cores both go on at once. What is handed over here needs no optimiser, only code
-generation (`Effort.FINAL`), which is nearly all of LLVM's time for such functions. The cut depends
+generation (`OptimizationLevel.FINAL`), which is nearly all of LLVM's time for such functions. The cut depends
 on what is handed over and on nothing else, so that the same program gives the same objects each
 time.
 """

@@ -96,7 +96,7 @@ def optimize_and_emit(
     description: TargetDescription | None = None,
     level: int | None = None,
     *,
-    effort: str = "full",
+    preset: str = "full",
     options: OptimizationOptions | None = None,
     cache: ObjectCache | None = None,
     parts: int = 1,
@@ -104,7 +104,7 @@ def optimize_and_emit(
     """Object code for LLVM IR text.
 
     description: the target, this machine by default. The settings are `options` if given, else
-    those of `effort`, with `level` over them. cache: where to look first and to store; None
+    those of `preset`, with `level` over them. cache: where to look first and to store; None
     compiles always. parts: cut the module into so many at most and compile them on several cores
     (0: as many as there are cores); the result then has several `objects`.
 
@@ -112,7 +112,7 @@ def optimize_and_emit(
     LlvmCrashedError where LLVM dies of it.
     """
     description = description or host_target()
-    options = _resolve(options, effort, level)
+    options = _resolve(options, preset, level)
     parts = parts or usable_cores()
     key = ""
     if cache is not None:
@@ -134,7 +134,7 @@ def optimize_and_emit(
     partitioned = time.perf_counter() - started
     results = finish(
         [Job("object", *unit, description, options) for unit in units],
-        whole=parts == 1 and not options.by_effort,
+        whole=parts == 1 and not options.by_optimization_level,
     )
     slowest = max([result.seconds for result in results], key=lambda seconds: sum(seconds.values()))
     compiled = CompiledObject(
@@ -162,11 +162,13 @@ def modules_to_compile(
 ) -> list[tuple[str, str]]:
     """The modules to compile, each with what is done to it before code generation: `default`, `short` or `none`."""
     ordinary, final = (
-        separate_functions(ir_text, OptimizationLevel.FINAL) if options.by_effort else (ir_text, "")
+        separate_functions(ir_text, OptimizationLevel.FINAL)
+        if options.by_optimization_level
+        else (ir_text, "")
     )
     ordinary, short = (
         separate_functions(ordinary, OptimizationLevel.SHORT)
-        if options.by_effort and ordinary
+        if options.by_optimization_level and ordinary
         else (ordinary, "")
     )
     return [
@@ -258,9 +260,9 @@ def _texts(
 
 
 def _resolve(
-    options: OptimizationOptions | None, effort: str, level: int | None
+    options: OptimizationOptions | None, preset: str, level: int | None
 ) -> OptimizationOptions:
-    resolved = options or OptimizationOptions.from_effort(effort)
+    resolved = options or OptimizationOptions.from_preset(preset)
     if level is None or level == resolved.level:
         return resolved
     return replace(resolved, level=level)

@@ -40,8 +40,8 @@ class OptimizationOptions:
     level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only
     act from level 1 on. loop_unrolling: True lets LLVM unroll whatever it likes; else only loops
     whose metadata asks for it. Measured on 55 programs, True costs a quarter more compile time and
-    gains 1 % of run time: the vectoriser interleaves what profits. by_effort: functions that state
-    an effort (see `Effort`) are modules of their own, and get just that. Measured: the same speed,
+    gains 1 % of run time: the vectoriser interleaves what profits. by_optimization_level: functions that state
+    an optimisation level (see `OptimizationLevel`) are modules of their own, and get just that. Measured: the same speed,
     at 0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
     strength_reduction: True lets LLVM's code generator choose which numbers a loop counts and which
     addresses it adds to. Nests say that themselves for machines whose addresses are a base, an
@@ -54,18 +54,18 @@ class OptimizationOptions:
     slp_vectorization: bool = True
     loop_interleaving: bool = True
     loop_unrolling: bool = False
-    by_effort: bool = True
+    by_optimization_level: bool = True
     strength_reduction: bool = False
     verify: bool = True
 
     @classmethod
-    def from_effort(cls, effort: str) -> OptimizationOptions:
+    def from_preset(cls, preset: str) -> OptimizationOptions:
         """Named presets: `none` (O0), `fast` (O1, no unrolling: about a tenth less compile time), `full` (O3)."""
         try:
-            return _EFFORTS[effort]
+            return _PRESETS[preset]
         except KeyError:
             raise ValueError(
-                f"unknown effort {effort!r}: choose from {', '.join(_EFFORTS)}"
+                f"unknown preset {preset!r}: choose from {', '.join(_PRESETS)}"
             ) from None
 
     def reduces_strength(self, description: TargetDescription) -> bool:
@@ -84,13 +84,13 @@ class OptimizationOptions:
             self.slp_vectorization,
             self.loop_interleaving,
             self.loop_unrolling,
-            self.by_effort,
+            self.by_optimization_level,
             self.strength_reduction,
         )
         return f"O{self.level}" + "".join("+" if flag else "-" for flag in flags)
 
 
-_EFFORTS = {
+_PRESETS = {
     "none": OptimizationOptions(level=0),
     "fast": OptimizationOptions(level=1, slp_vectorization=False, loop_unrolling=False),
     "full": OptimizationOptions(),

@@ -21,7 +21,7 @@ _DECLARED = re.compile(rf"^declare\b[^@]*({_NAME})")
 _GLOBAL = re.compile(rf"^({_NAME}) = (.*)$", re.DOTALL)
 _ATTRIBUTES = re.compile(r"#\d+")
 _COPIED = re.compile(r"\b(?:alwaysinline|linkonce_odr|available_externally)\b")
-_EFFORT = re.compile(r'"effort"="(short|final)"')
+_OPTIMIZATION_LEVEL = re.compile(r'"optimization-level"="(short|final)"')
 _LOCAL_LINKAGE = re.compile(r"^define (?:internal|private) ")
 _CONSTANT = re.compile(r"^(?:private|internal)\b.*?\bconstant\b", re.DOTALL)
 _HEADER_END = re.compile(r"\s*(?:!dbg !\d+\s*)?\{\s*$")
@@ -33,7 +33,7 @@ class _Definition:
     text: str
     references: frozenset[str]
     copied: bool
-    effort: OptimizationLevel = OptimizationLevel.DEFAULT
+    optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
 
 
 def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
@@ -63,20 +63,24 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
 
 
 def separate_functions(
-    ir_text: str, effort: OptimizationLevel, *, minimum_lines: int = 100, small_rest: int = 60
+    ir_text: str,
+    optimization_level: OptimizationLevel,
+    *,
+    minimum_lines: int = 100,
+    small_rest: int = 60,
 ) -> tuple[str, str]:
-    """Two modules: the functions that need another effort, and those that need this one; either may be empty.
+    """Two modules: the functions that need another optimisation level, and those that need this one; either may be empty.
 
     All is one module where a cut is not possible, or does not pay: the latter have less than
     `minimum_lines`, or the others have less than `small_rest` and nothing but calls in loops (they
     then count as the latter).
     """
-    entities = _split(ir_text) if effort.attribute in ir_text else None
+    entities = _split(ir_text) if optimization_level.attribute in ir_text else None
     if entities is None:
         return ir_text, ""
     own = [function for function in entities[0].values() if not function.copied]
-    wanted = [function for function in own if function.effort is effort]
-    others = [function for function in own if function.effort is not effort]
+    wanted = [function for function in own if function.optimization_level is optimization_level]
+    others = [function for function in own if function.optimization_level is not optimization_level]
     if sum(function.text.count("\n") for function in others) < small_rest and not any(
         _works_in_loops(f, entities[0]) for f in others
     ):
@@ -204,7 +208,7 @@ def _split(ir_text: str) -> _Entities | None:
             return None
         else:
             rest.append(line)
-    # Attributes in groups decide whether a function is copied, and what effort it needs.
+    # Attributes in groups decide whether a function is copied, and which optimisation level it needs.
     groups = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     for function in functions.values():
         header = function.text.split("\n", 1)[0]
@@ -212,7 +216,7 @@ def _split(ir_text: str) -> _Entities | None:
             [header, *[groups.get(name, "") for name in _ATTRIBUTES.findall(header)]]
         )
         function.copied = bool(_COPIED.search(attributes))
-        function.effort = stated_effort(attributes)
+        function.optimization_level = stated_optimization_level(attributes)
     return functions, declarations, constants, rest
 
 
@@ -246,7 +250,7 @@ def _declaration(text: str) -> str:
     return _DEFINITION_ONLY.sub("", _LINKAGE.sub("declare ", header)).rstrip()
 
 
-def stated_effort(attributes: str) -> OptimizationLevel:
-    """The effort that the attributes of an LLVM function state."""
-    found = _EFFORT.search(attributes)
+def stated_optimization_level(attributes: str) -> OptimizationLevel:
+    """The optimisation level that the attributes of an LLVM function state."""
+    found = _OPTIMIZATION_LEVEL.search(attributes)
     return OptimizationLevel[found[1].upper()] if found else OptimizationLevel.DEFAULT

@@ -22,13 +22,15 @@ UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
 # Metadata that kernels hang on branches and stores; whoever assembles a module defines what its
 # lines name (`metadata_definitions`).
-NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `Effort.FINAL`
+NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = (
     ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
 )
 NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
-NO_VECTOR = ", !llvm.loop !20"  # for loops that are scalar by their nature: see `Effort.SHORT`
+NO_VECTOR = (
+    ", !llvm.loop !20"  # for loops that are scalar by their nature: see `OptimizationLevel.SHORT`
+)
 # For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop
 # which ends where they go back.
 WHILE = ", !llvm.loop !30"
@@ -40,7 +42,7 @@ _METADATA = {
     NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
     WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
 }
-_EFFORTS = {
+_OPTIMIZATION_LEVELS = {
     NO_UNROLL: OptimizationLevel.FINAL,
     NO_VECTOR: OptimizationLevel.SHORT,
 }  # of a function with such a loop
@@ -77,18 +79,18 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
     unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which
-    generic pointers lead to. effort: what LLVM's optimiser must do to the function.
+    generic pointers lead to. optimization_level: of LLVM on the function.
     """
 
     __slots__ = (
-        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "effort",
+        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "optimization_level",
         "stack_space", "unroll",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
         super().__init__()
         self.unroll, self.stack_space = unroll, stack_space
-        self.effort = OptimizationLevel.DEFAULT
+        self.optimization_level = OptimizationLevel.DEFAULT
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, those of unrolled loops left out
         self._spans: dict[tuple[str | int, str | int], int] = {}
@@ -403,9 +405,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
         """Branch back where the condition holds.
 
-        The effort of the function follows from the metadata of its loops.
+        The optimisation level of the function follows from the metadata of its loops.
         """
-        self.effort = max(self.effort, _EFFORTS.get(metadata, OptimizationLevel.DEFAULT))
+        self.optimization_level = max(
+            self.optimization_level, _OPTIMIZATION_LEVELS.get(metadata, OptimizationLevel.DEFAULT)
+        )
         self._choices += metadata != UNROLL
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)

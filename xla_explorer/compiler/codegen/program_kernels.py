@@ -72,15 +72,15 @@ class _NamedKernel:
     overlap: bool
     tiny: bool
 
-    def effort(self, inlined: bool) -> OptimizationLevel:
+    def optimization_level(self, inlined: bool) -> OptimizationLevel:
         """What LLVM's optimiser does to it.
 
-        inlined: as a part of its callers, whose effort a nest then has.
+        inlined: as a part of its callers, whose optimisation level a nest then has.
         """
         return (
             OptimizationLevel.DEFAULT
             if inlined and isinstance(self.made.nest, Schedule)
-            else self.made.effort
+            else self.made.optimization_level
         )
 
     def definition(
@@ -99,7 +99,7 @@ class _NamedKernel:
         attributes = (
             ("alwaysinline" if inlined else "noinline")
             + " nounwind"
-            + self.effort(inlined).attribute
+            + self.optimization_level(inlined).attribute
         )
         head = f"define {linkage} void @{self.function}({', '.join(parameters)}) {attributes} {{"
         return [head, "entry:", *made.lines, "}", ""], [
@@ -208,7 +208,7 @@ class ProgramKernels:
             self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
             if (
                 self._finished is not None
-                and made.effort is OptimizationLevel.FINAL
+                and made.optimization_level is OptimizationLevel.FINAL
                 and not (tiny or made.math)
             ):
                 self._waiting.append(self._kernels[-1])
@@ -314,7 +314,15 @@ class ProgramKernels:
         for kernel in self._kernels:
             code = self._makes_vectors(kernel)
             written, i = code == "written-in-vectors", kernel.instruction
-            facts = {} if written else {"effort": kernel.effort(self._inlines(kernel)).name.lower()}
+            facts = (
+                {}
+                if written
+                else {
+                    "optimization_level": kernel.optimization_level(
+                        self._inlines(kernel)
+                    ).name.lower()
+                }
+            )
             reason = Reason(code, f"%{i.name}: {VECTORS[code].sentence}", facts)
             self.decisions.append(
                 KernelDecision(i.id, i.name, written, reason, "loop-vectorization")
@@ -341,7 +349,7 @@ class ProgramKernels:
 
     def _makes_vectors(self, kernel: _NamedKernel) -> str:
         """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""
-        if kernel.effort(self._inlines(kernel)) is OptimizationLevel.FINAL:
+        if kernel.optimization_level(self._inlines(kernel)) is OptimizationLevel.FINAL:
             return "written-in-vectors"
         if not self.target.vectorizes_itself:
             return "target-is-llvms"
@@ -350,7 +358,9 @@ class ProgramKernels:
         if self._inlines(kernel):
             return "tiny-kernel"
         return (
-            "scalar-by-nature" if kernel.made.effort is OptimizationLevel.SHORT else "left-to-llvm"
+            "scalar-by-nature"
+            if kernel.made.optimization_level is OptimizationLevel.SHORT
+            else "left-to-llvm"
         )
 
     # -- the text ----------------------------------------------------------------------------------

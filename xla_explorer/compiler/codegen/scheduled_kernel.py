@@ -96,7 +96,7 @@ class ScheduledKernels:
                 ),
             )
         self._note(i, made.nest, form_of_nest(i, slots))
-        return made._replace(effort=OptimizationLevel.FINAL)
+        return made._replace(optimization_level=OptimizationLevel.FINAL)
 
     def with_overrides(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_explorer.backends.llvm.module_partition import stated_effort
+from xla_explorer.backends.llvm.module_partition import stated_optimization_level
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -22,8 +22,12 @@ OF_LLVM = ("cpu", "gpu")
 
 
 def finished_functions(text: str) -> frozenset[str]:
-    """The functions of a text of LLVM IR whose stated effort is final: they come out of code generation as they are to be."""
-    headers = [line for line in text.splitlines() if stated_effort(line) is OptimizationLevel.FINAL]
+    """The functions of a text of LLVM IR whose stated optimisation level is final: they come out of code generation as they are to be."""
+    headers = [
+        line
+        for line in text.splitlines()
+        if stated_optimization_level(line) is OptimizationLevel.FINAL
+    ]
     return frozenset([found[1] for line in headers if (found := _DEFINE.match(line))])
 
 

@@ -46,9 +46,7 @@ PASS_COLUMNS = [
     "diff",
 ]
 REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
-FINISHED = (
-    "the kernel is finished when it is written (effort final): LLVM's vectorisers are not asked"
-)
+FINISHED = "the kernel is emitted in its final form (optimisation level final): LLVM's vectorisers do not run"
 LOOP_COLUMNS = [
     "kernel",
     "loop",

@@ -63,7 +63,7 @@ def test_lanes_equal_scalars(t):
         [vector_math_function(opcode, t.suffix).name for opcode in OPCODES]
     )
     declared = [line for line in declarations if line not in library_text]
-    compiled = optimize_and_emit("\n".join([*texts, library_text, *declared, ""]), effort="none")
+    compiled = optimize_and_emit("\n".join([*texts, library_text, *declared, ""]), preset="none")
     library = NativeLibrary(compiled.objects, exports=names)
     rng = np.random.default_rng(0)
     kind = np.float32 if t == F32 else np.float64

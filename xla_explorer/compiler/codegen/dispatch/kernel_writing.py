@@ -98,7 +98,7 @@ def nest_kernel(
         code.scratch_bytes,
         tasks=code.tasks,
         phases=code.phases,
-        effort=code.effort,
+        optimization_level=code.optimization_level,
         nest=code.schedule,
     )
 

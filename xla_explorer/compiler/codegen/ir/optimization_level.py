@@ -1,4 +1,4 @@
-"""How much of LLVM's optimiser a function needs: a field of a kernel, and an attribute of its LLVM function."""
+"""Optimisation levels of LLVM functions: a field of a kernel, an attribute of its function."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import enum
 
 
 class OptimizationLevel(enum.IntEnum):
-    """What LLVM does to a function before it generates code; of several parts of a function the highest counts.
+    """Passes of LLVM on a function before instruction selection.
 
-    DEFAULT: the whole pipeline. SHORT: variables become registers, constants fold, nothing is
-    vectorised or unrolled; for loops that are scalar by their nature, and for those in vectors
-    among others that are not. FINAL: nothing; vectors, tiles and addresses are chosen.
+    DEFAULT: the whole pipeline. SHORT: mem2reg and constant folding, without vectorisation or
+    unrolling; for scalar loops, and for functions that mix vectorised and scalar loops. FINAL: no
+    pass; vectors, tiles and addresses are emitted in their final form. A function with several
+    loops has the highest level of its loops.
     """
 
     DEFAULT = 0
@@ -19,5 +20,5 @@ class OptimizationLevel(enum.IntEnum):
 
     @property
     def attribute(self) -> str:
-        """The function attribute that states the effort, with a blank in front; empty for DEFAULT."""
-        return f' "effort"="{self.name.lower()}"' if self else ""
+        """The function attribute of the level, after a space; empty for DEFAULT."""
+        return f' "optimization-level"="{self.name.lower()}"' if self else ""

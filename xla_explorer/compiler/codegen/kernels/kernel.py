@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
     that code generation computed; a parameter `%table<k>` each. scratch_bytes: memory of its own
     that it needs while it runs; when not zero, one more parameter `%scratch` points to it. tasks:
     when not one, a last parameter `i64 %task` says which task a call runs; each needs
-    its own scratch memory. effort: what LLVM's optimiser must do to it. phases: calls of each phase
+    its own scratch memory. optimization_level: what LLVM's optimiser must do to it. phases: calls of each phase
     (see `WorkPartition.phase`), in the order of `%task`; all of them use the same scratch memory. Empty:
     no phases. nest: the schedule of the loop nest that it was made from, or why it is opaque.
     """
@@ -47,7 +47,7 @@ class Kernel(NamedTuple):
     tables: tuple[bytes, ...] = ()
     tasks: int = 1
     phases: tuple[int, ...] = ()
-    effort: OptimizationLevel = OptimizationLevel.DEFAULT
+    optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
     nest: Schedule | Reason | None = None
 
 
@@ -196,7 +196,7 @@ class KernelContext:
             tuple(self.tables),
             self.partition.tasks,
             tuple(self.partition.phases),
-            self.writer.effort,
+            self.writer.optimization_level,
         )
 
 

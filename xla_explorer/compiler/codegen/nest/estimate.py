@@ -244,15 +244,15 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
         body = _body_at(found, running)
         element = elements_of(s)[0] if elements_of(s) else _stored(nest, s)
         registers = _registers(element, path, needed, n)
-        effort = _effort(nest, s, path, n)
-        body.cycles += effort.cycles * registers
-        body.instructions += effort.instructions * registers
+        cost = _instruction_cost(nest, s, path, n)
+        body.cycles += cost.cycles * registers
+        body.instructions += cost.instructions * registers
         start = max([body.ready.get(o, 0.0) for o in inputs], default=0.0)
         for number in ids_of(s):
-            body.ready[number] = start + effort.latency
+            body.ready[number] = start + cost.latency
             live[number] = body, registers
             body.alive += registers
-        body.path = max(body.path, start + effort.latency)
+        body.path = max(body.path, start + cost.latency)
         body.fullest = max(body.fullest, body.alive)
         for number in [o for o in dict.fromkeys(inputs) if uses.get(o) == position and o in live]:
             place, count = live.pop(number)
@@ -312,7 +312,7 @@ def _registers(
     return copies * max(1, -(-lanes * bytes_each // n.register_bytes))
 
 
-def _effort(
+def _instruction_cost(
     nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers
 ) -> InstructionCost:
     """What a statement takes for one register."""

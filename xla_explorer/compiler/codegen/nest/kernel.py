@@ -51,7 +51,7 @@ class NestCode(NamedTuple):
     origins: tuple[int | None, ...]
     declarations: tuple[str, ...]
     tasks: int
-    effort: OptimizationLevel
+    optimization_level: OptimizationLevel
     scratch_bytes: int = 0
     phases: tuple[int, ...] = ()
 
@@ -134,7 +134,7 @@ def nest_code(
     chosen = any(
         bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()
     ) and has_loop(lowered.builder.records)
-    effort = OptimizationLevel.FINAL if chosen else OptimizationLevel.DEFAULT
+    optimization_level = OptimizationLevel.FINAL if chosen else OptimizationLevel.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
     lowered.builder.release()
     return NestCode(
@@ -143,7 +143,7 @@ def nest_code(
         origins,
         tuple(lowered.builder.declarations),
         schedule.nest.tasks,
-        effort,
+        optimization_level,
         lowered.scratch_bytes,
         lowered.phases,
     )
