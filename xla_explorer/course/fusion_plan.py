@@ -35,12 +35,18 @@ class PlanCost(NamedTuple):
 
 
 def is_given(i: HloInstruction) -> bool:
-    """Whether it needs no kernel: parameters are in memory, constants in the code, tuples are only pointers."""
+    """Return True if an instruction needs no kernel.
+
+    Parameters are in memory, constants in the code, tuples are only pointers.
+    """
     return i.opcode.name in ("parameter", "constant", "tuple", "get-tuple-element")
 
 
 def required(computation: HloComputation) -> set[HloInstruction]:
-    """What every plan stores: results of the program, reductions, matrix products and their operands."""
+    """Return the instructions that every plan stores.
+
+    They are results of the program, reductions, matrix products and their operands.
+    """
     results = (
         computation.root.operands
         if computation.root.opcode.name == "tuple"
@@ -56,14 +62,14 @@ def required(computation: HloComputation) -> set[HloInstruction]:
 
 
 def default_plan(computation: HloComputation) -> set[HloInstruction]:
-    """The rule to beat: store what has several readers; compute in place what has one."""
+    """Return the plan to beat: store values with several readers, compute the others in place."""
     return required(computation) | {
         i for i in computation.instructions.values() if len(i.users) > 1 and not is_given(i)
     }
 
 
 def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> PlanCost:
-    """What a plan moves and executes.
+    """Return the bytes that a plan moves, and the operations that it executes.
 
     Each kernel reads each array once, however often its loop needs an element.
     """
@@ -113,7 +119,7 @@ def unfused_operations(computation: HloComputation) -> int:
 
 
 def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) -> Reason | None:
-    """Why a set of instructions cannot be a plan, or None."""
+    """Return the reason that a set of instructions is not a valid plan, or None."""
     stores = set(stored)
     foreign = [i for i in stores if i.parent is not computation]
     if foreign:

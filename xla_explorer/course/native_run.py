@@ -1,4 +1,4 @@
-"""Runs LLVM IR that a student wrote, in a child process: a crash or an endless loop there is an answer, not the end of the notebook.
+"""Runs of a student's LLVM IR in a child process, which a crash or an endless loop cannot escape.
 
 A kernel is `define void @name(ptr %x0, ..., ptr %out, i64 %n)`. The child reads requests and writes
 replies, a JSON line each.
@@ -61,11 +61,11 @@ class NativeChild:
     def run(
         self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1
     ) -> Array:
-        """What the kernel of an IR text writes.
+        """Return the output of an IR text's kernel.
 
-        KernelCrashedError when it does not come back, OutsideError when it writes beyond its
-        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's
-        sentence for IR that is none.
+        Raises KernelCrashedError if the kernel does not return, and OutsideError if it writes
+        beyond its output. Raises NotWrittenError if it leaves elements unwritten, and
+        XlaExplorerError with LLVM's message for invalid IR.
         """
         sent = [_sent(np.asarray(x, np.float32)) for x in inputs]
         reply = self._ask(
@@ -121,7 +121,7 @@ class NativeChild:
         return answer
 
     def _line(self, seconds: float, who: str, hint: str) -> str:
-        """The child's next line. who: does not end where it comes too late."""
+        """Return the child's next line. who: subject of the message if it is late."""
         process = self._process
         assert process is not None and process.stdout is not None
         while b"\n" not in self._unread:
@@ -169,7 +169,7 @@ def run_ir(ir: str, *inputs: Any, outputs: int, count: int | None = None) -> Arr
 
 
 def optimized(ir: str) -> str:
-    """The IR after LLVM's optimisation pipeline, for this machine."""
+    """Return the IR after LLVM's optimisation pipeline, for this machine."""
     return optimized_ir(ir)
 
 
@@ -182,7 +182,7 @@ def _received(text: str) -> Array:
 
 
 def _guarded(count: int, mark: int) -> Array:
-    """An array between two guards. What is read from a guard is a NaN, and a write there shows."""
+    """Return an array between two guards: reads there return NaN, and writes are detected."""
     return np.full(count + 2 * GUARD, mark, np.uint32).view(np.float32)
 
 
@@ -192,7 +192,7 @@ def _guards_changed(place: Array) -> bool:
 
 
 def main() -> None:
-    """The child: answer lines until there are no more."""
+    """Run the child: answer lines until the input ends."""
     loaded: dict[str, Any] = {}
     for line in sys.stdin:
         request = json.loads(line)

@@ -29,7 +29,7 @@ QUIZ: dict[str, str] = {
 
 
 def parameter_program(shape: Shape) -> HloModule:
-    """The program that returns its one parameter: the smallest module in which a shape stands."""
+    """Return the smallest module with a shape: it returns its one parameter."""
     return parse_hlo(f"HloModule shape\nENTRY main {{\n  ROOT p = {shape} parameter(0)\n}}")
 
 
@@ -43,7 +43,7 @@ def parameter_program(shape: Shape) -> HloModule:
     ),
 )
 def quiz(answers: dict[str, Any]) -> Cases:
-    """Numbers, question by question; the right one is not told."""
+    """Check numbers, question by question, without revealing the right one."""
 
     def right(question: str) -> int:
         what, _, rest = question.partition(" of " if " of " in question else " in ")
@@ -127,7 +127,7 @@ def _array_shapes() -> list[Shape]:
     ),
 )
 def strides(function: Callable[..., Any]) -> Cases:
-    """A tuple of byte strides, a number for each dimension."""
+    """Check a tuple of byte strides, a number for each dimension."""
     for shape in sorted(_array_shapes(), key=lambda s: (s.rank, s.element_count or 1000)):
         order = shape.layout.minor_to_major
         size = shape.element_type.dtype.itemsize
@@ -167,7 +167,7 @@ def strides(function: Callable[..., Any]) -> Cases:
     ),
 )
 def leaves(function: Callable[[Shape], Any]) -> Cases:
-    """A list of (path, array shape), depth first."""
+    """Check a list of (path, array shape), depth first."""
     texts = [
         "f32[2]",
         "(f32[2])",

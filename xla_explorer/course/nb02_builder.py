@@ -20,7 +20,10 @@ EPSILON = 1e-5
 
 
 def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters: int) -> HloModule:
-    """The program of a function of arrays: parameter 0 of the given dimensions, the others vectors along the last one."""
+    """Return the program of a function of arrays.
+
+    Parameter 0 has the given dimensions, the others are vectors along the last one.
+    """
     b = HloBuilder(getattr(function, "__name__", "answer"), locations=False)
     values = [
         b.parameter(array_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k])
@@ -163,8 +166,9 @@ def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
     ),
 )
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
-    """Rows with and without spread, with next to none (there epsilon counts), and one far from zero, where the mean of squares less the
-    squared mean fails.
+    """Check rows with, without and with almost no spread, where epsilon counts, and a distant one.
+
+    For a row far from zero, the mean of squares less the squared mean fails.
     """
     generator = np.random.default_rng(1)
     inputs: list[tuple[Array, ...]] = []

@@ -58,14 +58,17 @@ SHARED = (
 
 
 def modules(count: int = 60) -> Iterator[HloModule]:
-    """The fixed edge cases, then random programs."""
+    """Yield the fixed edge cases, then random programs."""
     yield from map(parse_hlo, FIXED)
     for seed in range(count):
         yield random_program(seed)
 
 
 def live_instructions(module: HloModule) -> set[HloInstruction]:
-    """What the roots and the instructions with effects need, in every computation that the entry reaches; and all parameters."""
+    """Return all parameters, and the instructions that roots and side effects need.
+
+    All computations that the entry reaches are searched.
+    """
     live: set[HloInstruction] = set()
     for computation in module.post_order_computations():
         stack = [
@@ -91,7 +94,7 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
     ),
 )
 def live(function: object) -> Cases:
-    """Sets of instructions of one computation, without effects."""
+    """Check sets of instructions of one computation, without side effects."""
 
     def test(module: HloModule) -> Failure | None:
         with looking_at(module):

@@ -81,7 +81,7 @@ ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  s = f32[2] parame
 
 
 def modules(count: int = 60) -> Iterator[HloModule]:
-    """The fixed edge cases, then random programs that repeat themselves."""
+    """Yield the fixed edge cases, then random programs with repeated operations."""
     yield from map(parse_hlo, FIXED)
     for seed in range(count):
         yield random_program(seed, duplicates=0.4, constants=0.3)
@@ -90,7 +90,7 @@ def modules(count: int = 60) -> Iterator[HloModule]:
 def equal_pair(
     module: HloModule, commutative: bool
 ) -> tuple[HloInstruction, HloInstruction] | None:
-    """Two instructions of the entry that compute the same by their form, or None."""
+    """Return two structurally equal instructions of the entry, or None."""
     seen: dict[object, HloInstruction] = {}
     for i in module.entry.post_order():
         if i.opcode.name in ("parameter", "after-all", "tuple") or has_side_effect(i):
@@ -154,7 +154,10 @@ _FORM_HINT = (
     ),
 )
 def cse(run: Pass) -> Cases:
-    """Values stay, and no two instructions of the entry are equal by opcode, shape, operands, attributes, calls and value."""
+    """Check that values stay, and that no two instructions of the entry are equal.
+
+    Equality is that of opcode, shape, operands, attributes, calls and value.
+    """
     yield from check_pass(
         run, modules(), _none_left(False), value_hint=_VALUE_HINT, form_hint=_FORM_HINT
     )
@@ -170,7 +173,7 @@ def cse(run: Pass) -> Cases:
     ),
 )
 def commutative(run: Pass) -> Cases:
-    """The same, and operands of commutative opcodes may be swapped."""
+    """Check the same with swapped operands of commutative opcodes."""
     swapped = [parse_hlo(text) for text in COMMUTED]
     yield from check_pass(
         run,

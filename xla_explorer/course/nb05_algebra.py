@@ -34,7 +34,7 @@ _TELLING = (1.0, 5.0, 0.0, -0.0, 1e30, float("inf"), float("nan"))
 
 
 def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
-    """The two sides of a candidate rule as programs of p (and q)."""
+    """Return the two sides of a candidate rule as programs of p (and q)."""
     two = " y" in name
     head = (
         "p = f32[] parameter(0)  "
@@ -70,7 +70,7 @@ _NUMBERS = {
     ),
 )
 def unsafe(answers: dict[str, Any]) -> Cases:
-    """A witness must be one; a rule called safe must be safe."""
+    """Check that each witness is one, and that each rule called safe is safe."""
     if any(
         answers.get(name, "?") == "?"
         for name in CANDIDATES
@@ -277,7 +277,10 @@ def _as_pass(simplify: Simplify) -> Pass:
     ),
 )
 def rules(simplify: Simplify) -> Cases:
-    """Each rule fires where it must, and no bit of a result changes, NaN, infinities and the sign of zero included."""
+    """Check that each rule fires where it must, and that no bit of a result changes.
+
+    Results include NaN, infinities and the sign of zero.
+    """
     random = (random_program(seed, constants=0.7, identities=True) for seed in range(80))
     yield from check_pass(
         _as_pass(simplify),
@@ -390,7 +393,7 @@ def _folded(before: HloModule, after: HloModule) -> Failure | None:
 
 
 def fold_modules() -> Iterator[HloModule]:
-    """Fixed cases, then random programs with many constants."""
+    """Yield fixed cases, then random programs with many constants."""
     yield from map(parse_hlo, FOLD_FIXED)
     for seed in range(40):
         yield random_program(seed, constants=0.9)

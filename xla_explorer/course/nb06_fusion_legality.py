@@ -1,4 +1,4 @@
-"""Notebook 06, fusion I: may two operations share a kernel, and if not, why?"""
+"""Notebook 06, fusion I: legality of two operations in one kernel, and reasons against it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ TABLE_PAIRS = (
 
 
 def _ways_round(producer: HloInstruction, consumer: HloInstruction) -> set[str]:
-    """Names of what stands on a way of operands and control edges from producer to consumer other than the edge between them."""
+    """Return the names on paths from producer to consumer other than the edge between them.
+
+    Paths consist of operands and control edges.
+    """
     readers: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
     for i in producer.parent.instructions.values():
         for before in (*i.operands, *i.control_predecessors):
@@ -86,7 +89,10 @@ def _ways_round(producer: HloInstruction, consumer: HloInstruction) -> set[str]:
 
 
 def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str]:
-    """Code and sentence of the first rule that refuses, in the order in which the notebook states them; `accepted` where none does."""
+    """Return code and sentence of the first rule that refuses, or `accepted`.
+
+    The rules have the order of the notebook.
+    """
     if producer not in consumer.operands:
         return "not-an-operand", f"%{consumer.name} does not read %{producer.name}"
     for i in (producer, consumer):
@@ -117,7 +123,7 @@ def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, s
     ),
 )
 def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
-    """A path must be one; where there is none the answer is None."""
+    """Check that a returned path is one, and that None is returned only without a path."""
 
     def problem(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str, str] | None:
         between, got = _ways_round(producer, consumer), function(producer, consumer)
@@ -213,7 +219,7 @@ def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
     ),
 )
 def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
-    """Every pair of the table and of small random programs: the code of the first rule that refuses."""
+    """Check the code of the first rule that refuses, for listed pairs and small random programs."""
 
     def test(module: HloModule, only: tuple[tuple[str, str], ...] = ()) -> Failure | None:
         with looking_at(module):

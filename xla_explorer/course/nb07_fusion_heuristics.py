@@ -1,4 +1,4 @@
-"""Notebook 07, fusion II: which results are worth storing?"""
+"""Notebook 07, fusion II: the choice of results to store."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ Planner = Callable[[HloComputation], Iterable[HloInstruction]]
 
 
 def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
-    """For each of the six programs: bytes of the default plan, of this planner's, and of the reference."""
+    """Return the bytes of each of the six programs: default, this planner, reference."""
     rows = {}
     for name, text in MODELS.items():
         entry = parse_hlo(text).entry
@@ -169,7 +169,11 @@ def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
     ),
 )
 def plan(planner: Planner) -> Cases:
-    """A plan on every program; fewer bytes than the default on each of the six; in sum no more than 2 % above the reference."""
+    """Check that the plans are valid and move few bytes.
+
+    On each of the six programs a plan must move fewer bytes than the default. The sum may exceed
+    the reference by 2 %.
+    """
 
     def test(module: HloModule) -> Failure | None:
         with answering(module):

@@ -40,7 +40,7 @@ FIXED = (
     ),
 )
 def liveness(function: Callable[[HloComputation], Any]) -> Cases:
-    """The ranges of every computed array."""
+    """Check the live ranges of every computed array."""
 
     def test(module: HloModule) -> Failure | None:
         # Position by position: what is alive there. The first and last of them are the range.
@@ -87,20 +87,23 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
 
 
 def peak(ranges: Sequence[Range], offsets: Sequence[int]) -> int:
-    """The size of the arena that offsets need, in bytes."""
+    """Return the size of the arena that offsets need, in bytes."""
     return max(
         [offset + size for offset, (size, _, _) in zip(offsets, ranges, strict=True)], default=0
     )
 
 
 def reference_peak(ranges: Sequence[Range]) -> int:
-    """What our own packing needs, forwards or backwards in time, whichever is more: ties may be broken either way."""
+    """Return the larger of our own packing's sizes, forwards and backwards in time.
+
+    Ties may be broken either way.
+    """
     forwards = pack([LiveRange(first, last, size) for size, first, last in ranges])[1]
     return max(forwards, pack([LiveRange(-last, -first, size) for size, first, last in ranges])[1])
 
 
 def collision(ranges: Sequence[Range], offsets: Sequence[int]) -> tuple[int, int] | None:
-    """Two ranges that live together and share a byte, or None."""
+    """Return two ranges that live together and share a byte, or None."""
     for a in range(len(ranges)):
         for b in range(a):
             (size_a, first_a, last_a), (size_b, first_b, last_b) = ranges[a], ranges[b]
@@ -141,7 +144,7 @@ def _range_lists() -> list[list[Range]]:
     ),
 )
 def assign(function: Callable[[list[Range]], Any]) -> Cases:
-    """No two arrays that live together share a byte, and the arena is not larger than our own packing makes it."""
+    """Check that living arrays share no byte, and that the arena is as small as our packing."""
 
     def test(ranges: list[Range]) -> Failure | None:
         offsets = list(function(list(ranges)))
@@ -191,7 +194,7 @@ def assign(function: Callable[[list[Range]], Any]) -> Cases:
         return None
 
     def fewest(ranges: Any, failure: Failure) -> Failure:
-        """The same failure with one array less, as long as there is one."""
+        """Return the same failure with as few arrays as possible."""
         for k in range(len(ranges)):
             fewer = ranges[:k] + ranges[k + 1 :]
             found = test(fewer)

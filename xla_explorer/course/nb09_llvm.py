@@ -1,4 +1,4 @@
-"""Notebook 09, an emitter of LLVM IR for the CPU: elementwise programs, and a sum that vectorises."""
+"""Notebook 09, an emitter of LLVM IR for the CPU: elementwise programs, and a vectorised sum."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALIGNED = re.compile(r"\balign [14]\b")
 
 
 def elementwise_program(seed: int, size: int) -> HloModule:
-    """A random program of the six opcodes on vectors of one length."""
+    """Return a random program of the six opcodes on vectors of one length."""
     choice = random.Random(seed)
     b = HloBuilder("elementwise", locations=False)
     known = [
@@ -76,8 +76,9 @@ def _programs() -> list[HloModule]:
     ),
 )
 def emit(function: Callable[[HloComputation], Any]) -> Cases:
-    """Bits as the evaluator's (NaN and the sign of zero included), nothing written beside the output, for n = 0 too, and vector
-    operations after LLVM's optimisation.
+    """Check the bits against the evaluator's, NaN and the sign of zero included, also for n = 0.
+
+    Nothing may be written beside the output. LLVM's optimisation must produce vector operations.
     """
 
     def test(module: HloModule) -> Failure | None:
@@ -167,7 +168,10 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
 
 
 def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModule) -> Array:
-    """What a kernel of one array writes; a wrong answer where it cannot be run, or leaves its output."""
+    """Return the output of a kernel of one array.
+
+    WrongAnswer if it cannot run or leaves its output.
+    """
     try:
         return child.run(text, [x], outputs, len(x))
     except (OutsideError, NotWrittenError) as error:
@@ -194,7 +198,10 @@ def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModul
     ),
 )
 def lanes(text: Any) -> Cases:
-    """Vectors in the text as it is written, and the right bits for lengths around the multiples of eight, nothing outside touched."""
+    """Check vectors in the text itself, and the bits for lengths around multiples of eight.
+
+    Nothing outside of the output may be written.
+    """
     if not isinstance(text, str):
         raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
     if "your turn" in text:
@@ -244,7 +251,10 @@ def lanes(text: Any) -> Cases:
     ),
 )
 def total(text: Any) -> Cases:
-    """Sums of some lengths, zero included; additions may be reordered, and nothing else may be promised."""
+    """Check sums of some lengths, zero included.
+
+    The text may allow reassociation of additions, and no other fast-math flag.
+    """
     if not isinstance(text, str):
         raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
     if "your turn" in text:

@@ -25,7 +25,7 @@ _REGISTER = re.compile(r"%[a-z]+\d+\b")  # not %tid.x and its like
 
 
 def sum_program(count: int) -> HloModule:
-    """The HLO that the kernel implements."""
+    """Return the HLO that the kernel implements."""
     return parse_hlo(f"""HloModule sum
 add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add(a, b) }}
 ENTRY main {{ x = f32[{count}] parameter(0)  zero = f32[] constant(0)
@@ -77,9 +77,9 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
 
 
 def _unwritten(kernel: PtxKernel) -> tuple[PtxInstruction, str] | None:
-    """A register that is alive where the kernel begins, with an instruction that reads it.
+    """Return a register that is live at the kernel's start, with an instruction that reads it.
 
-    A guarded write counts as one.
+    A guarded write counts as a write.
     """
     code = kernel.instructions
     alive: list[set[str]] = [set() for _ in range(len(code) + 1)]
@@ -102,7 +102,7 @@ def _unwritten(kernel: PtxKernel) -> tuple[PtxInstruction, str] | None:
 
 
 def _registers(i: PtxInstruction) -> tuple[set[str], set[str]]:
-    """The numbered registers that an instruction reads, and those that it writes."""
+    """Return the numbered registers that an instruction reads, and those that it writes."""
     stores = i.opcode.split(".")[0] in ("st", "red", "bra", "bar", "ret")
     writes = set() if stores else set(_REGISTER.findall(i.operands[0] if i.operands else ""))
     reads = _REGISTER.findall(
@@ -204,7 +204,7 @@ def _run(
     ),
 )
 def warp(text: Any) -> Cases:
-    """32 threads, 32 elements, shuffles only."""
+    """Check 32 threads on 32 elements, with shuffles only."""
     yield from _run(text, _inputs([32]), 32, ("shfl.sync",), ("shared", "local", "atom", "red"))
 
 

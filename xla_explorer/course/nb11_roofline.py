@@ -1,4 +1,4 @@
-"""Notebook 11, roofline: operations, bytes, which memory they come from, and what bounds an operation."""
+"""Notebook 11, roofline: operations, bytes, levels of memory, and the bound of an operation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ PEAK, BANDWIDTH = 100e9, 20e9
 
 
 class Machine(NamedTuple):
-    """What a kernel has to do with: `peak` operations a second, `launch` seconds before it begins, and memories from the fastest to
-    the largest, each with the bytes that it holds and the bytes a second that come from it.
+    """Limits of a machine for kernels.
+
+    peak: operations a second. launch: seconds before a kernel begins. levels: (capacity in bytes,
+    bytes a second) of each memory, from the fastest to the largest.
     """
 
     peak: float
@@ -31,7 +33,10 @@ class Machine(NamedTuple):
 
 
 def this_machine() -> Machine:
-    """One core of this machine as it was measured; a call of a compiled program takes about a microsecond."""
+    """Return the measured limits of one core of this machine.
+
+    A call of a compiled program takes about a microsecond.
+    """
     found = machine_limits()
     levels = [level for level in found.cached_bandwidth if level[1] > found.stream_bandwidth]
     return Machine(found.f32_flops, 1e-6, (*levels, (math.inf, found.stream_bandwidth)))
@@ -47,7 +52,7 @@ def _one(parameters: str, root: str, reducer: bool = False) -> HloModule:
 
 
 def programs() -> list[HloModule]:
-    """One operation each, small ones first."""
+    """Return programs of one operation each, small ones first."""
     x, y = "x = f32[10] parameter(0)", "y = f32[10] parameter(1)"
     made = [
         _one(x, "f32[10] negate(x)"),
@@ -142,7 +147,7 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     ),
 )
 def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
-    """The roof at exact points: left of the ridge, on it, right of it, and where nothing is computed."""
+    """Check the roof at exact points: around the ridge, and without operations."""
     for operations, moved in ((1, 1), (5, 1), (10, 1), (1e9, 1e6), (0, 8), (2e6, 8e6), (7, 0)):
         seconds = max(operations / PEAK, moved / BANDWIDTH)
         want = operations / seconds
@@ -309,7 +314,10 @@ def fused(function: Callable[[HloComputation], Any]) -> Cases:
     ),
 )
 def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
-    """Kernels that fit a level exactly, or just do not; that move what they touch several times; that do nothing."""
+    """Check kernels at and just beyond the capacity of a level.
+
+    Some move their data several times, one does nothing.
+    """
     machine = Machine(100e9, 2e-6, ((32e3, 400e9), (1e6, 100e9), (math.inf, 20e9)))
     flat = Machine(1e12, 0.0, ((math.inf, 1e12),))
     for operations, moved, touched, on in (

@@ -106,7 +106,7 @@ def sections(function: Callable[[bytes], Any]) -> Cases:
 
 
 def _big_endian() -> tuple[bytes, dict[str, int]]:
-    """An object of two sections as a big-endian machine has it, and their sizes."""
+    """Return an object of two sections for a big-endian machine, and their sizes."""
     names = b"\0.text\0.names\0"
     table = b""
     for name, begin, size in ((0, 0, 0), (1, 64, 8), (7, 72, len(names))):
@@ -133,7 +133,7 @@ def _big_endian() -> tuple[bytes, dict[str, int]]:
     ),
 )
 def build(function: Callable[[Any], Any]) -> Cases:
-    """The machine field, vector instructions in the assembly, and the prefix in the header."""
+    """Check the machine field, vector instructions in the assembly, the header's prefix."""
     for text in (AXPY, AXPY.replace("1000", "37"), AXPY.replace("add(p, y)", "maximum(p, y)")):
         module = parse_hlo(text)
         package = function(module)

@@ -1,4 +1,4 @@
-"""Notebook 13, a back end without LLVM: compile for a stack machine, keep weights on the device, count copies."""
+"""Notebook 13, a back end without LLVM: a stack machine, weights on the device, counted copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LENGTH = 4
 
 
 def vector_program(seed: int, size: int) -> HloModule:
-    """A random program on vectors of four, with scalar constants broadcast."""
+    """Return a random program on vectors of four, with scalar constants broadcast."""
     choice = random.Random(seed)
     b = HloBuilder("vectors", locations=False)
     known = [
@@ -61,7 +61,7 @@ def _doubling(times: int) -> str:
 
 
 def _deep(depth: int) -> str:
-    """Computed naively, all parameters are on the stack before the first addition."""
+    """Return a program whose naive order pushes all parameters before the first subtraction."""
     lines = [f"p{k} = f32[4] parameter({k})" for k in range(depth)]
     inner = f"p{depth - 1}"
     for k in reversed(range(depth - 1)):
@@ -173,8 +173,10 @@ def compile_for(function: Callable[..., Any]) -> Cases:
     ),
 )
 def executable(function: Callable[..., Any]) -> Cases:
-    """Three runs: right results, weights copied once, inputs once a run, one copy back, no slot lost; then another one beside it on the
-    same machine.
+    """Check three runs, then another executable on the same machine.
+
+    Results must be right, weights copied once, inputs once a run, and the result once. No slot may
+    leak.
     """
     module = parse_hlo(
         "HloModule layer\nENTRY main { x = f32[4] parameter(0)  w = f32[4] parameter(1)  b = f32[4] parameter(2)  "

@@ -32,16 +32,19 @@ _MOST_TRIALS = 1000
 
 
 def smaller(module: HloModule) -> Iterator[HloModule]:
-    """Valid modules that are one step smaller than `module`, which is left as it is; the boldest steps come first.
+    """Yield valid modules one step smaller than `module`, the boldest steps first.
 
-    A step makes another instruction the root, puts an operand or a parameter in the place of an
-    instruction, or takes out what is unused.
+    A step makes another instruction the root, replaces an instruction by an operand or a parameter,
+    or removes unused instructions. `module` is left unchanged.
     """
     yield from smaller_modules(module, tidy=True)
 
 
 def miscompiled(module: HloModule, opcode: str, instead: str, most: int | None = None) -> HloModule:
-    """A copy in which a mistake of `MISTAKES` was made: at the first `most` instructions of that opcode, or at all of them."""
+    """Return a copy with a mistake of `MISTAKES`, at the first `most` instructions of the opcode.
+
+    most: None for all of them.
+    """
     copy = module.clone()
     for i in [i for i in copy.entry.post_order() if i.opcode.name == opcode][:most]:
         operands = i.operands[::-1] if instead == "swap" else i.operands
@@ -57,7 +60,7 @@ def miscompiled(module: HloModule, opcode: str, instead: str, most: int | None =
 
 
 def shows(module: HloModule, opcode: str, instead: str) -> bool:
-    """Whether a mistake changes the module's result for some of the arguments that checks use."""
+    """Return True if a mistake changes the module's result for some arguments of the checks."""
     wrong = miscompiled(module, opcode, instead)
     for arguments in arguments_of(module):
         pairs = zip(leaves_of(module, arguments), leaves_of(wrong, arguments), strict=True)

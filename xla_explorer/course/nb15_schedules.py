@@ -1,4 +1,7 @@
-"""Notebook 15, schedules: a matrix product from one number at a time to a tile of registers, without a change of its values."""
+"""Notebook 15, schedules: a matrix product from scalar code to a register tile.
+
+Its values stay the same.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ ENTRY main {{
 
 
 class RegisterTile(NamedTuple):
-    """What a scheduled product keeps in registers: rows * vectors sums, each of `lanes` numbers."""
+    """The register tile of a scheduled product.
+
+    It has rows * vectors accumulators of `lanes` numbers each.
+    """
 
     rows: int
     vectors: int
@@ -47,27 +53,30 @@ class RegisterTile(NamedTuple):
 
 
 def product(rows: int = 256, columns: int = 256, depth: int = 256) -> Session:
-    """The session of a product of two f32 matrices, on one thread."""
+    """Return the session of a product of two f32 matrices, on one thread."""
     return compile(PRODUCT.format(rows=rows, columns=columns, depth=depth), threads=1)
 
 
 def peak() -> float:
-    """Multiply-adds of f32 that one core of this machine can do, in operations a second (two for each), measured once and kept."""
+    """Return the measured peak of f32 multiply-adds of one core, in operations a second.
+
+    A multiply-add is two operations.
+    """
     return machine_limits().f32_flops
 
 
 def lanes_of_this_machine() -> int:
-    """How many f32 numbers a vector register of this machine holds."""
+    """Return the number of f32 lanes in a vector register of this machine."""
     return host_target().vector_register_bits // 32
 
 
 def registers_of_this_machine() -> int:
-    """How many vector registers code for this machine can name."""
+    """Return the number of architectural vector registers of this machine."""
     return described_cpu(host_target()).vector.registers
 
 
 def register_tile(schedule: KernelSchedule) -> RegisterTile:
-    """The register tile of a scheduled product, read off its loop nest."""
+    """Return the register tile of a scheduled product, read off its loop nest."""
     bound = schedule.nest.axes()
     statements = [s for s, _ in walk(schedule.nest.body)]
     of_result = _names(next(s for s in statements if isinstance(s, Store)).place)
@@ -183,7 +192,7 @@ def _tile_hint(found: RegisterTile, wanted: RegisterTile) -> str:
     ),
 )
 def blocks(function: Callable[[int, int], Any]) -> Cases:
-    """Sizes and caches; among them a cache that holds everything, and one that holds three numbers."""
+    """Check sizes and caches, from a cache of three numbers to one that holds everything."""
     for n, cache in (
         (256, 32768),
         (256, 1 << 20),

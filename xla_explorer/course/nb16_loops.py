@@ -28,13 +28,13 @@ _GOES_ON: dict[str, Callable[[int, int], bool]] = {
 
 
 def loop_of(module: HloModule) -> HloInstruction:
-    """The only `while` of a module's entry."""
+    """Return the only `while` of a module's entry."""
     return next(i for i in module.entry.post_order() if i.opcode.name == "while")
 
 
 def counted(start: str = "constant(0)", update: str = "add(k, c)", step: int = 1, direction: str = "LT", limit: int = 5,
             swapped: bool = False, bound: str = "", shown: str = "k") -> HloModule:  # fmt: skip
-    """A loop whose counter is element 0 of the state: the parts of its text, as they are written in HLO."""
+    """Return a loop whose counter is element 0 of the state, from parts of its HLO text."""
     operands = f"n, {shown}" if swapped else f"{shown}, n"
     return parse_hlo(f"""HloModule counted
 body {{ state = {_STATE} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
@@ -46,7 +46,10 @@ ENTRY main {{ p = s32[] parameter(0)  x = f32[4] parameter(1)  start = s32[] {st
 
 
 def counted_by_another(index: int = 1, start: int = 0) -> HloModule:
-    """A loop whose next counter is made of another element of the state than the counter: no sum of equal steps."""
+    """Return a loop whose next counter is computed from another element of the state.
+
+    The counter does not grow by equal steps.
+    """
     state = "(s32[], s32[], f32[4])"
     return parse_hlo(f"""HloModule counted
 body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  j = s32[] get-tuple-element(state), index={index}
@@ -112,7 +115,10 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
     ),
 )
 def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
-    """Counters in both directions, limits that are missed or stepped over, loops that never run, forms that are no counter."""
+    """Check counters in both directions, loops that never run, and loops without a known count.
+
+    Their limits are missed or stepped over, or their counter has another form.
+    """
     for module, want in _counted_cases():
         with answering(module):
             got = function(loop_of(module))
@@ -133,7 +139,7 @@ def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
 
 
 def random_loop(seed: int) -> HloModule:
-    """A loop of three steps over a few arrays, some of which it passes on unchanged."""
+    """Return a loop of three steps over a few arrays, some of them unchanged."""
     choice = random.Random(seed)
     arrays = choice.randint(2, 4)
     known = [f"x{n}" for n in range(arrays)]
@@ -178,7 +184,7 @@ ENTRY main {{ x = f32[4] parameter(0)  w = f32[4] parameter(1)  zero = s32[] con
 
 
 def _of_no_operands() -> HloModule:
-    """A loop with operations that read nothing: what they make is the same in each step."""
+    """Return a loop with operations without operands, whose values are the same in each step."""
     state = "(s32[], f32[4])"
     return parse_hlo(f"""HloModule nothing_read
 body {{ state = {state} parameter(0)  k = s32[] get-tuple-element(state), index=0  x = f32[4] get-tuple-element(state), index=1
@@ -191,7 +197,7 @@ ENTRY main {{ x = f32[4] parameter(0)  zero = s32[] constant(0)  start = {state}
 
 
 def _unchanging(module: HloModule) -> dict[str, str]:
-    """Why each operation of the body does not change."""
+    """Return the loop-invariant operations of the body, each with the cause."""
     body = loop_of(module).called[1]
     last = body.root.operands
     kept = {
@@ -225,7 +231,10 @@ def _unchanging(module: HloModule) -> dict[str, str]:
     ),
 )
 def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
-    """Random loops that pass on, exchange and recompute their state; one that throws dice, one with operations of no operands."""
+    """Check random loops that pass on, exchange and recompute their state.
+
+    One loop has random numbers, one has operations without operands.
+    """
     for module in [_with_chance(), _of_no_operands(), *[random_loop(seed) for seed in range(60)]]:
         want = _unchanging(module)
         with answering(module):
@@ -260,7 +269,10 @@ def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
 
 
 def bytes_of_a_step(module: HloModule) -> float:
-    """What one step of the compiled loop moves, by the cost model; 0 where no loop is left."""
+    """Return the bytes that one iteration of the compiled loop moves; 0 without a loop.
+
+    The bytes are those of the cost model.
+    """
     compiled = compile(module, threads=1, cache=True).module
     loops = [i for i in compiled.instructions() if i.opcode.name == "while"]
     return sum(
@@ -285,7 +297,10 @@ def bytes_of_a_step(module: HloModule) -> float:
     ),
 )
 def running_maximum(function: Callable[[int], Any]) -> Cases:
-    """Lengths 1 to 50 on ordinary numbers, NaN and infinities; a step moves as much for 400 numbers as for 50."""
+    """Check lengths 1 to 50 on ordinary numbers, NaN and infinities.
+
+    An iteration must move as many bytes for 400 numbers as for 50.
+    """
     for n in (1, 2, 5, 50):
         module = _module(function, n)
         yield _right_values(module, n)

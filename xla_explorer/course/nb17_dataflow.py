@@ -1,4 +1,4 @@
-"""Notebook 17, dataflow: what is alive, a solver for every such question, and which block must have run."""
+"""Notebook 17, dataflow analysis: liveness, a generic solver, and dominators."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Blocks = dict[str, Block]
 
 
 def flow_of(session: Session, kernel: str) -> Blocks:
-    """The basic blocks of a kernel's LLVM IR as it was emitted, by label, the entry first.
+    """Return the basic blocks of a kernel's emitted LLVM IR, by label, the entry first.
 
-    What a `phi` reads counts as read in its block.
+    Operands of a `phi` count as uses in its block.
     """
     basic = session.llvm.control_flow(kernel, stage="llvm-ir").basic_blocks
     labels = {block.label for block in basic}
@@ -56,7 +56,7 @@ def flow_of(session: Session, kernel: str) -> Blocks:
 
 
 def text_of(blocks: Blocks) -> str:
-    """A line for each block."""
+    """Return a line for each block."""
 
     def names(some: frozenset[str]) -> str:
         return ", ".join(sorted(some)) or "nothing"
@@ -66,7 +66,7 @@ def text_of(blocks: Blocks) -> str:
 
 
 def random_blocks(seed: int, count: int) -> Blocks:
-    """A flow graph with `count` blocks, each of which can be reached from the first."""
+    """Return a flow graph with `count` blocks that are all reachable from the first."""
     choice = random.Random(seed)
     labels = [f"B{n}" for n in range(count)]
     goes: dict[str, list[str]] = {label: [] for label in labels}
@@ -258,7 +258,7 @@ def _systems() -> list[tuple[Given, Callable[[str, list[Any]], Any], Any]]:
     ),
 )
 def dominators(function: Callable[[Blocks], Any]) -> Cases:
-    """The same graphs; every block can be reached."""
+    """Check the dominators of the same graphs, whose blocks are all reachable."""
     for blocks in _flows():
         want = {
             label: {d for d in blocks if d == label or not _reached(blocks, label, d)}

@@ -197,7 +197,7 @@ def _run(module: HloModule) -> Callable[[list[Array]], Any]:
 def _differences(
     function: Callable[[list[Array]], Any], values: Sequence[Array], g: Any
 ) -> list[Array]:
-    """The gradient of sum(g * function(values)), a difference for each number."""
+    """Return the gradient of sum(g * function(values)) by central differences."""
     found = []
     for n, value in enumerate(values):
         slopes = np.zeros_like(value)
@@ -224,7 +224,7 @@ def _differences(
     ),
 )
 def pullback(function: Callable[[HloInstruction, list[Array], Array], Any]) -> Cases:
-    """Each operation at three places, beside finite differences in 64 bits."""
+    """Check each operation at three places against finite differences in 64 bits."""
     for module in _operations():
         for seed in range(3):
             i, values = module.entry.root, _numbers(module, seed)
@@ -257,7 +257,7 @@ def _compared(
 
 
 def random_loss(seed: int) -> HloModule:
-    """A program of f64 arrays with one number as its result; values are used several times, or not at all."""
+    """Return a program of f64 arrays with a scalar result; values have any number of uses."""
     choice = random.Random(seed)
     known = ["x0", "x1"]
     lines = ["x0 = f64[3] parameter(0)", "x1 = f64[3] parameter(1)", "w = f64[3,3] parameter(2)"]
@@ -289,7 +289,7 @@ ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)
     ),
 )
 def gradients(function: Callable[[Any, Mapping[str, Array], Callable[..., Any]], Any]) -> Cases:
-    """Losses in which values are used once, several times, or not at all, beside finite differences."""
+    """Check losses whose values have no, one or several uses, against finite differences."""
 
     def numeric(i: HloInstruction, operands: Sequence[Array], g: Array) -> list[Array]:
         return _differences(lambda moved: _COMPUTED[i.opcode.name](*moved), list(operands), g)

@@ -1,4 +1,4 @@
-"""Notebook 19, shared memory and tensor cores: sectors, banks, a transposed tile, and who holds which element of a product."""
+"""Notebook 19, shared memory and tensor cores: sectors, banks, transposed tiles, fragments."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ _PRODUCT = """
 
 
 def transposed(rows: int, columns: int) -> Session:
-    """The session of a transpose of f32 on the emulator."""
+    """Return the session of a transpose of f32 on the emulator."""
     return compile(f"""HloModule transposed
 ENTRY main {{ x = f32[{rows},{columns}] parameter(0)  ROOT t = f32[{columns},{rows}] transpose(x), dimensions={{1,0}} }}""",
                    backend="gpu", device="emulator")  # fmt: skip
 
 
 def plain_transpose(rows: int, columns: int) -> KernelSchedule:
-    """The schedule of a transpose that does nothing: one element after the other."""
+    """Return the schedule of a transpose without directives: one element after the other."""
     session = transposed(rows, columns)
     return session.schedule(f"%{session.module.entry.root.name}").plain()
 
 
 def fragments() -> Array:
-    """What each of 32 lanes holds of a product of 16 x 8 numbers after one `mma`: an array of 32 x 4.
+    """Return the fragments of a 16 x 8 product in 32 lanes after one `mma`, an array of 32 x 4.
 
-    The product is made so that its element in row r and column c is 8 r + c. The emulator runs it.
+    The element in row r and column c is 8 r + c. The emulator runs the product.
     """
     a, b = np.zeros((16, 8), np.float32), np.zeros((8, 8), np.float32)
     a[:, 0], a[:, 1] = np.arange(16), 1
@@ -163,7 +163,7 @@ def sectors(function: Callable[[list[int]], Any]) -> Cases:
     ),
 )
 def passes(function: Callable[[list[int]], Any]) -> Cases:
-    """The same lanes, as words of shared memory."""
+    """Check the passes (bank conflicts) of the same lanes, as words of shared memory."""
 
     def busiest(addresses: list[int]) -> int:
         words = {a // WORD for a in addresses}

@@ -35,9 +35,9 @@ class PtxRun(NamedTuple):
 
 
 def the_kernel(text: str) -> PtxKernel:
-    """The one kernel of a PTX text; the header lines may be left out.
+    """Return the one kernel of a PTX text, whose header lines are optional.
 
-    XlaExplorerError when there is not exactly one.
+    XlaExplorerError if there is not exactly one.
     """
     module = parse_ptx(text if ".version" in text else HEADER + text)
     if len(module.kernels) != 1:
@@ -54,8 +54,8 @@ def run_ptx(
     """Run the kernel of a text with one block of `threads` threads.
 
     inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the
-    result, whose address comes next. numbers: further parameters. EmulatorLimitError for a kernel
-    that does not end.
+    result, whose address is the next parameter. numbers: further parameters. EmulatorLimitError for
+    a kernel that does not end.
     """
     kernel = the_kernel(text)
     device = GlobalMemory()

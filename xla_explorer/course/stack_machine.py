@@ -36,10 +36,10 @@ class StackMachineError(XlaExplorerError, RuntimeError):
 class StackMachine:
     """Slots of memory by number, a stack of at most eight vectors, and counters.
 
-    Instructions: ("push", slot), ("store", slot) which pops, ("constant", number, length), and the
-    names in OPERATIONS, as ("add",), which pop their operands (the last pushed is the last operand)
-    and push the result. copies_in, copies_out: transfers from and to the host. executed:
-    instructions by name.
+    Instructions are ("push", slot), ("store", slot), which pops, and ("constant", number, length).
+    The names in OPERATIONS, as ("add",), pop their operands and push the result; the last operand
+    is on top. copies_in, copies_out: transfers from and to the host. executed: instructions by
+    name.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class StackMachine:
         self._next = 0
 
     def allocate(self) -> int:
-        """A new slot, empty."""
+        """Return a new, empty slot."""
         slot = self._next
         self._next += 1
         self.memory[slot] = None

@@ -20,7 +20,7 @@ from xla_explorer.plugin import (
 
 
 def is_integer(i: HloInstruction) -> Reason | None:
-    """For floats 0 - 0 is +0 where -0 is -0: the values would differ."""
+    """Refuse floats: 0 - 0 is +0, but -0 is -0."""
     if i.shape.element_type.is_integer:
         return None
     return refuse(
@@ -39,7 +39,7 @@ class NegateToSubtract:
     max_elements: int = 1 << 20
 
     def is_small(self, i: HloInstruction) -> Reason | None:
-        """An option as a check."""
+        """Refuse large arrays; an option as a check."""
         if i.shape.element_count <= self.max_elements:
             return None
         return refuse(
@@ -49,7 +49,7 @@ class NegateToSubtract:
         )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every negate of the module."""
+        """Rewrite every negate of the module."""
         changed = False
         for computation in module.computations.values():
             for i in list(computation.instructions.values()):

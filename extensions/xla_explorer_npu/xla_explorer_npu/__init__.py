@@ -1,4 +1,7 @@
-"""A small accelerator as a backend of xla_explorer: systolic matrix unit, vector unit, scratchpad, DMA queues; no LLVM anywhere."""
+"""A small accelerator as a backend of xla_explorer, without LLVM.
+
+It has a systolic matrix unit, a vector unit, a scratchpad and DMA queues.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +11,5 @@ _PLATFORM = NpuPlatform()
 
 
 def platform() -> NpuPlatform:
-    """The platform object that the registry hands out: one device, so always the same."""
+    """Return the platform object for the registry: one device, so always the same."""
     return _PLATFORM

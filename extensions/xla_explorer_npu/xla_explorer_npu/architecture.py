@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """scratchpad_bytes: what the vector and matrix units read and write.
+    """Sizes and rates of the accelerator.
 
-    accumulator_bytes: what the matrix unit adds into, two tiles.
-
-    array_size: rows and columns of the systolic array; it does array_size ** 2 multiply-adds a
-    cycle. lanes: 32-bit elements a cycle of the vector unit. dma_bytes: of one queue a cycle, for
-    contiguous bytes; every separate run costs a cycle at least. dma_latency: cycles before the
-    first byte. dma_queues: how many copies are under way at once.
+    scratchpad_bytes: memory that the vector and matrix units read and write. accumulator_bytes:
+    memory of the matrix unit's accumulators, two tiles. array_size: rows and columns of the
+    systolic array, which does array_size ** 2 multiply-adds a cycle. lanes: 32-bit elements a cycle
+    of the vector unit. dma_bytes: of one queue a cycle, for contiguous bytes; every separate run
+    costs a cycle at least. dma_latency: cycles before the first byte. dma_queues: the number of
+    concurrent copies.
     """
 
     scratchpad_bytes: int = 1 << 20
@@ -30,7 +30,10 @@ class Architecture:
 
     @property
     def tile(self) -> int:
-        """Rows and columns of the largest tile of the matrix unit: half the accumulators, so that one is stored while the other fills."""
+        """Rows and columns of the largest tile of the matrix unit: half the accumulators.
+
+        One half is stored while the other fills.
+        """
         return 128
 
     def transfer_cycles(

@@ -32,7 +32,7 @@ class AssemblyError(XlaExplorerError, ValueError):
 
 
 def encode(program: Sequence[Instruction]) -> bytes:
-    """The program as bytes: two bytes of operation and type, then the operands."""
+    """Return the program as bytes: two bytes of operation and type, then the operands."""
     parts = [MAGIC, struct.pack("<I", len(program))]
     for i in program:
         parts.append(
@@ -55,7 +55,7 @@ def encode(program: Sequence[Instruction]) -> bytes:
 
 
 def decode(code: bytes) -> list[Instruction]:
-    """The instructions of encoded bytes. ValueError for bytes that are no program."""
+    """Return the instructions of encoded bytes. ValueError for other bytes."""
     if code[:4] != MAGIC:
         raise ValueError(f"no NPU program: it starts with {code[:4]!r}, not {MAGIC!r}")
     (count,), at = struct.unpack_from("<I", code, 4), 8
@@ -86,7 +86,7 @@ def decode(code: bytes) -> list[Instruction]:
 def listing(
     program: Sequence[Instruction], notes: dict[int, str] | None = None
 ) -> tuple[str, list[int | None]]:
-    """(assembly text, HLO instruction id of each line).
+    """Return (assembly text, HLO instruction id of each line).
 
     notes: comments before an instruction, by its number.
     """
@@ -132,7 +132,7 @@ _ADDRESS = re.compile(r"(?:d\[r(\d+)\+(-?\d+)|([sa])\[(-?\d+))(?:\+i(\d+))?\]$")
 
 
 def assemble(text: str) -> bytes:
-    """Encoded bytes of assembly text: an instruction or `label:` a line, `#` comments.
+    """Return encoded bytes of assembly text: an instruction or `label:` a line, `#` comments.
 
     AssemblyError names line and problem.
     """

@@ -1,4 +1,4 @@
-"""The compiler: passes of xla_explorer and one of our own, buffers by xla_explorer's assignment, then our instructions."""
+"""The compiler: passes and buffer assignment of xla_explorer, one own pass, own instructions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXPANDERS = (
 
 
 def npu_pipeline() -> PassPipeline:
-    """Expand; simplify; fix layouts; fuse what one visit to the scratchpad can do; make copies explicit; order."""
+    """Return the pipeline: expand, simplify, fix layouts, fuse, insert copies, schedule."""
     return PassPipeline(
         "npu",
         (
@@ -67,7 +67,7 @@ class NpuCompiler:
         self._executor = executor
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data."""
+        """Return the HLO pipeline, as data."""
         return npu_pipeline()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
@@ -87,7 +87,7 @@ class NpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """The program, or the Reason of the first instruction that there is no lowering for."""
+        """Return the program, or the Reason of the first instruction without a lowering."""
         module = trace.module
         seconds = {"hlo-passes": trace.seconds}
         stages = (

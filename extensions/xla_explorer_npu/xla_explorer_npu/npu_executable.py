@@ -1,4 +1,4 @@
-"""A program with its buffers: arrays in, one launch, synchronise, arrays out; profiles are simulated cycles."""
+"""A program with its buffers: arrays in, one launch, arrays out; profiles are in cycles."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class NpuExecutable:
         return results
 
     def profile(self, arrays: list[Array], repeats: int = 1) -> ProfileResult:
-        """Simulated time: it is the same in every run, so there is one, whatever `repeats` says."""
+        """Return one measurement in simulated time, which is the same in every run."""
         self.execute(arrays)
         timeline = self.timeline
         assert timeline is not None

@@ -61,7 +61,7 @@ class NpuFusion:
     max_members: int = 48
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """In every computation that is a program, from the results upwards."""
+        """Fuse in every sequential computation, from the results upwards."""
         changed = False
         for computation in sequential_computations(module):
             taken: set[HloInstruction] = set()

@@ -1,4 +1,4 @@
-"""The device as xla_explorer sees it: platform, stream executor with queues that really queue, transfer manager."""
+"""The device for xla_explorer: platform, stream executor with real queues, transfer manager."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class NpuPlatform:
         self._executor = NpuStreamExecutor()
 
     def compiler(self) -> NpuCompiler:
-        """The compiler."""
+        """Return the compiler."""
         from xla_explorer_npu.npu_compiler import NpuCompiler
 
         return NpuCompiler(self._executor)
 
     def stream_executor(self) -> NpuStreamExecutor:
-        """The one device."""
+        """Return the executor of the one device."""
         return self._executor
 
     def transfer_manager(self) -> LinearTransferManager:
@@ -43,7 +43,7 @@ class NpuPlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """The simulator runs everywhere."""
+        """Return None: the simulator runs everywhere."""
         return None
 
 
@@ -73,7 +73,10 @@ class NpuStreamExecutor:
         self._top = ALIGNMENT
 
     def allocate(self, size: int) -> DeviceMemory:
-        """A room of the next multiple of ALIGNMENT bytes; one given back is used again for the same size."""
+        """Return a block of the next multiple of ALIGNMENT bytes.
+
+        A freed one of its size is reused.
+        """
         room = max(-(-size // ALIGNMENT), 1) * ALIGNMENT
         kept = self._free.get(room)
         if kept:
@@ -91,7 +94,7 @@ class NpuStreamExecutor:
     def copy_to_device(
         self, target: DeviceMemory, data: bytes | memoryview, stream: Stream | None = None
     ) -> None:
-        """At once without a stream, else when the stream gets there."""
+        """Copy at once without a stream, else in the order of the stream."""
         raw = bytes(data)
         if len(raw) > target.size:
             raise ValueError(
@@ -109,7 +112,7 @@ class NpuStreamExecutor:
     def copy_from_device(
         self, source: DeviceMemory, size: int, stream: Stream | None = None
     ) -> bytes:
-        """What is there now: synchronise first."""
+        """Return the current contents; synchronise first."""
         if size > source.size:
             raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return self.machine.device[source.address : source.address + size].tobytes()
@@ -130,7 +133,7 @@ class NpuStreamExecutor:
         (stream or self._default).pending.append(run)
 
     def create_stream(self) -> Stream:
-        """A queue of its own."""
+        """Return a new queue."""
         stream = Stream()
         self._streams.add(stream)
         return stream
@@ -142,7 +145,7 @@ class NpuStreamExecutor:
                 queue.pending.pop(0)()
 
     def record_event(self, stream: Stream | None = None) -> list[int]:
-        """A mark that takes the device's clock when it is passed."""
+        """Return an event that records the device's clock in the order of the stream."""
         mark: list[int] = []
         (stream or self._default).pending.append(lambda: mark.append(self.clock))
         return mark

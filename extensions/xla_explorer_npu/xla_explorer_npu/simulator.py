@@ -1,8 +1,8 @@
-"""The machine: runs a program on memories, and says in which cycle each unit did what.
+"""The machine: runs a program on memories, and records the cycles of each unit.
 
 Values follow program order. Times follow a scoreboard: an instruction starts when its unit is free,
-what it reads has been written and what it writes is no longer being read; units run side by side.
-Double buffering pays because of that, and shows in the timeline.
+its inputs are written, and its outputs are no longer being read. Units run in parallel, so double
+buffering pays, and shows in the timeline.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from xla_explorer_npu.vector_functions import COMPARE, DTYPES, FUNCTIONS, conver
 Array = np.ndarray[Any, Any]
 _BLOCK = {"d": 4096, "s": 256, "a": 256}
 ALIGNMENT = _BLOCK["d"]
-"""Of buffers in device memory: two that shared a block would wait for each other, depending on where the allocator puts them."""
+"""Alignment of buffers in device memory. Two in one block would wait for each other."""
 
 
 class NpuFaultError(RuntimeError):
-    """A program did what the machine cannot: an address outside its memory, an instruction that never ends."""
+    """A program fault: an address outside its memory, or an instruction that never ends."""
 
 
 class Scoreboard:
-    """When each block of a memory was last written and is last read."""
+    """Times of the last write and of the last read of each block of a memory."""
 
     def __init__(self, size: int, block: int) -> None:
         self.block = block
@@ -37,6 +37,7 @@ class Scoreboard:
         self.read = np.zeros(size // block + 2, np.int64)
 
     def span(self, low: int, high: int) -> slice:
+        """Return the blocks of a range of addresses."""
         return slice(low // self.block, (max(high, low + 1) - 1) // self.block + 1)
 
 
@@ -64,7 +65,7 @@ class Machine:
     ) -> Timeline:
         """Run to the halt.
 
-        bases: what the base registers hold. NpuFaultError says where it went wrong.
+        bases: contents of the base registers. NpuFaultError has the place of the fault.
         """
         with np.errstate(all="ignore"):
             return _Run(self, program, bases).go(most_instructions)
@@ -240,17 +241,9 @@ class _Run:
         return self._lanes(math.prod(size), i.element_type)
 
     def _mat_multiply(
-        self,
-        i: Instruction,
-        acc: Address,
-        lhs: Address,
-        rhs: Address,
-        m: int,
-        k: int,
-        n: int,
-        transposed: int,
-        clear: int,
+        self, i: Instruction, acc: Address, lhs: Address, rhs: Address, *numbers: int
     ) -> int:
+        m, k, n, transposed, clear = numbers
         dtype = DTYPES[i.element_type]
         wide = np.dtype(np.int32) if dtype.kind in "iu" else np.dtype(np.float32)
         result = self._view(acc, (m, n), None, wide, True)
@@ -339,11 +332,11 @@ class _Run:
 
 
 def bits_of_value(value: Any, element_type: str) -> int:
-    """The bit pattern of one element, as an integer."""
+    """Return the bit pattern of one element, as an integer."""
     return int.from_bytes(np.asarray(value, DTYPES[element_type]).tobytes(), "little", signed=True)
 
 
 def value_of_bits(bits: int, element_type: str) -> Any:
-    """The element of a bit pattern."""
+    """Return the element of a bit pattern."""
     dtype = DTYPES[element_type]
     return np.frombuffer(bits.to_bytes(8, "little", signed=True), dtype, 1)[0]

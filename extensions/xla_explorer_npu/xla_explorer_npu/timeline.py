@@ -1,4 +1,4 @@
-"""What the units did and when: utilisation, a table, a picture.
+"""Timeline of the units: utilisation, a table, a picture.
 
 The picture goes through xla_explorer's display helpers.
 """
@@ -22,14 +22,12 @@ _DMA_COLOUR = "#e69f00"
 
 
 class Timeline:
-    """cycles: from launch to halt.
+    """Cycles of a run, from launch to halt.
 
     busy: cycles by unit. work: by unit: multiply-adds (`mat`), elements (`vec`), bytes (`dma0`
-    ...).
-
-    events: (instruction number, unit, first cycle, cycle after the last, work) in program order;
-    after MOST_EVENTS only the sums go on (`cut` counts what is missing). notes: HLO instruction id
-    and name by instruction number, once `name_instructions` has been called.
+    ...). events: (instruction number, unit, first cycle, cycle after the last, work) in program
+    order. After MOST_EVENTS only the sums continue; `cut` counts the missing events. notes: HLO
+    instruction id and name by instruction number, once `name_instructions` has been called.
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -43,7 +41,7 @@ class Timeline:
         self._names: dict[int, str] = {}
 
     def add(self, number: int, unit: str, start: int, end: int, work: int) -> None:
-        """One executed instruction."""
+        """Add one executed instruction."""
         self.busy[unit] += end - start
         self.work[unit] += work
         self.executed[unit] += 1
@@ -53,7 +51,7 @@ class Timeline:
             self.cut += 1
 
     def finish(self, cycles: int) -> None:
-        """The program has halted."""
+        """Record the cycles of the halted program."""
         self.cycles = cycles
 
     def name_instructions(self, origins: Sequence[int | None], names: dict[int, str]) -> None:
@@ -66,7 +64,10 @@ class Timeline:
 
     @property
     def least_cycles(self) -> int:
-        """What the work would take if the busiest kind of unit were never idle: a bound that no order of instructions can beat."""
+        """Cycles if the busiest kind of unit were never idle.
+
+        No order of instructions can need fewer.
+        """
         a = self.architecture
         moved = sum([work for unit, work in self.work.items() if unit.startswith("dma")])
         rates = [
@@ -77,7 +78,10 @@ class Timeline:
         return max([-(-work // rate) for work, rate in rates])
 
     def utilisation(self) -> pandas.DataFrame:
-        """A row a unit: executed, busy_cycles, busy (share of all cycles), work, of_peak (work over what the unit could have done)."""
+        """Return a row per unit: executed, busy_cycles, busy, work, of_peak.
+
+        busy: share of all cycles. of_peak: work over the unit's peak.
+        """
         import pandas
 
         a = self.architecture
@@ -101,14 +105,17 @@ class Timeline:
         )
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row an executed instruction: number, unit, start, end, work, hlo."""
+        """Return a row per executed instruction: number, unit, start, end, work, hlo."""
         import pandas
 
         rows = [(*event, self._hlo(event[0])) for event in self.events]
         return pandas.DataFrame(rows, columns=["number", "unit", "start", "end", "work", "hlo"])
 
     def by_instruction(self) -> pandas.DataFrame:
-        """A row an HLO instruction: first and last cycle, busy cycles by kind of unit; the longest first."""
+        """Return a row per HLO instruction, the longest first.
+
+        A row has first and last cycle, and busy cycles by kind of unit.
+        """
         frame = self.to_frame()
         frame["kind"] = frame["unit"].str.replace(r"\d+$", "", regex=True)
         frame["busy"] = frame["end"] - frame["start"]
@@ -123,7 +130,10 @@ class Timeline:
         )
 
     def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
-        """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
+        """Draw a lane for each unit, time to the right.
+
+        Adjacent bars closer than half a pixel are drawn as one.
+        """
         units = sorted({event[1] for event in self.events})
         lane, left, scale = 26, 60, (width - 70) / max(self.cycles, 1)
         parts: list[str] = []

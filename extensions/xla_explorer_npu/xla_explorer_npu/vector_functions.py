@@ -1,4 +1,4 @@
-"""What the vector unit computes, in numpy.
+"""Functions of the vector unit, in numpy.
 
 16-bit floats are computed in f32 and rounded once; functions of f32 in f64, rounded once.
 """
@@ -27,7 +27,7 @@ def _is_float(a: Array) -> bool:
 
 
 def _widened(function: Function) -> Function:
-    """16-bit floats through f32."""
+    """Return a function that computes 16-bit floats in f32."""
 
     def run(*operands: Array) -> Array:
         dtype = operands[0].dtype
@@ -212,7 +212,7 @@ _FOLD = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum
 
 
 def fold(name: str, matrix: Array, axis: int) -> Array:
-    """The elements of each row (axis 1) or column (axis 0) of a matrix combined to one.
+    """Return the elements of each row (axis 1) or column (axis 0) of a matrix combined to one.
 
     Sums and products of 16-bit floats run in f32, the adder tree's width.
     """

@@ -1,4 +1,4 @@
-"""Notebook 22: a backend for the tile machine, from one product to attention through `xe.compile`."""
+"""Notebook 22: a backend for the tile machine, from one product to attention by `xe.compile`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _SLOWEST = 1.5
 def _ran(
     function: Product, rows: int, depth: int, columns: int
 ) -> tuple[TileMachine, Array, Array]:
-    """The machine after an answer's product, the result and what it must be.
+    """Return the machine after an answer's product, the result and the expected result.
 
-    WrongAnswer where the machine stops.
+    WrongAnswer if the machine stops.
     """
     machine, generator = TileMachine(), np.random.default_rng(rows * 100 + depth * 10 + columns)
     a, b, c = [
@@ -77,7 +77,7 @@ def _ran(
     ),
 )
 def product(function: Product) -> Cases:
-    """One tile, lines of tiles, and shapes without two equal sides."""
+    """Check products of one tile, of lines of tiles, and with three different sides."""
     for sizes in ((1, 1, 1), (1, 3, 1), (2, 1, 3), (3, 2, 1), (2, 3, 4), (5, 4, 3), (7, 2, 5)):
         _, got, want = _ran(function, *sizes)
         yield (
@@ -107,7 +107,10 @@ def product(function: Product) -> Cases:
     ),
 )
 def fast(function: Product) -> Cases:
-    """Values as before, also where groups of tiles do not fit evenly; then cycles, which are the same everywhere."""
+    """Check the values, also with uneven groups of tiles, then the cycles.
+
+    The cycles are the same on every machine.
+    """
     for sizes in ((1, 1, 1), (4, 5, 7), (5, 2, 4), (2, 8, 1)):
         _, got, want = _ran(function, *sizes)
         yield (
@@ -163,7 +166,10 @@ def _wide(b: HloBuilder, value: HloValue | float, like: HloValue) -> HloValue:
 
 
 def tile_programs() -> list[HloModule]:
-    """The programs that an accelerator must run, each with one idea more than those before it; the last is an attention."""
+    """Return the programs that an accelerator must run, from simple ones to an attention.
+
+    Each program adds one idea to those before it.
+    """
     modules = []
 
     def program(name: str, build: Callable[[HloBuilder], HloValue]) -> None:
@@ -245,7 +251,10 @@ def _given(module: HloModule, seed: int = 0) -> list[Array]:
     ),
 )
 def compile_for(function: Callable[..., Any]) -> Cases:
-    """Eight programs, values as the evaluator's; each instruction computed once; parameters left as they are."""
+    """Check the values of eight programs.
+
+    Each instruction must be computed once, and parameters must stay unchanged.
+    """
     for module in tile_programs():
         arguments = _given(module)
         machine = TileMachine()
@@ -323,7 +332,10 @@ def _dots(module: HloModule) -> int:
     ),
 )
 def backend(function: Load) -> Cases:
-    """All programs through xe.compile, run in turns; memory that does not grow; the profile counts cycles; other sizes are refused."""
+    """Check all programs through xe.compile, run in turns.
+
+    The memory must not grow, the profile must count cycles, and other sizes must be refused.
+    """
     machine = register_tiles(function)
     try:
         sessions = [_loaded(module) for module in tile_programs()[1:]]
@@ -397,15 +409,16 @@ def _refuses_other_sizes() -> Failure | None:
 
 
 def cycles_of(function: Product, rows: int, depth: int, columns: int) -> TileMachine:
-    """The machine after a product of so many tiles: its cycles, steps and shares.
+    """Return the machine after a product of these numbers of tiles: its cycles, steps and shares.
 
     The arrays hold small whole numbers.
 
     Examples
     --------
     >>> from xla_explorer.course.capstone.accelerator_checks import cycles_of
+    >>> loads = [("fill", 0, 0.0), ("load", 1, 0, 0, 0), ("load", 2, 1, 0, 0)]
     >>> def one(a, b, c, *sizes):
-    ...     return [("fill", 0, 0.0), ("load", 1, a, 0, 0), ("load", 2, b, 0, 0), ("dot", 0, 1, 2), ("store", c, 0, 0, 0)]
+    ...     return [*loads, ("dot", 0, 1, 2), ("store", c, 0, 0, 0)]
     >>> cycles_of(one, 1, 1, 1).cycles
     44
     """

@@ -68,7 +68,10 @@ def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
     ),
 )
 def merge(function: Callable[[Any, Any], Any]) -> Cases:
-    """Parts of random scores against the part of all; large scores, equal ones, one key, masked keys."""
+    """Check merged parts of random scores against the part of all keys.
+
+    Scores are large or equal; there is one key, and there are masked keys.
+    """
     cases = (
         (3, 5, 1.0),
         (1, 1, 1.0),
@@ -125,7 +128,10 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
 
 
 def _part(scores: Array, values: Array) -> tuple[Array, Array, Array]:
-    """What attention keeps of some keys: the largest score, the sum of exponentials, the values mixed by these."""
+    """Return the state of attention over some keys.
+
+    It is the largest score, the sum of exponentials, and the values weighted by them.
+    """
     largest = scores.max(axis=1)
     weights = np.where(
         np.isneginf(scores), 0, np.exp(scores - np.where(np.isneginf(largest), 0, largest)[:, None])
@@ -138,7 +144,7 @@ def _shapes(part: Any) -> str:
 
 
 def attention_module(function: Build, rows: int, keys: int, depth: int, block: int) -> HloModule:
-    """The program of attention that is built so many keys at a time.
+    """Return the program of attention that processes a block of keys at a time.
 
     Parameters
     ----------
@@ -163,7 +169,7 @@ def attention_module(function: Build, rows: int, keys: int, depth: int, block: i
 
 
 def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
-    """The program that an answer makes. WrongAnswer where it is none, or has another result."""
+    """Return the program that an answer makes. WrongAnswer if it is none, or has another result."""
     with answering():
         module = function()
     if not isinstance(module, HloModule):
@@ -200,7 +206,10 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
     ),
 )
 def attention(function: Build) -> Cases:
-    """Values beside attention with all scores; blocks that do not divide; no array larger than a block's scores, inputs and result."""
+    """Check the values against attention with all scores, also for uneven blocks.
+
+    No array may be larger than a block's scores, the inputs and the result.
+    """
     sizes = ((4, 8, 2, 4), (3, 7, 4, 3), (2, 5, 3, 5), (5, 6, 2, 1), (4, 4, 4, 9), (16, 64, 8, 16))
     for number, (rows, keys, depth, block) in enumerate(sizes):
         module = _checked(

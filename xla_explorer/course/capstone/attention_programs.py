@@ -9,7 +9,7 @@ from xla_explorer.hlo.text import PrintOptions, module_text
 
 
 def attention_text(rows: int, keys: int, depth: int) -> str:
-    """The HLO text of attention with all its scores in memory.
+    """Return the HLO text of attention with all its scores in memory.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def attention_text(rows: int, keys: int, depth: int) -> str:
 
 
 def largest_array(module: HloModule) -> int:
-    """Elements of the largest array that an instruction of the entry makes; parameters are not made.
+    """Return the number of elements of the largest array that the entry computes.
 
     Examples
     --------
     >>> import xla_explorer as xe
     >>> from xla_explorer.course.capstone import attention_text, largest_array
-    >>> largest_array(xe.parse(attention_text(16, 32, 4)))
+    >>> largest_array(xe.parse_hlo(attention_text(16, 32, 4)))
     512
     """
     made = [

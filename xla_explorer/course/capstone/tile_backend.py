@@ -1,4 +1,4 @@
-"""The tile machine as a backend of xla_explorer: what every backend needs around the student's compiler, and no more."""
+"""The tile machine as a backend of xla_explorer: the minimum around the student's compiler."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ CYCLES_A_MICROSECOND = 1000.0  # a clock of 1 GHz
 
 
 def register_tiles(load: Load) -> TileMachine:
-    """Make `backend="tiles"` known in this process: what `xe.compile` gives it is loaded by a function.
+    r"""Register `backend="tiles"` in this process, with a function that loads compiled modules.
 
     Parameters
     ----------
     load
-        Of an optimised module and the machine: a function of the list of arguments that returns the
-        result's array. It is called once for each compile; an exception that it raises is that of
-        `xe.compile`.
+        From an optimised module and the machine to a function of the list of arguments that returns
+        the result's array. It is called once for each compile; `xe.compile` passes its exceptions
+        on.
 
     Returns
     -------
@@ -55,7 +55,8 @@ def register_tiles(load: Load) -> TileMachine:
     >>> from xla_explorer.course.capstone import register_tiles
     >>> machine = register_tiles(lambda module, machine: lambda arguments: arguments[0])
     >>> import numpy as np, xla_explorer as xe
-    >>> xe.compile("HloModule m\\nENTRY e { ROOT x = f32[8,8] parameter(0) }", backend="tiles")(np.ones((8, 8), np.float32)).sum()
+    >>> text = "HloModule m\nENTRY e { ROOT x = f32[8,8] parameter(0) }"
+    >>> xe.compile(text, backend="tiles")(np.ones((8, 8), np.float32)).sum()
     np.float32(64.0)
     """
     machine = TileMachine()
@@ -73,7 +74,7 @@ class TilePlatform:
         self._load, self.machine = load, machine
 
     def compiler(self) -> TileCompiler:
-        """The compiler."""
+        """Return the compiler."""
         return TileCompiler(self._load, self.machine)
 
     def stream_executor(self) -> HostMemoryExecutor:
@@ -85,7 +86,7 @@ class TilePlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """It runs everywhere."""
+        """Return None: the machine runs everywhere."""
         return None
 
 
@@ -102,7 +103,7 @@ class TileCompiler:
         return PassPipeline(NAME, (make_pass("cse"), make_pass("dce")))
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """Loading answers."""
+        """Return None: the student's function decides when it loads a module."""
         return None
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
@@ -134,7 +135,7 @@ class TileExecutable:
         return [np.asarray(self._run(arrays))]
 
     def profile(self, arrays: list[Array], repeats: int = 1) -> ProfileResult:
-        """Cycles of the machine: the same in every run, so there is one, whatever `repeats` says."""
+        """Return one measurement in cycles of the machine, which are the same in every run."""
         before = self._machine.cycles
         self.execute(arrays)
         took = (self._machine.cycles - before) / CYCLES_A_MICROSECOND

@@ -1,4 +1,4 @@
-"""An accelerator on paper, that runs: a scratchpad of square tiles, a matrix unit, a vector unit and a DMA engine beside each other."""
+"""An emulated accelerator: scratchpad of square tiles, matrix unit, vector unit, DMA engine."""
 
 from __future__ import annotations
 
@@ -56,29 +56,30 @@ class Step(NamedTuple):
 
 
 class TileMachine:
-    """Main memory of arrays by number, a scratchpad of TILES tiles of SIDE x SIDE numbers of f32, and three units that work side by side.
+    """Main memory of numbered arrays, a scratchpad of tiles, and three units that run in parallel.
 
-    A row and a column in `load` and `store` count tiles, not elements. What instructions do:
+    The scratchpad has TILES tiles of SIDE x SIDE numbers of f32. A row and a column in `load` and
+    `store` count tiles, not elements. The instructions:
 
-    - ("load", tile, array, row, column) and ("store", array, row, column, tile): the DMA engine, 12
-      cycles.
-    - ("dot", c, a, b): the matrix unit adds the product of the tiles a and b to the tile c, 8
-      cycles.
-    - ("fill", c, number), ("transpose", c, a), the names in UNARY as ("negate", c, a), those in
-      BINARY as ("add", c, a, b), and ("add-rows", c, a) and ("maximum-rows", c, a), which leave
-      what they combined of a row in all columns of that row of c: the vector unit, 8 cycles, or 16
-      for divide, exponential and tanh.
+    - ("load", tile, array, row, column) and ("store", array, row, column, tile): DMA engine, 12
+    cycles. - ("dot", c, a, b): the matrix unit adds the product of the tiles a and b to the tile c,
+    8 cycles. - ("fill", c, number), ("transpose", c, a), the names in UNARY as ("negate", c, a),
+    those in BINARY
+      as ("add", c, a, b): the vector unit, 8 cycles, or 16 for divide, exponential and tanh.
+    - ("add-rows", c, a) and ("maximum-rows", c, a): the vector unit reduces each row of a, and
+    writes
+      the result to all columns of that row of c, 8 cycles.
 
-    Each unit takes its instructions in the order of the program, and starts one as soon as it is
-    idle and the tiles and the places in memory that the instruction needs are ready. So the order
-    of a program decides whether loads run beside products.
+    Each unit executes its instructions in program order. An instruction starts as soon as its unit
+    is idle, and its tiles and its places in memory are ready. So the order of a program decides
+    whether loads overlap with products.
 
     Attributes
     ----------
     cycles
-        How long all runs took together.
+        Cycles of all runs together.
     steps
-        What the last run did, by instruction.
+        The last run, by instruction.
     copies_in, copies_out
         Transfers from and to the host.
     """
@@ -90,7 +91,7 @@ class TileMachine:
         self._next = 0
 
     def allocate(self, rows: int, columns: int) -> int:
-        """A new array of zeros; both sizes are multiples of SIDE."""
+        """Return the number of a new array of zeros; both sizes must be multiples of SIDE."""
         if rows % SIDE or columns % SIDE or rows <= 0 or columns <= 0:
             raise TileMachineError(
                 f"an array of {rows} x {columns}: both must be multiples of {SIDE}"
@@ -121,15 +122,13 @@ class TileMachine:
         return value
 
     def run(self, program: Sequence[tuple[Any, ...]]) -> int:
-        """Execute a program; the scratchpad's tiles hold nothing before it.
-
-        How many cycles it took.
+        """Execute a program from an empty scratchpad, and return its number of cycles.
 
         Raises
         ------
         TileMachineError
-            An instruction that cannot be read, a tile or an array that is not there, a tile that is
-            read before anything was put into it.
+            An instruction is invalid, a tile or an array does not exist, or a tile is read before
+            it is written.
         """
         tiles: list[Array | None] = [None] * TILES
         idle: dict[str, int] = {}
@@ -154,7 +153,7 @@ class TileMachine:
         return took
 
     def busy(self) -> dict[str, float]:
-        """For each unit the share of the last run in which it worked."""
+        """Return, for each unit, the share of the last run in which it was busy."""
         total = max([step.end for step in self.steps], default=0)
         return {
             unit: sum([s.end - s.start for s in self.steps if s.unit == unit]) / max(total, 1)

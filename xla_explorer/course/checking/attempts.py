@@ -1,4 +1,4 @@
-"""What this Python process has checked so far: the last answer to each exercise, what the check said, and how often it was asked."""
+"""Attempts in this Python process: the last answer to each exercise, its check, and the count."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def note(result: CheckResult, answer: Any) -> None:
 
 
 def attempts() -> dict[str, Attempt]:
-    """The last attempt at each exercise that was checked here, by its name."""
+    """Return the last attempt at each exercise that was checked here, by its name."""
     return dict(_ATTEMPTS)

@@ -1,8 +1,10 @@
-"""A deadline for an answer's own Python, and a limit of memory: an endless loop, or a list that grows without end, is an answer too.
+"""A deadline and a limit of memory for an answer's own Python.
 
-A thread watches how long the answer computes and raises an exception in the middle of it. What
-counts is the processor's time of the thread that runs the answer, so that a busy machine makes no
-right answer late; where it stands still, the clock on the wall ends it.
+An endless loop, or a list that grows without end, is an answer too.
+
+A thread watches how long the answer computes and raises an exception in the middle of it. The limit
+is on processor time of the thread that runs the answer, so that a busy machine does not fail a
+right answer. If the thread stands still, wall-clock time ends it.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.memory_limit import at_most_more
 
 SECONDS = 10.0
-"""For one call of the answer, where `xe.options.timeout` says nothing."""
+"""Limit of one call of the answer, unless `xe.options.timeout` is set."""
 MEMORY = 4 << 30
-"""Bytes that one call of the answer may map beyond what the process has, where `xe.options.memory_limit` says nothing."""
+"""Bytes that one call of the answer may map beyond the present ones, by default."""
 _WALL = 12  # times the limit: when the thread waits instead of computing
 _LOOK = 0.05
 _AGAIN = 0.5  # seconds of the processor between one exception and the next
@@ -34,7 +36,7 @@ _HERE = str(Path(__file__).resolve().parents[2])
 
 
 class DeadlineReached(BaseException):
-    """Raised inside the answer. No `except Exception` there keeps it, and no caller sees it."""
+    """Raised inside the answer. No `except Exception` there catches it; no caller receives it."""
 
 
 class AnswerTooSlowError(XlaExplorerError, TimeoutError):
@@ -46,9 +48,9 @@ class AnswerTooLargeError(XlaExplorerError, MemoryError):
 
 
 class Watch:
-    """Watches the calls of one answer, from this thread: `with Watch() as watch: watch.call(function, x)`.
+    """Watches the calls of one answer, from this thread: `with Watch() as watch: watch.call(f, x)`.
 
-    seconds: what one call may compute; None is `xe.options.timeout`, or 10.
+    seconds: the limit for one call; None is `xe.options.timeout`, or 10.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -73,9 +75,9 @@ class Watch:
         self._ended.set()
 
     def call(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """What the function returns (of an iterator: a list).
+        """Call a function and return its result (of an iterator: a list).
 
-        AnswerTooSlowError when it does not end in time.
+        AnswerTooSlowError if it does not end in time.
         """
         nested = self._since is not None
         if not nested:
@@ -103,7 +105,7 @@ class Watch:
         )
 
     def guarded(self, answer: Any) -> Any:
-        """The answer with every call of it watched, when it is a function; else itself."""
+        """Return a function with all its calls watched; other answers unchanged."""
         if not callable(answer) or isinstance(answer, type):
             return answer
 
@@ -119,11 +121,11 @@ class Watch:
         return self.guarded(result) if hasattr(result, "__code__") else result
 
     def _disarm(self) -> None:
-        """No exception comes after this, not even one that was on its way.
+        """Prevent any later exception, even one that was already sent.
 
-        One that was sent is replaced by another, which arrives here. To take it back instead would
-        leave CPython's mark that something is pending, and under a profiler or a debugger the
-        interpreter then goes round in circles (3.11: RESUME in DO_TRACING).
+        A sent exception is replaced by another, which arrives here. To cancel it would leave
+        CPython's mark of a pending exception. Under a profiler or a debugger the interpreter would
+        then loop forever (3.11: RESUME in DO_TRACING).
         """
         while True:
             try:
@@ -159,7 +161,7 @@ class Watch:
 
 
 def _place_in_the_answer(error: BaseException) -> str:
-    """The line of the answer that was running."""
+    """Return the line of the answer that was running."""
     frames = [
         f
         for f in traceback.extract_tb(error.__traceback__)

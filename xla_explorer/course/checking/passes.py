@@ -1,5 +1,7 @@
-"""What every exercise that writes a pass has in common: run it on a copy, see that the program is well formed, that the pass told the
-truth about having changed it, and that the values are the same to the bit.
+"""Checks shared by all exercises that write a pass.
+
+The pass runs on a copy. The program must be well formed and keep its values to the bit. The pass
+must return whether it changed the program.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ def pass_failure(
     value_hint: str,
     form_hint: str = FORM_HINT,
 ) -> Failure | None:
-    """How a pass fails on one program, or None.
+    """Return the failure of a pass on one program, or None.
 
-    afterwards: what else must hold, of (before, after).
+    afterwards: a further check of (before, after).
     """
     after = before.clone()
     with answering(before):
@@ -97,7 +99,7 @@ def check_pass(
     value_hint: str = "",
     form_hint: str = FORM_HINT,
 ) -> Cases:
-    """The cases of a pass exercise; the first failure is made small."""
+    """Yield the cases of a pass exercise; the first failure is reduced."""
     if not callable(run):
         raise WrongAnswer(
             Failure(

@@ -32,7 +32,7 @@ _variant: ContextVar[int] = ContextVar("variant", default=0)
 
 @contextmanager
 def variant_of_programs(number: int) -> Iterator[None]:
-    """Other random programs and arguments in the checks within; 0 is the course as everybody has it."""
+    """Use other random programs and arguments in the checks within; 0 is the default course."""
     token = _variant.set(number)
     try:
         yield
@@ -53,11 +53,10 @@ def random_program(
     constants: float = 0.1,
     identities: bool = False,
 ) -> HloModule:
-    """A program of up to `size` operations on f32 and s32 arrays; several stay dead.
+    """Return a program of up to `size` operations on f32 and s32 arrays; several are dead.
 
-    duplicates: how often an earlier operation is written again. constants: how often an operand is
-    a constant. identities: take the constants 0, -0, 1, and write double negations and double
-    transposes.
+    duplicates: probability of a repeated operation. constants: probability of a constant operand.
+    identities: use the constants 0, -0, 1, and write double negations and double transposes.
     """
     choice = seeded(seed)
     b = HloBuilder("program", locations=False)
@@ -124,7 +123,10 @@ def _write(b: HloBuilder, name: str, operands: tuple[HloValue, ...]) -> HloValue
 
 
 def arguments_of(module: HloModule, sets: int = 3) -> Iterator[tuple[Any, ...]]:
-    """Argument lists for a module: one of ordinary values, the others with NaN, infinities, negative zero and extreme integers too."""
+    """Yield argument lists for a module: first of ordinary values, then with extreme values.
+
+    These are NaN, infinities, negative zero and extreme integers.
+    """
     for number in range(sets):
         generator = np.random.default_rng(number + _FAR_APART * _variant.get())
         yield tuple([_argument(p.shape, number, generator) for p in module.entry.parameters()])
@@ -147,7 +149,7 @@ def _argument(shape: Shape, number: int, generator: np.random.Generator) -> Any:
 
 
 def leaves_of(module: HloModule, arguments: tuple[Any, ...]) -> list[Array]:
-    """The evaluator's value of a module, as a list of arrays (tokens left out)."""
+    """Return the evaluator's value of a module, as a list of arrays (tokens left out)."""
     with np.errstate(all="ignore"):
         return [
             leaf
@@ -157,7 +159,7 @@ def leaves_of(module: HloModule, arguments: tuple[Any, ...]) -> list[Array]:
 
 
 def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
-    """What each instruction of the entry computes for some arguments, by its name; what the result does not need is left out."""
+    """Return the value of each instruction of the entry that the result needs, by name."""
     evaluator = Evaluator(record=True)
     evaluate(module, *arguments, evaluator=evaluator)
     values = {i.name: evaluator.values.get(i.id) for i in module.entry.post_order()}
@@ -177,7 +179,7 @@ def same_bits(a: Array, b: Array) -> bool:
 def value_difference(
     before: HloModule, after: HloModule, sets: int = 3, hint: str = ""
 ) -> Failure | None:
-    """The first argument list for which two programs differ in a bit of their results."""
+    """Return the failure for the first arguments on which two programs differ in a bit, or None."""
     for arguments in arguments_of(before, sets):
         want, got = leaves_of(before, arguments), leaves_of(after, arguments)
         if len(want) != len(got) or not all(

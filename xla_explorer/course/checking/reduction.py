@@ -1,6 +1,7 @@
-"""Makes the program of a failed case small, as long as it fails in the same way, by the moves of `xe.reduce`.
+"""Reduction of the program of a failed case, by the steps of `xe.reduce`.
 
-The number of trials is bounded, not the time, so the answer is the same on every machine.
+The reduced program fails in the same way. The number of trials is bounded, not the time, so the
+result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ MOST_TRIALS = 1500
 
 
 def cases_of(modules: Iterable[HloModule], test: Test, *, alive: bool = False) -> Cases:
-    """A case a module; the first that fails is made small."""
+    """Yield a case for each module; the first failure is reduced."""
     for module in modules:
         failure = tested(test, module)
         yield failure and smallest(module, test, failure, alive=alive)
 
 
 def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = False) -> Failure:
-    """The failure of the smallest program found that `test` refuses with the same code.
+    """Return the failure of the smallest program found that fails `test` with the same code.
 
-    `module` is left alone.
+    `module` is left unchanged.
 
-    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or
-    what others read as the result. What is too slow or too large, or ends its process, is not made
-    smaller: so would each trial.
+    alive: the program keeps computing its result. No step leaves dead code, makes a parameter the
+    root, or makes a used value the root. A program that is too slow or too large, or ends its
+    process, is not reduced: so would each trial.
     """
     trials = 0
     progress = failure.code not in (TOO_SLOW, TOO_LARGE, CRASHED)
@@ -56,7 +57,7 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
 
 
 def tested(test: Test, module: HloModule) -> Failure | None:
-    """What `test` says to a copy; a wrong answer that it raises is a failure as well."""
+    """Return the result of `test` for a copy; a wrong answer that it raises is a failure too."""
     try:
         return test(module.clone())
     except WrongAnswer as wrong:

@@ -1,7 +1,7 @@
-"""The exercises by name, and `check`: a plain function that notebooks, pytest and graders call alike.
+"""Exercises by name, and `check`, a plain function for notebooks, pytest and graders.
 
-An exercise is a generator over its cases: it yields None for each case that held and a `Failure`
-for the first that did not. What it does is fixed by seeds; no exercise looks at a clock.
+An exercise is a generator over its cases. It yields None for each passed case and a `Failure` for
+the first failed one. Seeds determine its cases, and no exercise reads a clock.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ class WrongAnswer(Exception):  # control flow inside a check, never shown
 
 
 class Exercise(NamedTuple):
-    """name: `nb03.dce`.
+    """An exercise of the course.
 
-    task: one sentence. start: what to do first, said while it is not solved. checker: the cases.
-    hints: what `xe.course.hint` says after `start`, each a step further.
+    name: such as `nb03.dce`. task: one sentence. start: the first step, shown until the exercise is
+    solved. checker: yields the cases. hints: shown by `xe.course.hint` after `start`, from general
+    to specific.
     """
 
     name: str
@@ -79,9 +80,9 @@ def exercise(
     task
         What to write, in one sentence.
     start
-        What to do first: said while the exercise is not solved, and the first hint.
+        The first step: shown until the exercise is solved, and the first hint.
     hints
-        Further hints, each a step further than the one before.
+        Further hints, from general to specific.
 
     Returns
     -------
@@ -101,8 +102,8 @@ def exercise(
     >>> @xe.course.exercise("own.double", "Write double(x).", "What is x + x?")
     ... def double(answer):
     ...     for x in (0, 1, -3):
-    ...         got = answer(x)
-    ...         yield None if got == 2 * x else xe.course.Failure("wrong-value", "Not twice as much.", str(2 * x), str(got))
+    ...         wrong = xe.course.Failure("wrong-value", "Not twice as much.", str(2 * x))
+    ...         yield None if answer(x) == 2 * x else wrong
     >>> print(xe.course.check("own.double", lambda x: x * x).verdict())
     ✗ own.double: not right yet (1 cases held before this one)
     """
@@ -144,7 +145,8 @@ def hidden(name: str) -> Callable[[Checker], Checker]:
     >>> import xla_explorer as xe
     >>> @xe.course.hidden("nb11.bound")
     ... def without_traffic(bound):
-    ...     yield None if bound(8.0, 0.0, 2.0, 1.0) == 2.0 else xe.course.Failure("wrong-value", "Nothing is moved here.")
+    ...     wrong = xe.course.Failure("wrong-value", "Nothing is moved here.")
+    ...     yield None if bound(8.0, 0.0, 2.0, 1.0) == 2.0 else wrong
     """
     found = known_exercise(name)
 
@@ -163,12 +165,12 @@ def hidden_title(exercise: str, function: str) -> str:
 
 
 def hidden_checks(name: str) -> list[Exercise]:
-    """The further checks of an exercise that this process was given."""
+    """Return the further checks of an exercise that were declared in this process."""
     return list(_HIDDEN.get(name, ()))
 
 
 def known_exercise(name: str) -> Exercise:
-    """The exercise of that name, or UnknownExerciseError with the names that are near."""
+    """Return the exercise with a name, or raise UnknownExerciseError with similar names."""
     found = _EXERCISES.get(name)
     if found is None:
         near = nearest(name, _EXERCISES, 3)
@@ -199,22 +201,22 @@ def exercises() -> dict[str, Exercise]:
 def check(name: str, answer: Any) -> CheckResult:
     """Check an answer to an exercise of the course.
 
-    The result is true when the exercise is solved. It shows itself with the smallest
-    counter-example, what was expected and got, and the next step. An exception of the answer's own
-    code is a failed check, not an error here; NotImplementedError (what the stubs raise) means "not
-    solved yet". One call of the answer may compute for `xe.options.timeout` seconds, or 10.
+    The result is true if the exercise is solved. It shows the smallest counter-example, the
+    expected and actual values, and the next step. An exception of the answer's own code is a failed
+    check, not an error here. NotImplementedError, which the stubs raise, means "not solved yet".
+    One call of the answer may compute for `xe.options.timeout` seconds, or 10.
 
     Parameters
     ----------
     name
         The exercise, such as `nb03.dce`; `xe.course.exercises()` has all.
     answer
-        What the exercise asks for: a function, a pass, a value.
+        The answer to the task: a function, a pass, a value.
 
     Returns
     -------
     CheckResult
-        True when the exercise is solved.
+        True if the exercise is solved.
 
     Raises
     ------
@@ -233,7 +235,7 @@ def check(name: str, answer: Any) -> CheckResult:
 
 
 def judged(found: Exercise, answer: Any) -> CheckResult:
-    """What the check of an exercise says to an answer; it is not remembered."""
+    """Return the check of an answer, without recording it as an attempt."""
     if answer is None or answer is Ellipsis:
         return CheckResult(found.name, "not solved yet", note=f"{found.task} {found.start}")
     with Watch() as watch:
@@ -291,7 +293,10 @@ def answering(module: HloModule | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def looking_at(module: HloModule) -> Iterator[None]:
-    """Around calls of an answer that must not change the module: what it raises, or changes, is a wrong answer."""
+    """Guard calls of an answer that must not change the module.
+
+    An exception, or a change of the module, is a wrong answer.
+    """
     kept = module.clone()
     with answering(module):
         yield
@@ -311,7 +316,7 @@ def looking_at(module: HloModule) -> Iterator[None]:
 
 
 def error_failure(error: BaseException) -> Failure:
-    """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
+    """Return an exception of the answer's code as a failure: its kind, its text and its line."""
     if isinstance(error, AnswerTooSlowError):
         return Failure(
             TOO_SLOW,
@@ -343,7 +348,10 @@ def error_failure(error: BaseException) -> Failure:
 
 
 def _on(arguments: tuple[Any, ...], failure: Failure) -> Failure:
-    """The failure with what the answer was called on: the program that an argument is, or is a part of, else the arguments themselves."""
+    """Return the failure with the answer's arguments.
+
+    If an argument is a program, or a part of one, the failure has that program instead.
+    """
     for value in arguments:
         if isinstance(value, HloInstruction | HloComputation):
             value = value.parent.module if isinstance(value, HloInstruction) else value.module
@@ -358,7 +366,7 @@ def _is_another_form(error: BaseException) -> bool:
 
 
 def _another_form(exercise: Exercise, error: BaseException) -> Failure:
-    """An answer, or what it returned, that the check cannot even read: None, a function for a dictionary ..."""
+    """Return the failure of an answer, or of its result, that has the wrong type."""
     return Failure(
         "another-form",
         "The answer, or what it returns, has another form than the exercise asks for",

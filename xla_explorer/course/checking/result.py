@@ -1,4 +1,4 @@
-"""What a check answers: solved, not solved yet, or wrong with the smallest example that shows it."""
+"""Results of checks: solved, not solved yet, or wrong with the smallest counter-example."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ _PROGRAM = "smallest program found that shows it"
 class Failure(NamedTuple):
     """One case that went wrong.
 
-    code: kebab-case, the same for the same kind of mistake; message: one sentence.
-
-    module: the program that shows it. arguments: what it was run on. expected, got: both sides, as
-    text. hint: the next step.
+    code: kebab-case, the same for the same kind of mistake. message: one sentence. module: the
+    program that shows it. arguments: of the run. expected, got: both sides, as text. hint: the next
+    step.
     """
 
     code: str
@@ -47,7 +46,7 @@ class Failure(NamedTuple):
 
     @property
     def of_the_answer(self) -> bool:
-        """Whether the answer's own code raised or did not end, and nothing says on what."""
+        """True if the answer's own code raised or did not end, on unknown arguments."""
         return (
             self.code.startswith(("raised-", TOO_SLOW, TOO_LARGE))
             and self.module is None
@@ -60,11 +59,11 @@ class ExerciseNotPassedError(XlaExplorerError, AssertionError):
 
 
 class CheckResult(Report):
-    """The answer of `xe.course.check`. True when the exercise is solved.
+    """The result of `xe.course.check`. True if the exercise is solved.
 
-    status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that
-    did not, as small as it could be made. error: the exception of the student's code, where there
-    was one. note: a sentence beside it, for example a score.
+    status: `passed`, `failed` or `not solved yet`. cases: the number of passed cases. failure: the
+    first failed case, reduced. error: the exception of the student's code, if any. note: a further
+    sentence, for example a score.
     """
 
     def __init__(
@@ -87,12 +86,12 @@ class CheckResult(Report):
 
     @property
     def passed(self) -> bool:
-        """Whether it is solved."""
+        """True if the exercise is solved."""
         return self.status == "passed"
 
     @property
     def tried(self) -> bool:
-        """Whether there was an answer to judge, not the stub."""
+        """True if there was an answer to judge, not the stub."""
         return self.status != "not solved yet"
 
     def __bool__(self) -> bool:
@@ -105,7 +104,7 @@ class CheckResult(Report):
         return self
 
     def verdict(self) -> str:
-        """One line."""
+        """Return the result in one line."""
         mark = {"passed": "✓", "failed": "✗"}.get(self.status, "…")
         if self.passed:
             return f"{mark} {self.name}: passed, {self.cases} cases"
@@ -136,13 +135,13 @@ class CheckResult(Report):
         return [(heading, shorten(text)) for heading, text in parts if text]
 
     def sentences(self) -> tuple[str, str]:
-        """What is wrong (or the note), and the next step."""
+        """Return the mistake (or the note), and the next step."""
         if self.failure is None:
             return self.note, ""
         return self.failure.message, self.failure.hint
 
     def blocks(self) -> Blocks:
-        """The answer, what shows it, the next step."""
+        """Yield the verdict, the counter-example and the next step."""
         message, hint = self.sentences()
         yield Sentence(self.verdict(), bold=True)
         if message:
@@ -160,7 +159,10 @@ class CheckResult(Report):
             )
 
     def to_html(self) -> str:
-        """The same beside a bar in a colour: marks and words carry the meaning, the bar repeats it and is legible on light and dark."""
+        """Return the result beside a coloured bar, legible on light and dark.
+
+        Marks and words carry the meaning; the bar repeats it.
+        """
         colour = {"passed": "#00815e", "failed": "#c45100"}.get(self.status, "#858585")
         return f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left">{super().to_html()}</div>'
 
@@ -172,7 +174,7 @@ def program_text(module: HloModule) -> str:
 
 
 def value_text(value: Any) -> str:
-    """An array, or a tuple of arrays, on few lines."""
+    """Return an array, or a tuple of arrays, on few lines."""
     import numpy as np
 
     if isinstance(value, tuple):
@@ -186,7 +188,7 @@ def value_text(value: Any) -> str:
 
 
 def shorten(text: str) -> str:
-    """The text, cut with a remark when it is long."""
+    """Return the text; a long one is cut with a remark."""
     return (
         text
         if len(text) <= MOST_CHARACTERS

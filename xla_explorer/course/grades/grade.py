@@ -1,8 +1,9 @@
-"""Grades notebooks: every cell in a child process with limits of time and memory, the answers judged again there.
+"""Grades of notebooks, whose cells run and are judged in a child process with limits.
 
-A grade is as honest as the notebook's Python: code of the answer runs in the process that judges
-it, and could change the judge. It cannot see the hidden checks before its last cell has ended, and
-reaches neither the network (on Linux, where the kernel allows that) nor the grader's process.
+The limits are on time and memory. A grade is as honest as the notebook's Python: code of the answer
+runs in the process that judges it, and could change the judge. It cannot read the hidden checks
+before its last cell has ended. It reaches neither the grader's process nor, on Linux kernels that
+allow it, the network.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ class Cell(NamedTuple):
 
 
 class Grade(Report):
-    """Answer of `xe.course.grade`: one notebook's exercises.
+    """Result of `xe.course.grade`: one notebook's exercises.
 
-    file: the notebook's name. passed, of: how many exercises (and hidden checks) are solved, of how
-    many. exercises: a dictionary for each, with exercise, status, cases, tries, code, message,
+    file: the notebook's name. passed, of: the numbers of solved and of all exercises and hidden
+    checks. exercises: a dictionary for each, with exercise, status, cases, tries, code, message,
     hint. remarks: cells that raised, did not end, or ended the process.
     """
 
@@ -62,11 +63,11 @@ class Grade(Report):
         self.exercises, self.remarks = judged, remarks
 
     def headline(self) -> str:
-        """The file and its score."""
+        """Return the file and its score."""
         return f"{self.file}: {self.passed} of {self.of}"
 
     def blocks(self) -> Blocks:
-        """The exercises, then what happened to cells."""
+        """Yield the exercises, then remarks about cells."""
         columns = ["exercise", "status", "cases", "tries", "code", "message"]
         yield Table(columns, [[one[column] for column in columns] for one in self.exercises])
         for remark in self.remarks:
@@ -81,11 +82,11 @@ def grade(
     seconds: float = SECONDS,
     memory: int | None = MEMORY,
 ) -> Grade:
-    """Run a student's notebook in a process of its own, and judge its answers.
+    r"""Run a student's notebook in a process of its own, and judge its answers.
 
-    All code cells run from top to bottom; what raises is noted and does not stop the others. A cell
-    that does not end, or ends the process, is left out and the notebook is run again without it.
-    Each exercise counts by its last answer that a cell checked.
+    All code cells run from top to bottom; an exception is recorded and does not stop the others. A
+    cell that does not end, or ends the process, is left out, and the notebook is run again without
+    it. Each exercise counts by its last answer that a cell checked.
 
     Parameters
     ----------
@@ -95,10 +96,10 @@ def grade(
         A Python file with further checks, declared by `xe.course.hidden`; it is read in the child
         after the last cell.
     variant
-        Judge on the random programs of this number instead of those that the notebook shows: one
-        number for each group of students.
+        Judge on the random programs of this number instead of the notebook's: one number for each
+        group of students.
     seconds
-        What a cell may take, and what judging may take.
+        The limit for a cell, and the limit for judging.
     memory
         Bytes that the notebook may use; None is no limit (of isolated and other child processes the
         limit is theirs).
@@ -117,11 +118,13 @@ def grade(
     --------
     >>> import json, tempfile, pathlib
     >>> import xla_explorer as xe
-    >>> source = 'import xla_explorer as xe\\nxe.course.check("nb11.bound", lambda o, b, p, w: max(o / p, b / w))'
-    >>> cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+    >>> answer = "lambda o, b, p, w: max(o / p, b / w)"
+    >>> source = f'import xla_explorer as xe\nxe.course.check("nb11.bound", {answer})'
+    >>> cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+    >>> notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "ada.ipynb")
-    ...     _ = file.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}))
+    ...     _ = file.write_text(json.dumps(notebook))
     ...     grade = xe.course.grade(file)
     >>> grade.passed, grade.exercises[0]["status"]
     (0, 'failed')
@@ -160,7 +163,10 @@ def _run(
     seconds: float,
     memory: int | None,
 ) -> tuple[list[dict[str, Any]], list[str], tuple[int, str] | None]:
-    """What was judged, remarks, and the cell (0: the judging) at which the process was lost, with how."""
+    """Return the judgements, remarks, and (cell, cause) if the process was lost.
+
+    Cell 0 is the judging.
+    """
     remarks: list[str] = []
     child = MessagingChild(
         child_command("xla_explorer.course.grades.graded_notebook"), child_environment()
@@ -203,7 +209,7 @@ class _StrangeAnswerError(Exception):
 
 
 def _answer(given: Any, kind: type) -> tuple[str, Any]:
-    """Check the form of the child's answer: ("ok", a value of that type) or ("error", a sentence)."""
+    """Check the child's answer: ("ok", a value of that type) or ("error", a sentence)."""
     match given:
         case ("error", str(sentence)):
             return "error", sentence
@@ -221,10 +227,9 @@ def _is_judgement(one: Any) -> bool:
 
 
 def _hidden_titles(checks: str) -> list[tuple[str, str]]:
-    """List the hidden checks that a file declares, as (exercise, title in the grade), by reading its text.
+    """Return the (exercise, title) of the hidden checks that a file declares, from its text.
 
-    The child could be kept from running them by the notebook's code; the file itself cannot be
-    changed there.
+    The notebook's code could keep the child from running them; it cannot change the file.
     """
     try:
         tree = ast.parse(checks)
@@ -251,7 +256,7 @@ def _did_not_run(title: str) -> dict[str, Any]:
 
 
 def _untried(exercise: str, status: str, code: str, message: str) -> dict[str, Any]:
-    """The row of a check that the child did not answer for."""
+    """Return the row of a check without an answer from the child."""
     return {
         "exercise": exercise,
         "status": status,
@@ -278,7 +283,7 @@ def _missing(name: str, left_out: dict[int, str], cells: Sequence[Cell]) -> dict
 
 
 def read_cells(path: Path) -> list[Cell]:
-    """The code cells of a notebook file."""
+    """Return the code cells of a notebook file."""
     try:
         data = json.loads(read_file(path))
         found = [cell for cell in data["cells"] if cell["cell_type"] == "code"]

@@ -1,6 +1,6 @@
-"""The child process of `xe.course.grade`: runs the cells of one notebook in an IPython shell of its own and judges the answers it checked.
+"""Child process of `xe.course.grade`: runs a notebook's cells in an IPython shell and judges them.
 
-It is asked for one cell at a time, so that whoever asks knows which cell did not end.
+Each request is for one cell, so that the parent can identify a cell that does not end.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class GradedNotebook:
         return f"{type(error).__name__}: {error}".split("\n")[0][:300] if error else ""
 
     def judge(self, variant: int, hidden: str) -> list[Judgement]:
-        """Judge the last answer to each exercise again: on other random programs, and by the lecturer's own checks.
+        """Judge the last answer to each exercise again: on other programs, and by hidden checks.
 
-        variant: which random programs; 0 keeps what the notebook's check said. hidden: the text of
-        a Python file that declares checks.
+        variant: of the random programs; 0 keeps the result of the notebook's check. hidden: the
+        text of a Python file that declares checks.
         """
         if hidden:
             exec(compile(hidden, "<hidden checks>", "exec"), {"__name__": "hidden_checks"})

@@ -1,4 +1,4 @@
-"""How far somebody is in the course: a row for each exercise, from what this Python process has checked."""
+"""Progress in the course: a row for each exercise, from the checks of this Python process."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Progress(Report):
         self.passed, self.of = sum(status == "passed" for _, status, _, _ in rows), len(rows)
 
     def headline(self) -> str:
-        """How many are solved, and the next one."""
+        """Return the number of solved exercises, and the next one."""
         following = next((name for name, status, _, _ in self.rows if status != "passed"), None)
         rest = f"; next: {following}" if following and self.passed else ""
         return f"{self.passed} of {self.of} exercises solved{rest}"
 
     def blocks(self) -> Blocks:
-        """A row for each exercise."""
+        """Yield a row for each exercise."""
         if not any(tries for _, _, tries, _ in self.rows):
             yield Sentence(
                 "Nothing was checked yet in this kernel: xe.course.check(NAME, ANSWER) does, and is counted here."
@@ -65,7 +65,7 @@ _NEXT_HINT: dict[str, int] = {}
 
 
 def hint(name: str) -> str:
-    """Give the next hint for an exercise: the first step first, more with each call, the last one again and again.
+    """Return the next hint for an exercise; each call goes one step further, up to the last hint.
 
     Parameters
     ----------

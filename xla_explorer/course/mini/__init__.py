@@ -1,7 +1,7 @@
 """The frame of the student's own compiler.
 
-Five notebooks each ask for one part, a file in the folder `mini` beside the notebook; notebook 20
-puts them together.
+Five notebooks each have one part as a task, a file in the folder `mini` beside the notebook;
+notebook 20 combines them.
 """
 
 from xla_explorer.course.mini.block import transformer_block

@@ -10,7 +10,9 @@ from xla_explorer.hlo.shape import array_shape
 def transformer_block(
     rows: int = 128, width: int = 256, heads: int = 4, hidden: int = 1024
 ) -> HloModule:
-    """Attention with several heads and a layer of two products behind it, each with a normalisation before and a sum around it.
+    """Return a transformer block: multi-head attention, then a layer of two products.
+
+    Each of them has a normalisation before it and a residual sum around it.
 
     Parameters
     ----------

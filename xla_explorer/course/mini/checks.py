@@ -62,7 +62,7 @@ _FIXED = (
 
 
 def modules(count: int) -> Iterator[HloModule]:
-    """The programs of a check: small ones, an attention, and random ones."""
+    """Yield the programs of a check: small ones, an attention, and random ones."""
     yield from map(parse_hlo, _FIXED)
     yield parse_hlo(_ATTENTION)
     for seed in range(count):
@@ -70,7 +70,7 @@ def modules(count: int) -> Iterator[HloModule]:
 
 
 def _text(module: HloModule, number: int) -> str:
-    """The text in one of the forms that it is met in: with and without `%`, with and without layouts, comments and metadata."""
+    """Return the text in one of several forms: `%`, layouts, comments and metadata are optional."""
     text = module_text(
         module,
         PrintOptions.default.but(
@@ -100,7 +100,7 @@ def _text(module: HloModule, number: int) -> str:
     ),
 )
 def parse(function: Callable[[str], Any]) -> Cases:
-    """Every node against the module that the text was printed from, in several forms of the text."""
+    """Check every node against the module that the text was printed from, in several forms."""
 
     def test(number: int, module: HloModule) -> Failure | None:
         text = _text(module, number)
@@ -126,7 +126,7 @@ def _is_graph(got: Any, module: HloModule) -> Graph:
 
 
 def _differs(module: HloModule, graph: Graph) -> Failure | None:
-    """The first node, from the result to the parameters, that is another one than the module's."""
+    """Return the failure of the first node, from the result on, that differs from the module's."""
     wanted = [p.name for p in module.entry.parameters()]
     if [p.name for p in graph.parameters] != wanted:
         return Failure("other-parameters", "The parameters are other ones.", repr(wanted), repr([p.name for p in graph.parameters]), module,
@@ -171,7 +171,7 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
     ),
 )
 def simplify(function: Callable[[Graph], Any]) -> Cases:
-    """Bits as before on ordinary and extreme numbers, the same parameters, and nothing left that the exercise names."""
+    """Check the bits on ordinary and extreme numbers, the parameters, the removed nodes."""
 
     def test(module: HloModule) -> Failure | None:
         graph = graph_of(module)
@@ -227,7 +227,7 @@ def _constant(node: Node) -> float | None:
 
 
 def _left(graph: Graph) -> tuple[str, str] | None:
-    """What a graph still has that the exercise wants gone: the code and the sentence."""
+    """Return the code and the sentence of an operation that the exercise must have removed."""
     seen: dict[Any, Node] = {}
     for node in graph.nodes():
         opcode, first = node.opcode, node.operands[0] if node.operands else node
@@ -252,7 +252,7 @@ def _left(graph: Graph) -> tuple[str, str] | None:
 
 
 def _inside(kernel: Node, stored: list[Node]) -> list[Node]:
-    """What a kernel computes itself: its node, and what it reaches before memory."""
+    """Return the nodes that a kernel computes itself, from its own node to memory."""
     found: dict[Node, None] = {kernel: None}
     waiting = list(kernel.operands)
     while waiting:
@@ -264,7 +264,7 @@ def _inside(kernel: Node, stored: list[Node]) -> list[Node]:
 
 
 def _flaw(graph: Graph, stored: list[Node]) -> tuple[str, str, str] | None:
-    """Why these nodes cannot be the stored ones: code, sentence, hint."""
+    """Return (code, sentence, hint) if these nodes cannot be the stored ones."""
     for node in graph.nodes():
         if node not in stored and (node.opcode in ("dot", "reduce") or node is graph.root):
             return (
@@ -310,7 +310,10 @@ def _flaw(graph: Graph, stored: list[Node]) -> tuple[str, str, str] | None:
     ),
 )
 def fuse(function: Callable[[Graph], Any]) -> Cases:
-    """Everything stored that must be, nothing expensive computed twice, and no kernel that could be left out."""
+    """Check that required nodes are stored, and that nothing expensive is repeated.
+
+    No kernel may be superfluous.
+    """
 
     def test(module: HloModule) -> Failure | None:
         graph = graph_of(module)
@@ -370,7 +373,10 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
     ),
 )
 def allocate(function: Callable[[list[Node]], Any]) -> Cases:
-    """No two living arrays overlap, and the memory is at most a quarter more than what lives at once."""
+    """Check that no two living arrays overlap, and the size of the memory.
+
+    It may exceed the largest sum of living arrays by a quarter.
+    """
 
     def test(module: HloModule) -> Failure | None:
         graph = graph_of(module)

@@ -1,4 +1,7 @@
-"""Programs as the parts of a student's compiler hand them on: nodes that know their operands, and what they mean in numpy."""
+"""Programs as graphs of nodes with operands, shared by the parts of a student's compiler.
+
+`evaluate` defines their meaning in numpy.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _REDUCTIONS = {"add": np.add, "maximum": np.maximum}
 
 @dataclass(eq=False)
 class Node:
-    """One value of a program: an array of f32, or a number where the shape is ().
+    """One value of a program: an array of f32, or a number if the shape is ().
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ class Node:
     attributes: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """A line like that of the text."""
+        """Return the node as a line of text."""
         given = "".join([f", {key}={value}" for key, value in self.attributes.items()])
         return f"{self.name} = f32[{','.join(map(str, self.shape))}] {self.opcode}({', '.join([o.name for o in self.operands])}){given}"
 
@@ -89,7 +92,7 @@ class Graph:
     root: Node
 
     def nodes(self) -> list[Node]:
-        """The nodes that the result needs, each after its operands."""
+        """Return the nodes that the result needs, each after its operands."""
         order: list[Node] = []
         seen: set[Node] = set()
         waiting = [(self.root, False)]
@@ -104,7 +107,7 @@ class Graph:
         return order
 
     def users(self) -> dict[Node, list[Node]]:
-        """Who reads each node; a node that reads another twice stands there twice."""
+        """Return the readers of each node; a node that reads another twice is listed twice."""
         found: dict[Node, list[Node]] = {node: [] for node in self.nodes()}
         for node in self.nodes():
             for operand in node.operands:
@@ -112,12 +115,12 @@ class Graph:
         return found
 
     def __repr__(self) -> str:
-        """A line a node."""
+        """Return a line for each node."""
         return "\n".join(map(repr, self.nodes()))
 
 
 def inputs_of(kernel: Node, stored: Collection[Node]) -> list[Node]:
-    """The arrays that a kernel reads from memory: parameters, and the stored nodes at which its own computation ends.
+    """Return the arrays that a kernel reads from memory: parameters and stored nodes.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ def inputs_of(kernel: Node, stored: Collection[Node]) -> list[Node]:
     Returns
     -------
     list
-        Each once, in the order in which they are met.
+        Each once, in the order of a search from the kernel's operands.
     """
     found: dict[Node, None] = {}
     waiting = list(kernel.operands)
@@ -152,7 +155,7 @@ def room_of(node: Node) -> int:
 
 
 def evaluate(graph: Graph, arrays: Sequence[Any], dtype: Any = np.float32) -> Array:
-    """What a program computes, node by node in numpy.
+    """Return the value of a program, computed node by node in numpy.
 
     Parameters
     ----------

@@ -71,7 +71,10 @@ def _side_by_side(kernels: list[Node]) -> tuple[dict[Node, int], int]:
 
 
 def _near(graph: Graph, arrays: list[Array], got: Array) -> tuple[bool, Array] | None:
-    """Whether a result is as near as rounding lets it be, and the expected one; None where the program itself is too rough to say."""
+    """Return (True if a result is accurate up to rounding, the expected result).
+
+    None if the program itself amplifies rounding too much.
+    """
     want, exact = evaluate(graph, arrays), evaluate(graph, arrays, np.float64)
     with np.errstate(all="ignore"):
         finite = np.isfinite(want) & np.isfinite(exact)
@@ -167,7 +170,10 @@ def _judged(
     ),
 )
 def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases:
-    """Programs with a kernel an operation, and with as few as can be: values as near to exact ones as numpy's."""
+    """Check programs with one kernel per operation, and with as few kernels as possible.
+
+    Values must be as close to exact ones as numpy's.
+    """
 
     def test(module: HloModule) -> Failure | None:
         graph = graph_of(module)

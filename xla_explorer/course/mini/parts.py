@@ -1,4 +1,4 @@
-"""The parts of a student's compiler are files in a folder beside the notebook, so that each notebook finds what another one wrote."""
+"""Parts of a student's compiler as files beside the notebook, shared by the notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PartMissingError(XlaExplorerError, LookupError):
 
 
 def parts(folder: str | Path = "mini") -> dict[str, str]:
-    """Which parts are written: how many lines each file has, or the notebook that asks for it.
+    """Return the number of lines of each part, or the notebook whose task it is.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def parts(folder: str | Path = "mini") -> dict[str, str]:
 
 
 def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
-    """A part of the student's compiler, as its file stands now.
+    """Return a part of the student's compiler from its current file.
 
     Parameters
     ----------
@@ -64,8 +64,7 @@ def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
     Returns
     -------
     callable
-        The function. The file is read at each call of `part`, so that what was written last is what
-        runs.
+        The function. The file is read at each call of `part`, so that its latest version runs.
 
     Raises
     ------

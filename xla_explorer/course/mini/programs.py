@@ -24,7 +24,7 @@ DOT = {
 
 
 def block_module(seed: int, size: int = 9) -> HloModule:
-    """A program of about `size` operations; some of them stay dead, some do nothing, some are written twice."""
+    """Return a program of about `size` operations, with dead, redundant and repeated ones."""
     choice = seeded(seed)
     b = HloBuilder("block", locations=False)
     rows, columns = choice.choice(_EXTENTS), choice.choice(_EXTENTS)
@@ -106,7 +106,7 @@ def _operation(b: HloBuilder, choice: random.Random, known: list[HloValue]) -> l
 
 
 def attributes_of(i: HloInstruction) -> dict[str, Any]:
-    """The attributes that the node of an instruction has."""
+    """Return the attributes of an instruction's node."""
     name = i.opcode.name
     if name == "parameter":
         return {"number": i.parameter_number}
@@ -127,7 +127,7 @@ def attributes_of(i: HloInstruction) -> dict[str, Any]:
 
 
 def graph_of(module: HloModule) -> Graph:
-    """The entry of a module as a graph of nodes."""
+    """Return the entry of a module as a graph of nodes."""
     nodes: dict[HloInstruction, Node] = {}
     for i in [*module.entry.parameters(), *module.entry.post_order()]:
         if i not in nodes:
@@ -142,6 +142,6 @@ def graph_of(module: HloModule) -> Graph:
 
 
 def arrays_of(graph: Graph, seed: int = 0) -> list[Array]:
-    """An array for each parameter, of ordinary numbers."""
+    """Return an array for each parameter, of ordinary numbers."""
     generator = np.random.default_rng(seed)
     return [generator.standard_normal(p.shape).astype(np.float32) for p in graph.parameters]

@@ -17,18 +17,16 @@ class Program:
     ----------
     ir
         LLVM IR text that defines `void @run(ptr %x0, ..., ptr %arena, ptr %out, i64 %n)`: a pointer
-        for each parameter, the memory of stored values, the result's memory, and a number that is
-        of no use here.
+        for each parameter, the memory of stored values, the result's memory, and an unused number.
     arena
-        How many floats the stored values need.
+        The number of floats of the stored values.
     shape
         The result's dimensions.
 
     Attributes
     ----------
     seconds
-        What each run of the last call took, in seconds: the kernel's own time, without messages to
-        the child.
+        Times of each run of the last call, in seconds, without messages to the child.
     """
 
     def __init__(self, ir: str, arena: int, shape: tuple[int, ...]) -> None:
@@ -36,7 +34,7 @@ class Program:
         self.seconds: list[float] = []
 
     def __call__(self, *arrays: Any, repeats: int = 1) -> Array:
-        """The result for some arrays.
+        """Return the result for some arrays.
 
         Raises
         ------
@@ -47,7 +45,7 @@ class Program:
             return self.run_in(child, *arrays, repeats=repeats)
 
     def run_in(self, child: NativeChild, *arrays: Any, repeats: int = 1) -> Array:
-        """The same in a child that stays, for many calls."""
+        """Return the result for some arrays, computed in a child that is kept for many calls."""
         inputs = [np.asarray(x, np.float32).reshape(-1) for x in arrays]
         arena = np.full(self.arena, np.nan, np.float32)
         result = child.run(self.ir, [*inputs, arena], prod(self.shape), prod(self.shape), repeats)

@@ -1,4 +1,4 @@
-"""Dots and convolutions: tiles of both operands through the scratchpad into the systolic array, summed in the accumulators."""
+"""Dots and convolutions: tiles through the scratchpad to the systolic array and accumulators."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def has_no_batch_groups(i: HloInstruction) -> Reason | None:
 
 
 class _Buffers:
-    """Scratchpad offsets for operands and results, two of each, and two accumulators; every use takes the other one."""
+    """Double buffers for operands, results and accumulators; every use alternates."""
 
     def __init__(self, writer: ProgramWriter) -> None:
         tile, self.writer = writer.architecture.tile, writer
@@ -69,7 +69,7 @@ class _Buffers:
 
 @lowers("dot", checks=(accumulators_hold_it,))
 def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Batch by batch, tile of the result by tile; tiles of both operands alternate between two places each."""
+    """Write a dot, batch by batch and tile by tile, with double-buffered operand tiles."""
     lhs, rhs, target = (
         writer.region_of(i.operands[0]),
         writer.region_of(i.operands[1]),
@@ -143,8 +143,10 @@ def _depthwise(
     result: Region,
     window: Sequence[WindowDimension],
 ) -> None:
-    """One input feature an output feature is no work for an array: the vector unit adds up the taps, each times its weights, which a
-    load spreads over the tile.
+    """Write a depthwise convolution on the vector unit, tap by tap.
+
+    One input feature per output feature would leave the array idle. A load broadcasts the weights
+    of each tap over the tile.
     """
     strides = (1, *[w.stride for w in window], 1)
     steps = tuple([a * b for a, b in zip(image.steps, strides, strict=True)])
@@ -187,7 +189,10 @@ def _tail(region: Region, count: int) -> Region:
 
 
 def _load_either_way(writer: ProgramWriter, matrix: Region, first: int, offset: int) -> int:
-    """Load a matrix whose rows are its first `first` dimensions, transposed (1) when that makes longer runs, else as it is (0)."""
+    """Load a matrix transposed (1) if its runs are then longer, else unchanged (0).
+
+    Its rows are its first `first` dimensions.
+    """
     order = range(len(matrix.sizes))
     turned = matrix.dims([*order[first:], *order[:first]])
     cost = [
@@ -222,7 +227,10 @@ def _multiply(
 
 @lowers("convolution", checks=(accumulators_hold_it, has_no_batch_groups))
 def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
-    """A dot for every tap of the window, all summed in one accumulator; padding and dilation of the input are laid out first."""
+    """Write a dot for every tap of the window, all summed in one accumulator.
+
+    Padding and dilation of the input are laid out first.
+    """
     numbers, window = i.attribute("dim_labels"), i.attribute("window").dimensions
     groups = int(i.attribute("feature_group_count") or 1)
     source, kernel, target = (

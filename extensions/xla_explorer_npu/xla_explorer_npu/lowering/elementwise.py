@@ -1,4 +1,7 @@
-"""Elementwise instructions and fusions of them: tiles through the scratchpad, loads of the next tile under the work on this one."""
+"""Elementwise instructions and fusions, in tiles through the scratchpad.
+
+Loads of the next tile overlap with the work on this one.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ def keeps_width(i: HloInstruction) -> Reason | None:
 
 
 def fits_the_vector_unit(i: HloInstruction) -> Reason | None:
-    """Everything inside a fusion is elementwise, a scalar constant, or a broadcast of a parameter or constant."""
+    """Accept fusions of elementwise operations, scalar constants, and broadcasts.
+
+    A broadcast must be of a parameter or a constant.
+    """
     for member in i.called[0].post_order():
         name = member.opcode.name
         if name in ("parameter", "constant"):
@@ -61,7 +67,7 @@ def fits_the_vector_unit(i: HloInstruction) -> Reason | None:
 
 @lowers(*ELEMENTWISE, checks=(is_plain_compare, keeps_width))
 def lower_one(writer: ProgramWriter, i: HloInstruction) -> None:
-    """A single instruction: its operands are what is loaded."""
+    """Write a single instruction, whose operands are loaded."""
     sources = {o: writer.region_of(o) for o in i.operands}
     _Tiles(writer, [i], sources, writer.region_of(i)).write()
 
@@ -135,7 +141,7 @@ class _Tiles:
             return used - 1
 
         def offset(value: HloInstruction) -> int:
-            """Where an operand is, loaded when it is not yet there."""
+            """Return the offset of an operand, and load it at its first use."""
             if value in self.filled:
                 return 0 if box is None else self.constant_base + self.filled[value] * stride
             if value not in place:

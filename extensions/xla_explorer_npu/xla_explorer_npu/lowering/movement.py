@@ -33,7 +33,7 @@ def lower_reshape(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("transpose")
 def lower_transpose(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Result dimension k is operand dimension dimensions[k]."""
+    """Write a copy: result dimension k is operand dimension dimensions[k]."""
     writer.copy(
         writer.region_of(i), writer.region_of(i.operands[0]).dims(i.attribute("dimensions"))
     )
@@ -41,7 +41,7 @@ def lower_transpose(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("broadcast")
 def lower_broadcast(writer: ProgramWriter, i: HloInstruction) -> None:
-    """A step of zero repeats."""
+    """Write a copy whose steps of zero repeat elements."""
     target, source = writer.region_of(i), writer.region_of(i.operands[0])
     steps = [0] * len(target.sizes)
     for k, d in enumerate(i.attribute("dimensions")):
@@ -77,7 +77,7 @@ def lower_reverse(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("concatenate")
 def lower_concatenate(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Each operand into its block."""
+    """Write a copy of each operand to its block."""
     (dimension,), start = i.attribute("dimensions"), 0
     target = writer.region_of(i)
     for operand in i.operands:
@@ -89,7 +89,7 @@ def lower_concatenate(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("pad")
 def lower_pad(writer: ProgramWriter, i: HloInstruction) -> None:
-    """The scalar everywhere, then the operand over it."""
+    """Write the scalar everywhere, then the operand over it."""
     padding = i.attribute("padding")
     rows = padding.dimensions if hasattr(padding, "dimensions") else padding
     place_padded(
@@ -106,7 +106,10 @@ def place_padded(
     low: list[int],
     spacing: list[int],
 ) -> None:
-    """Fill the target with a scalar (a region, or bits), then put source element k at low + k * spacing where that is inside."""
+    """Fill the target with a scalar, then put source element k at low + k * spacing.
+
+    Elements outside of the target are skipped. The scalar is a region, or bits.
+    """
     if math.prod(target.sizes) == 0:
         return
     if isinstance(filler, int):
@@ -137,7 +140,7 @@ def _index_registers(
     block: tuple[int, ...],
     indices: tuple[HloInstruction, ...],
 ) -> Region:
-    """The region moved by the clamped start indices, through index register 0."""
+    """Return the region moved by the clamped start indices, through index register 0."""
     for d, index in enumerate(indices):
         where = writer.region_of(index)
         step = whole.steps[d] * whole.item
@@ -156,7 +159,7 @@ def _index_registers(
 
 @lowers("dynamic-slice")
 def lower_dynamic_slice(writer: ProgramWriter, i: HloInstruction) -> None:
-    """The index unit adds the clamped starts to the source."""
+    """Write a copy whose source the index unit moves by the clamped starts."""
     target = writer.region_of(i)
     writer.copy(
         target,
@@ -166,7 +169,7 @@ def lower_dynamic_slice(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("dynamic-update-slice")
 def lower_dynamic_update_slice(writer: ProgramWriter, i: HloInstruction) -> None:
-    """In place where buffer assignment says so."""
+    """Write the update over the operand, in place if buffer assignment allows."""
     target, operand, update = (
         writer.region_of(i),
         writer.region_of(i.operands[0]),

@@ -1,4 +1,7 @@
-"""A whole module as one program: the schedule in order, control flow as branches, buffers as base registers."""
+"""A whole module as one program: scheduled order, branches for control flow, base registers.
+
+Buffers are base registers.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,10 @@ class _Lowerer:
 
 
 def write_program(module: HloModule, assignment: BufferAssignment) -> NpuProgram:
-    """The program of a scheduled module with assigned buffers, in which `supports` accepts every instruction."""
+    """Return the program of a scheduled module with assigned buffers.
+
+    `supports` must accept every instruction.
+    """
     lowerer = _Lowerer(module, assignment)
     lowerer.computation(module.entry)
     lowerer.writer.origin = None

@@ -16,7 +16,10 @@ _TILE = 32768
 
 
 def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
-    """The adder tree knows add, multiply, maximum, minimum, and, or, xor."""
+    """Accept reductions of one array by an operation of the adder tree.
+
+    These are add, multiply, maximum, minimum, and, or, xor.
+    """
     if len(i.operands) != 2:
         return refuse(
             "variadic",
@@ -35,7 +38,7 @@ def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
 
 
 def has_few_taps(i: HloInstruction) -> Reason | None:
-    """A window is a loop that the program writes out."""
+    """Accept small windows, because the program has a copy for each tap."""
     taps = math.prod([w.size for w in i.attribute("window").dimensions])
     if taps > _MOST_TAPS:
         return refuse(
@@ -70,7 +73,7 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
     }
 
     def block(way: str, k: Box, r: Box) -> Region:
-        """A tile of the operand: kept dimensions first to fold rows, last to add rows up."""
+        """Return a tile of the operand: kept dimensions first to fold rows, last to add rows up."""
         if way == "reduce":
             return source.dims([*kept, *reduced]).box((*k.starts, *r.starts), (*k.sizes, *r.sizes))
         return source.dims([*reduced, *kept]).box((*r.starts, *k.starts), (*r.sizes, *k.sizes))
@@ -108,7 +111,10 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("reduce-window", checks=(folds_one_array_by_one_operation, has_few_taps))
 def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
-    """For every tile of the result, the shifted inputs one after the other; padding is laid out first, with the initial value."""
+    """Write, for every tile of the result, the reduction of the shifted inputs.
+
+    Padding is laid out first, with the initial value.
+    """
     window = i.attribute("window").dimensions
     source, start, target = (
         writer.region_of(i.operands[0]),

@@ -1,4 +1,4 @@
-"""What every lowering uses: emitting instructions, regions of device memory, tiles, and the table of opcodes that have a lowering."""
+"""Shared by all lowerings: emission, regions of device memory, tiles, the table of lowerings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARENA, CONSTANTS, WORKSPACE, FIRST_BUFFER = (
 
 
 class Label:
-    """A place in the program that branches name before it is known."""
+    """A target of branches, placed after they are written."""
 
     __slots__ = ("at",)
 
@@ -43,7 +43,7 @@ class Region(NamedTuple):
         return DTYPES[self.element_type].itemsize
 
     def box(self, starts: Sequence[int], sizes: Sequence[int]) -> Region:
-        """A block of it."""
+        """Return a block of the region."""
         offset = sum([a * b for a, b in zip(starts, self.steps, strict=True)]) * self.item
         return self._replace(
             address=self.address._replace(offset=self.address.offset + offset), sizes=tuple(sizes)
@@ -70,12 +70,15 @@ class Box(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many."""
+        """Number of elements."""
         return math.prod(self.sizes)
 
 
 def boxes(sizes: Sequence[int], most: int) -> Iterator[Box]:
-    """Tiles of at most `most` elements in row-major order: whole in the last dimensions, cut in one, single in those before it."""
+    """Yield tiles of at most `most` elements in row-major order.
+
+    A tile is whole in the last dimensions, cut in one, and of size 1 in those before it.
+    """
     inner, cut = 1, len(sizes)
     while cut > 0 and inner * sizes[cut - 1] <= most:
         cut -= 1
@@ -110,19 +113,19 @@ class ProgramWriter:
         self._queued = [0] * architecture.dma_queues  # cycles given to each queue so far
 
     def emit(self, operation: str, element_type: str, *operands: Any) -> None:
-        """One instruction, on behalf of the current HLO instruction."""
+        """Emit one instruction on behalf of the current HLO instruction."""
         self.program.append(Instruction(operation, element_type, operands, self.origin))
 
     def note(self, text: str) -> None:
-        """A comment before the next instruction."""
+        """Add a comment before the next instruction."""
         self.notes[len(self.program)] = text
 
     def place(self, label: Label) -> None:
-        """The label is here."""
+        """Place the label before the next instruction."""
         label.at = len(self.program)
 
     def finished(self) -> list[Instruction]:
-        """The program with labels as numbers."""
+        """Return the program with labels as numbers."""
         done = []
         for i in self.program:
             kinds = OPERATIONS[i.operation].operands
@@ -132,7 +135,7 @@ class ProgramWriter:
         return done
 
     def scratch(self, offset: int) -> Address:
-        """An address of the scratchpad."""
+        """Return an address of the scratchpad."""
         return Address("s", offset)
 
     def _queue(
@@ -143,13 +146,13 @@ class ProgramWriter:
         item: int,
         queues: range,
     ) -> int:
-        """The queue, of those, with the least work so far; the descriptor counts as given to it."""
+        """Return the given queue with the least work so far, and add the copy to its work."""
         queue = min(queues, key=lambda q: self._queued[q])
         self._queued[queue] += self.architecture.transfer_cycles(sizes, to, source, item)
         return queue
 
     def load(self, region: Region, offset: int) -> None:
-        """A region to the scratchpad, dense.
+        """Load a region to the scratchpad, dense.
 
         The last queue is for stores, which wait for results, so loads do not wait behind them.
         """
@@ -169,7 +172,7 @@ class ProgramWriter:
         )
 
     def store(self, region: Region, offset: int) -> None:
-        """A dense tile of the scratchpad to a region, on the last queue."""
+        """Store a dense tile of the scratchpad to a region, on the last queue."""
         last = self.architecture.dma_queues - 1
         queue = self._queue(
             region.sizes, region.steps, dense(region.sizes), region.item, range(last, last + 1)
@@ -208,7 +211,7 @@ class ProgramWriter:
         )
 
     def work_region(self, element_type: str, sizes: Sequence[int], offset: int = 0) -> Region:
-        """A dense array in the workspace, which every instruction has to itself while it runs."""
+        """Return a dense array in the workspace, which each instruction may use while it runs."""
         end = offset + math.prod(sizes) * DTYPES[element_type].itemsize
         self.workspace = max(self.workspace, end)
         return Region(Address("d", offset, WORKSPACE), element_type, tuple(sizes), dense(sizes))
@@ -234,7 +237,7 @@ CONTROL = frozenset({"while", "conditional", "call"})
 
 
 def lowers(*opcodes: str, checks: tuple[Check, ...] = ()) -> Callable[[Lowering], Lowering]:
-    """Decorator: the function writes these opcodes, unless a check refuses."""
+    """Declare the decorated function as the lowering of opcodes, unless a check refuses."""
 
     def declare(function: Lowering) -> Lowering:
         for opcode in opcodes:
@@ -245,12 +248,12 @@ def lowers(*opcodes: str, checks: tuple[Check, ...] = ()) -> Callable[[Lowering]
 
 
 def lowering_of(i: HloInstruction) -> Lowering:
-    """The function that writes an instruction that `supports` accepts."""
+    """Return the lowering of an instruction that `supports` accepts."""
     return _TABLE[i.opcode.name][0]
 
 
 def element_types_are_known(i: HloInstruction) -> Reason | None:
-    """The machine computes with pred, integers of 8 to 64 bits, f16, bf16 and f32."""
+    """Accept pred, integers of 8 to 64 bits, f16, bf16 and f32, without dynamic dimensions."""
     for shape in (i.shape, *[o.shape for o in i.operands]):
         for _, leaf in shape.leaves():
             if leaf.is_array and leaf.element_type.name not in DTYPES:
@@ -270,7 +273,7 @@ def element_types_are_known(i: HloInstruction) -> Reason | None:
 
 
 def supports(i: HloInstruction) -> Reason | None:
-    """None when there are instructions for an optimised HLO instruction."""
+    """Return None if an optimised HLO instruction has a lowering, else the reason."""
     name = i.opcode.name
     types = element_types_are_known(i)
     if types is not None or name in RENAMES or name in CONTROL:
