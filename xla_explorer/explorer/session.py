@@ -98,7 +98,7 @@ class Session(Compilation):
         kind : str, optional
             `fusion`; `native-code` for steps that run on the evaluator, and that a library computes
             or could; `loop-vectorization` for kernels whose writer chose the vectors, or left them
-            to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite rules. All
+            to LLVM; `parallel`, `cache-blocking` for threads and blocks; `rule` for rewrite rules. All
             but rules without.
         """
         frame = decisions_frame(

@@ -28,7 +28,7 @@ from tests.properties.module_checks import assert_same, evaluate_leaves  # noqa:
 from tests.properties.random_modules import RandomModule, random_module  # noqa: E402
 from tests.support.opcode_programs import PROGRAMS, module_with  # noqa: E402
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable  # noqa: E402
-from xla_explorer.compiler.codegen import host_program, parallel_plan, row_blocks  # noqa: E402
+from xla_explorer.compiler.codegen import cache_blocking, host_program, parallel_plan  # noqa: E402
 from xla_explorer.compiler.codegen.nest.policies import base, prefetches  # noqa: E402
 from xla_explorer.hlo.evaluator import flatten_value  # noqa: E402
 from xla_explorer.hlo.opcodes import OPCODES  # noqa: E402
@@ -42,8 +42,8 @@ _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 # What only large arrays get, and what it takes for small ones to get it.
 LIMITS: list[tuple[Any, str, float]] = [
-    (prefetches, "TILE_BYTES", 256), (base, "STREAMED_BYTES", 0), (base, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (row_blocks, "LEAST_BYTES", 0),
-    (row_blocks, "BLOCK_BYTES", 2048),
+    (prefetches, "TILE_BYTES", 256), (base, "STREAMED_BYTES", 0), (base, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (cache_blocking, "LEAST_BYTES", 0),
+    (cache_blocking, "BLOCK_BYTES", 2048),
 ]  # fmt: skip
 
 

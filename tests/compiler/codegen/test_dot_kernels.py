@@ -150,7 +150,7 @@ def test_vector_times_large_matrix(t):
     assert {plan.code for plan in plans} == {"matrix-vector"}
 
 
-def test_packed_panels_and_row_blocks():
+def test_packed_panels_and_blocks_of_rows():
     module = check(
         [
             ("f64", (61, 40), (40, 512), (61, 512), MULTIPLY),

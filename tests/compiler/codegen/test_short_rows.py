@@ -85,7 +85,7 @@ def test_softmax_over_few_classes_in_blocks_of_rows() -> None:
     power = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True))
     for threads in (1, 2):
         session = xe.compile(text, backend="cpu", threads=threads, cache=False)
-        assert len(session.decisions("row-blocks")) and "repeating" in schedules_of(session)
+        assert len(session.decisions("cache-blocking")) and "repeating" in schedules_of(session)
         np.testing.assert_allclose(session(x), power / power.sum(-1, keepdims=True), rtol=2e-6)
 
 

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.dispatch import cpu_strategy, nest_kernel
 from xla_explorer.compiler.codegen.ir.builder import contraction
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
 from xla_explorer.compiler.codegen.nest.schedule import parse_schedules
-from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, parallel_decision
+from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision, parallel_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
@@ -161,7 +161,7 @@ def thread_count(threads: int | None) -> int:
 
 _DECIDED_IN = {
     "parallel": place_of(parallel_decision),
-    "row-blocks": place_of(blocks_decision),
+    "cache-blocking": place_of(cache_blocking_decision),
     "loop-vectorization": place_of(ProgramKernels.note_vectors),
     "vector-width": place_of(TargetDescription.vector_width_fact),
     "loop-nest": place_of(nest_kernel),

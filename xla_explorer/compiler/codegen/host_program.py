@@ -13,23 +13,23 @@ import re
 from collections.abc import Sequence
 
 from xla_explorer.compiler.buffers import renames_memory
+from xla_explorer.compiler.codegen.cache_blocking import (
+    LEAST_BYTES,
+    BlockedKernel,
+    ChainAccess,
+    blocked_kernel,
+    count_blocks,
+    may_be_blocked,
+    touched_again,
+)
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
-from xla_explorer.compiler.codegen.parallel_plan import blocks_decision
+from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
-from xla_explorer.compiler.codegen.row_blocks import (
-    LEAST_BYTES,
-    ChainAccess,
-    RowKernel,
-    blocks_of,
-    may_run_along_rows,
-    row_kernel,
-    touched_again,
-)
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
@@ -66,15 +66,15 @@ class HostProgramWriter:
     def computation(self, computation: HloComputation) -> None:
         """Emit every instruction in order; chains of kernels along the same rows block by block."""
         sequence = [i for i in computation.sequence() if not renames_memory(i)]
-        chain: list[tuple[HloInstruction, RowKernel]] = []
+        chain: list[tuple[HloInstruction, BlockedKernel]] = []
         accesses: list[ChainAccess] = []
         in_chains = self._in_chains(sequence)
         for i in sequence:
-            rows = row_kernel(i) if i in in_chains else None
+            rows = blocked_kernel(i) if i in in_chains else None
             own = self._accesses(i, rows) if rows is not None else []
-            if not all(a.may_go_with(b) for a in own for b in own):
+            if not all(a.is_independent_of(b) for a in own for b in own):
                 rows, own = None, []
-            if rows is None or not all(a.may_go_with(b) for a in own for b in accesses):
+            if rows is None or not all(a.is_independent_of(b) for a in own for b in accesses):
                 self._chain(chain, accesses)
                 chain, accesses = [], []
             if rows is None:
@@ -89,8 +89,7 @@ class HostProgramWriter:
         """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
         found: set[HloInstruction] = set()
         for may, beside in [
-            (may, list(group))
-            for may, group in itertools.groupby(sequence, self._may_run_along_rows)
+            (may, list(group)) for may, group in itertools.groupby(sequence, self._may_be_blocked)
         ]:
             if may and len(beside) > 1:
                 touched = [
@@ -101,14 +100,14 @@ class HostProgramWriter:
                 found.update(beside if touched_again(touched) >= LEAST_BYTES else ())
         return found
 
-    def _may_run_along_rows(self, i: HloInstruction) -> bool:
+    def _may_be_blocked(self, i: HloInstruction) -> bool:
         if i in self.kernels.scheduled or not any(
             leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()
         ):
             return False
-        return self.operations.strategy_of(i).kind is LoweringKind.KERNEL and may_run_along_rows(i)
+        return self.operations.strategy_of(i).kind is LoweringKind.KERNEL and may_be_blocked(i)
 
-    def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[ChainAccess]:
+    def _accesses(self, i: HloInstruction, rows: BlockedKernel) -> list[ChainAccess]:
         read = [
             ChainAccess(place, follows, False)
             for place, follows in zip(self.operations.operands(i), rows.follows, strict=True)
@@ -116,11 +115,11 @@ class HostProgramWriter:
         return read + [ChainAccess(place, True, True) for place in self.operations.leaves(i)]
 
     def _chain(
-        self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[ChainAccess]
+        self, chain: list[tuple[HloInstruction, BlockedKernel]], accesses: list[ChainAccess]
     ) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
-        tasks = blocks_of([rows for _, rows in chain], accesses)
+        tasks = count_blocks([rows for _, rows in chain], accesses)
         prepared = (
             [self.operations.prepared(i, "kernel", write_kernel, tasks) for i in members]
             if tasks
@@ -135,7 +134,7 @@ class HostProgramWriter:
                     self.instruction(i)
             return
         self.kernels.decisions += [
-            blocks_decision(i, [member.name for member in members], tasks, self.threads)
+            cache_blocking_decision(i, [member.name for member in members], tasks, self.threads)
             for i in members
         ]
         numbers = [

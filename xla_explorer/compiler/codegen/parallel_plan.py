@@ -52,16 +52,21 @@ class ParallelPlan(NamedTuple):
         }
 
 
-def blocks_decision(
+def cache_blocking_decision(
     i: HloInstruction, chain: list[str], tasks: int, threads: int
 ) -> KernelDecision:
-    """That a kernel runs block by block with its neighbours (`row_blocks`), a block on one thread."""
+    """That a kernel runs block by block with its neighbours (`cache_blocking`), a block on one thread."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
-    message = f"{names} run along the same rows: {tasks} blocks, each kernel on one block before the next block, which stays in the cache"
+    message = (
+        f"{names} iterate over the same rows: {tasks} blocks; "
+        "every kernel runs on a block, which stays in the cache, before the next one"
+    )
     if threads > 1:
         message += f"; {threads} threads take blocks"
     facts = {"tasks": tasks, "threads": threads, "kernels": chain}
-    return KernelDecision(i.id, i.name, True, Reason("row-blocks", message, facts), "row-blocks")
+    return KernelDecision(
+        i.id, i.name, True, Reason("cache-blocking", message, facts), "cache-blocking"
+    )
 
 
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:

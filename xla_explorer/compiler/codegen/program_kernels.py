@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.dispatch import (
+    write_blocked_kernel,
     write_kernel,
-    write_kernel_in_rows,
     write_overlapping_kernel,
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
@@ -184,7 +184,7 @@ class ProgramKernels:
         if write is write_kernel and overlap:  # the vectors of a nest read ahead of what is written
             write = write_overlapping_kernel
         elif write is write_kernel and blocks:
-            write = write_kernel_in_rows
+            write = write_blocked_kernel
         if i in self.scheduled:
             made = self.scheduled.kernel(i, self.target, slots, overlap)
         else:

@@ -39,7 +39,7 @@ class KernelDecision(NamedTuple):
 
     accepted: whether it was done; the reason says why not, or what spoke for it.
 
-    kind: `parallel` (tasks for several threads), `row-blocks` (parts that one thread does one
+    kind: `parallel` (tasks for several threads), `cache-blocking` (parts that one thread does one
     after the other), `loop-vectorization`.
     """
 

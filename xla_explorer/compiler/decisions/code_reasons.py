@@ -32,11 +32,11 @@ PARALLEL = table(
     }
 )
 
-ROW_BLOCKS = table(
+CACHE_BLOCKING = table(
     {
-        "row-blocks": (
-            "kernels along the same rows run block by block, so that rows stay in the cache",
-            "%a, %b run along the same rows: 16 blocks, each kernel on one block before the next block, which stays in the cache",
+        "cache-blocking": (
+            "kernels that iterate over the same rows run block by block, so that a block stays in the cache",
+            "%a, %b iterate over the same rows: 16 blocks; every kernel runs on a block, which stays in the cache, before the next one",
             "nothing to do: the values are the same",
         ),
     }

@@ -217,10 +217,10 @@ KINDS: dict[str, DecisionKind] = {
         code_reasons.PARALLEL,
         check="several-threads-share-the-kernel",
     ),
-    "row-blocks": DecisionKind(
-        "Does a chain of kernels run block of rows by block of rows?",
-        code_reasons.ROW_BLOCKS,
-        check="kernels-run-along-the-same-rows",
+    "cache-blocking": DecisionKind(
+        "Does a chain of kernels run block by block, so that a block of rows stays in the cache?",
+        code_reasons.CACHE_BLOCKING,
+        check="kernels-iterate-over-the-same-rows",
     ),
     "loop-vectorization": DecisionKind(
         "Are the loops of a kernel written with vectors, or left to LLVM?",

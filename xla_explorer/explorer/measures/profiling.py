@@ -267,7 +267,7 @@ def kernel_threads(session: Compilation) -> dict[str, int]:
     """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
     found: dict[str, int] = {}
     if session.backend == "cpu":
-        for kind in ("parallel", "row-blocks"):
+        for kind in ("parallel", "cache-blocking"):
             for event in decision_events(session.passes.record, kind):
                 decision = decision_of(event, session.passes.lineage.step_of(event))
                 if decision.verdict == "accepted" and decision.facts.get("threads", 1) > 1:

@@ -14,8 +14,8 @@ from xla_explorer.compiler.codegen.dispatch.kernel_rows import (
 )
 from xla_explorer.compiler.codegen.dispatch.kernel_writing import (
     nest_kernel,
+    write_blocked_kernel,
     write_kernel,
-    write_kernel_in_rows,
     write_opaque_kernel,
     write_overlapping_kernel,
 )
@@ -40,8 +40,8 @@ __all__ = [
     "kernel_row",
     "nest_kernel",
     "operation_strategy",
+    "write_blocked_kernel",
     "write_kernel",
-    "write_kernel_in_rows",
     "write_opaque_kernel",
     "write_overlapping_kernel",
 ]  # fmt: skip

@@ -42,7 +42,7 @@ def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, why=made)
 
 
-def write_kernel_in_rows(
+def write_blocked_kernel(
     i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int
 ) -> Kernel:
     """The kernel whose task k, of `tasks`, does the fraction [k / tasks, (k + 1) / tasks) of the outermost loop, and nothing else."""

@@ -1,11 +1,11 @@
-"""Chains of kernels that run block by block of rows, so that what one kernel writes or reads is still in the cache for the next.
+"""Cross-kernel cache blocking: a chain of kernels runs on one block of rows before the next block.
 
-Consecutive kernels whose outermost loops run along the rows of the same arrays (softmax: maximum,
-sum of exponentials, quotient) are made from loop nests in tasks, and the program calls task 0 of
-each, then task 1 of each, and so on. Share b of a kernel touches the fraction [b / tasks, (b + 1)
-/ tasks) of every row-major array that the outermost loop runs along, whatever its rank. That is in
-order when whatever two kernels of the chain both touch, and at least one of them writes, is exactly
-the same memory, cut by both.
+The block stays in L2 from the kernel that writes it to the kernels that read it. A chain consists
+of consecutive kernels whose outermost loops iterate over the rows of the same arrays, such as
+maximum, sum of exponentials and quotient of softmax. Block b of a kernel touches the fraction [b /
+blocks, (b + 1) / blocks) of every row-major array that its outermost loop iterates over. The order
+is correct if two kernels that touch the same memory, one of them by writes, partition exactly the
+same memory.
 """
 
 from __future__ import annotations
@@ -24,49 +24,49 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression
 from xla_explorer.hlo.instruction import HloInstruction
 
-_ALONG_ROWS = frozenset(
+_BLOCKED_OPCODES = frozenset(
     {"parameter", "constant", "broadcast", "iota", "reduce", "tuple"}
 )  # besides elementwise operations
-BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary second-level cache
+BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary L2 cache
 LEAST_BYTES = 1 << 20  # less lies in the cache anyway
 MOST_BLOCKS = 4096
 Memory = tuple[int, int, int]  # table slot, offset, bytes
 
 
-class RowKernel(NamedTuple):
-    """A kernel that can be cut along rows.
+class BlockedKernel(NamedTuple):
+    """A kernel whose outermost loop can run block by block.
 
-    extent: steps of its outermost loop. alone: it has no other loop. follows: for each operand
-    whether the loop runs along its outermost dimensions (results always do).
+    extent: iterations of the outermost loop. alone: the kernel has no other loop. follows: for each
+    operand, True if the loop iterates over its outermost dimensions; results always follow.
     """
 
     extent: int
     alone: bool
     follows: tuple[bool, ...]
 
-    def can_be_cut(self, tasks: int) -> bool:
-        """Whether `WorkPartition` cuts the outermost loop into equal tasks."""
-        if self.extent % tasks:
+    def can_be_blocked(self, blocks: int) -> bool:
+        """Return True if `WorkPartition` divides the outermost loop into equal blocks."""
+        if self.extent % blocks:
             return False
         return (
             not self.alone
-            or self.extent < INNERMOST_GRAIN * tasks
-            or self.extent % (INNERMOST_GRAIN * tasks) == 0
+            or self.extent < INNERMOST_GRAIN * blocks
+            or self.extent % (INNERMOST_GRAIN * blocks) == 0
         )
 
 
 class ChainAccess(NamedTuple):
     """Memory that a kernel of the chain touches.
 
-    follows: task b touches the fraction b of it alone.
+    follows: block b touches only the fraction b of the memory.
     """
 
     memory: Memory
     follows: bool
     written: bool
 
-    def may_go_with(self, other: ChainAccess) -> bool:
-        """Whether the order block by block gives what the order kernel by kernel gives."""
+    def is_independent_of(self, other: ChainAccess) -> bool:
+        """Return True if block-by-block order computes what kernel-by-kernel order computes."""
         if not (self.written or other.written):
             return True
         if self.memory == other.memory:
@@ -75,17 +75,17 @@ class ChainAccess(NamedTuple):
         return slot != slot_b or offset + size <= offset_b or offset_b + size_b <= offset
 
 
-def may_run_along_rows(i: HloInstruction) -> bool:
-    """Whether the kernel of an instruction is elementwise code and reductions."""
+def may_be_blocked(i: HloInstruction) -> bool:
+    """Return True if an instruction's kernel has only elementwise code and reductions."""
     body = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
     return (
         i.attributes.get("kind") != "kOutput"
-        and not {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _ALONG_ROWS
+        and not {x.opcode.name for x in body} - ELEMENTWISE_EMITTERS.keys() - _BLOCKED_OPCODES
     )
 
 
-def row_kernel(i: HloInstruction) -> RowKernel | None:
-    """How such a kernel runs along rows; None where that is not known."""
+def blocked_kernel(i: HloInstruction) -> BlockedKernel | None:
+    """Return the blocked form of an instruction's kernel, or None if its rows are not known."""
     nest = nest_of(i)
     outermost = (
         [s for s in nest.body if isinstance(s, For | Reduce | SelectRegion)]
@@ -114,7 +114,7 @@ def row_kernel(i: HloInstruction) -> RowKernel | None:
     operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     names = dict(zip(dict.fromkeys(operands), [a.name for a in nest.arrays], strict=False))
     alone = len(rows) == len(chain) and not any(isinstance(s, For) for s in chain[-1].body)
-    return RowKernel(
+    return BlockedKernel(
         math.prod([axis.extent for axis in rows]),
         alone,
         tuple([follows.get(names[o], False) for o in operands]),
@@ -122,19 +122,22 @@ def row_kernel(i: HloInstruction) -> RowKernel | None:
 
 
 def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bool:
-    """Whether a step of the rows touches its fraction of an array alone."""
+    """Return True if an iteration over the rows touches only its own fraction of an array."""
     count, step = math.prod([axis.extent for axis in rows]), offset.coefficient(rows[-1])
     low, high = offset.substitute(dict.fromkeys(rows, ZERO)).bounds
     return step is not None and step > 0 and step * count == elements and low >= 0 and high < step
 
 
 def touched_again(accesses: Iterable[Memory]) -> int:
-    """Bytes of the memory that is touched more than once: what only one kernel touches, or touches once, profits nothing."""
+    """Return the bytes of memory that is accessed more than once; other memory gains nothing."""
     return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
 
 
-def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[ChainAccess]) -> int:
-    """In how many blocks a chain should run: enough that a block stays in the cache; 0 when it does not pay or does not come out even."""
+def count_blocks(kernels: Sequence[BlockedKernel], accesses: Sequence[ChainAccess]) -> int:
+    """Return the number of blocks of a chain, or 0 if blocking does not pay or divide evenly.
+
+    A block of all arrays together has about `BLOCK_BYTES`.
+    """
     touched = {access.memory for access in accesses if access.follows}
     size = sum(memory[2] for memory in touched)
     if (
@@ -144,7 +147,7 @@ def blocks_of(kernels: Sequence[RowKernel], accesses: Sequence[ChainAccess]) -> 
         return 0
     common = math.gcd(*[kernel.extent for kernel in kernels])
     wanted = -(-size // BLOCK_BYTES)
-    for tasks in range(max(wanted, 2), min(8 * wanted, MOST_BLOCKS, common) + 1):
-        if common % tasks == 0 and all(kernel.can_be_cut(tasks) for kernel in kernels):
-            return tasks
+    for blocks in range(max(wanted, 2), min(8 * wanted, MOST_BLOCKS, common) + 1):
+        if common % blocks == 0 and all(kernel.can_be_blocked(blocks) for kernel in kernels):
+            return blocks
     return 0

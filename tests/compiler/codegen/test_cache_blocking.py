@@ -1,4 +1,4 @@
-"""Chains of kernels that run block by block of rows: which ones, and with the values of kernel by kernel."""
+"""Cross-kernel cache blocking: which chains run block by block, and that values do not change."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.cpu.guard_pages import as_if_large, body
+from xla_explorer.compiler.codegen.cache_blocking import BlockedKernel, ChainAccess, count_blocks
 from xla_explorer.compiler.codegen.dispatch import kernel_writing
-from xla_explorer.compiler.codegen.row_blocks import ChainAccess, RowKernel, blocks_of
 from xla_explorer.foundation.reason import refuse
 
 REDUCERS = """HloModule chain
@@ -54,10 +54,10 @@ def blocks(session: xe.Session) -> bool:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [("2048", 200), ("2000", 333), ("4,8,64", 192)])
-def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
+def test_softmax_is_blocked(rows: str, columns: int) -> None:
     session = xe.compile(softmax(rows, columns), backend="cpu", threads=1)
     assert blocks(session)
-    assert len(session.decisions("row-blocks")) >= 2
+    assert len(session.decisions("cache-blocking")) >= 2
     x = (
         np.random.default_rng(3)
         .standard_normal([*map(int, rows.split(",")), columns])
@@ -68,7 +68,7 @@ def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
     threaded = xe.compile(softmax(rows, columns), backend="cpu", threads=2)
     assert (
         "@row_chain(" in threaded.stage("llvm-ir").text
-        and threaded.decisions("row-blocks").facts[0]["threads"] == 2
+        and threaded.decisions("cache-blocking").facts[0]["threads"] == 2
     )
     for _ in range(5):
         assert np.array_equal(session(x), threaded(x))
@@ -113,14 +113,16 @@ def test_instrumentation_counts_a_chain_once() -> None:
     assert set(profile["n"]) == {20}
 
 
-def test_what_may_go_block_by_block() -> None:
+def test_accesses_that_block_by_block_order_keeps() -> None:
     whole, row, other = (0, 0, 4096), (0, 4096, 64), (1, 0, 4096)
-    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(whole, True, False))
-    assert not ChainAccess(whole, True, True).may_go_with(ChainAccess(whole, False, False))
-    assert not ChainAccess(whole, True, True).may_go_with(ChainAccess((0, 2048, 4096), True, False))
-    assert ChainAccess(whole, False, False).may_go_with(ChainAccess(whole, True, False))
-    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(row, True, True))
-    assert ChainAccess(whole, True, True).may_go_with(ChainAccess(other, True, True))
+    assert ChainAccess(whole, True, True).is_independent_of(ChainAccess(whole, True, False))
+    assert not ChainAccess(whole, True, True).is_independent_of(ChainAccess(whole, False, False))
+    assert not ChainAccess(whole, True, True).is_independent_of(
+        ChainAccess((0, 2048, 4096), True, False)
+    )
+    assert ChainAccess(whole, False, False).is_independent_of(ChainAccess(whole, True, False))
+    assert ChainAccess(whole, True, True).is_independent_of(ChainAccess(row, True, True))
+    assert ChainAccess(whole, True, True).is_independent_of(ChainAccess(other, True, True))
 
 
 def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
@@ -131,12 +133,12 @@ def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
         shared,
         ChainAccess((2, 0, 8 << 20), True, True),
     ]
-    loops = [RowKernel(1000, True, (True,)), RowKernel(1000, False, (True,))]
-    parts = blocks_of(loops, accesses)
+    loops = [BlockedKernel(1000, True, (True,)), BlockedKernel(1000, False, (True,))]
+    parts = count_blocks(loops, accesses)
     assert parts >= 64 and 1000 % parts == 0
-    assert all(kernel.can_be_cut(parts) for kernel in loops)
-    assert blocks_of([loops[0], RowKernel(997, False, (True,))], accesses) == 0
-    assert blocks_of(loops[:1], accesses) == 0
+    assert all(kernel.can_be_blocked(parts) for kernel in loops)
+    assert count_blocks([loops[0], BlockedKernel(997, False, (True,))], accesses) == 0
+    assert count_blocks(loops[:1], accesses) == 0
 
 
 @pytest.mark.parametrize("in_nests", [True, False])
