@@ -83,7 +83,6 @@ TOO_LONG = frozenset(
         "compiler/codegen/nest/from_hlo.py",
         "compiler/codegen/nest/ir.py",
         "compiler/codegen/nest/lower.py",
-        "explorer/page/session_reports.py",
     )
 )
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from xla_explorer.explorer.display.code_pane import CodePane, PrintedLine, TextLine
 from xla_explorer.explorer.page.reports import (
     NOTHING,
-    ApartReason,
     BufferRow,
     BufferView,
     Column,
@@ -19,6 +18,7 @@ from xla_explorer.explorer.page.reports import (
     RemarkRow,
     Reports,
     ScheduleMoment,
+    SharingReason,
 )
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.pictures.folding import fold_picture
@@ -597,7 +597,7 @@ class HostileReports(Reports):
             ]
         )
         schedule = tuple([ScheduleMoment(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
-        return BufferView(rows, 640, 64, schedule, 1, 0, (ApartReason(*HOSTILE[:4]),))
+        return BufferView(rows, 640, 64, schedule, 1, 0, (SharingReason(*HOSTILE[:4]),))
 
     def kernels(self) -> list[KernelRow]:
         return [

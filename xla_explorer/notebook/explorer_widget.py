@@ -19,7 +19,7 @@ from IPython.core.getipython import get_ipython
 from xla_explorer.explorer.page.front_end import style, widget_module
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import answer, build_payload, measured_data, packed
-from xla_explorer.explorer.page.reports import Asked, ComparisonTable, Pair
+from xla_explorer.explorer.page.reports import ComparisonTable, OverrideKey, Pair
 from xla_explorer.explorer.page.saved_form import saved_html
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_text
@@ -95,7 +95,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
         self._try([("fusion", *pair) for pair in fuse], [("fusion", *pair) for pair in forbid])
 
-    def _try(self, force: Sequence[Asked], forbid: Sequence[Asked]) -> None:
+    def _try(self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]) -> None:
         self._shown.append(self.source.reports.variant(force, forbid))
         self._bound()
         self._show()
@@ -235,7 +235,7 @@ def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
     shell.events.register("post_run_cell", after)
 
 
-def _overrides(message: Mapping[str, Any], key: str) -> list[Asked]:
+def _overrides(message: Mapping[str, Any], key: str) -> list[OverrideKey]:
     """The lists (kind, *names) under `key`. ValueError for anything else."""
     given = message.get(key) or []
     if not all(

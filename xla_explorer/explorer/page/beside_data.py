@@ -1,4 +1,4 @@
-"""The tab of code side by side: which kernels and columns there are, and of one kernel the rows that belong together.
+"""Data of the tab of code side by side: kernels, columns, and the matching rows of a kernel.
 
 Texts travel once, as panes; a row has runs of their lines: `[first, count]`.
 """
@@ -26,13 +26,15 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 LOOPS_SHOWN = ["loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model"]
 EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
-"""What a page carries: the kernels that take longest, and of these so many lines. `session.side_by_side(kernel=NAME)` has the others."""
+"""Limits of a page: the most expensive kernels, and lines of their code.
+
+`session.side_by_side(kernel=NAME)` has the others."""
 
 
 def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
-    """Kernels with what they compute, the longest first; columns, and which are open at first.
+    """Return the kernels, the longest first, and the columns, with those open at first.
 
-    live: kernels are asked for one by one.
+    live: a running kernel answers requests for single kernels.
     """
     times = {
         row.instruction: row.measured_us or row.predicted_us or 0.0
@@ -79,7 +81,7 @@ def _computed(session: Compilation, key: int) -> list[int]:
 
 
 def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
-    """The rows of a kernel: HLO line, its instruction, and for each stage runs of lines."""
+    """Return the rows of a kernel: HLO line, instruction, and runs of lines for each stage."""
     rows = [[row.hlo, row.instruction, [_runs(cell) for cell in row.cells]] for row in kernel.rows]
     return {"stages": list(stages), "rows": rows, "notes": kernel.notes, "times": kernel.times}
 
@@ -87,9 +89,9 @@ def kernel_data(kernel: KernelCode, stages: Sequence[str]) -> dict[str, Any]:
 def _beyond(
     kernel: KernelCode, stages: Sequence[str], shown: Mapping[str, Container[int]]
 ) -> dict[str, dict[str, str]]:
-    """By stage and number the lines of a kernel that the panes of a page leave out.
+    """Return the lines of a kernel that the panes of a page leave out, by stage and number.
 
-    shown: by stage the numbers that they have.
+    shown: the numbers in the panes, by stage.
     """
     found: dict[str, dict[str, str]] = {}
     for place, stage in enumerate(stages):
@@ -106,9 +108,9 @@ def _beyond(
 
 
 def one_kernel(session: Compilation, key: int, stages: Iterable[str]) -> dict[str, Any]:
-    """`kernel_data` of a kernel by its instruction.
+    """Return `kernel_data` of a kernel by its instruction.
 
-    ValueError for what is not a kernel or stage.
+    ValueError if it is not a kernel, or a stage does not exist.
     """
     there = stage_names(session)
     wanted = [name for name in stages if name in there]
@@ -119,7 +121,10 @@ def one_kernel(session: Compilation, key: int, stages: Iterable[str]) -> dict[st
 
 
 def blocks_data(session: Compilation, key: int, stage: str) -> dict[str, Any]:
-    """The basic blocks of a kernel in a stage as a picture; of assembly also llvm-mca's figures for its loops, or why not."""
+    """Return the basic blocks of a kernel in a stage as a picture.
+
+    For assembly also llvm-mca's figures for its loops, or the reason why there are none.
+    """
     steps = [step for step in program_steps(session) if step.instruction == key]
     if not steps:
         raise ValueError(f"{key} is not a kernel of this compile")
@@ -141,7 +146,7 @@ def blocks_data(session: Compilation, key: int, stage: str) -> dict[str, Any]:
 
 
 def stage_text(session: Compilation, name: str) -> list[str]:
-    """The lines of a column, all of them. ValueError for one that there is not."""
+    """Return all lines of a column. ValueError for an unknown one."""
     if name not in stage_names(session):
         raise ValueError(f"the session has no stage {name!r}")
     if name in session.stages():

@@ -1,4 +1,4 @@
-"""Two compiles beside each other as rows: what matters most first, with units."""
+"""Two compiles side by side as rows with units, the most important first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xla_explorer.explorer.page.reports import ComparisonRow
 
 
 class _Measure(NamedTuple):
-    """How a row of a comparison is shown."""
+    """The title and unit of a row of a comparison."""
 
     title: str
     unit: str = ""
@@ -35,11 +35,11 @@ MEASURES = {
     "n": _Measure("n"),
     "largest error against the evaluator": _Measure("largest error against the evaluator", "error"),
 }
-"""The rows of `Comparison`, what matters most first."""
+"""The rows of `Comparison`, the most important first."""
 
 
 def comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
-    """The rows of a comparison in the order of their weight, with units; what is measured has its spread."""
+    """Return the rows of a comparison, the most important first; measured ones have a spread."""
     given = {what: (now, before) for what, now, before in comparison.rows}
     spread = max(given.get(_SPREAD, (0.0,)))
     order = [

@@ -1,4 +1,4 @@
-"""What the facts of a decision are called and counted in: facts travel as typed values under a key, their heads once per key."""
+"""Titles and units of a decision's facts, which travel as typed values by key."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from xla_explorer.foundation.decision import Decision
 
 
 class FactHead(NamedTuple):
-    """How a fact is shown.
+    """The title of a fact.
 
-    unit: `us`, `s`, `bytes`, or empty for a count or a word. note: what the name alone does not
-    say.
+    unit: `us`, `s`, `bytes`, or empty for a count or a word. note: an explanation of the title.
     """
 
     title: str
@@ -52,13 +51,13 @@ _UNITS = {"us": "us", "microseconds": "us", "seconds": "s", "bytes": "bytes"}
 
 
 def fact_heads(decisions: Iterable[Decision]) -> dict[str, FactHead]:
-    """The heads of all facts of some decisions, by key."""
+    """Return the heads of all facts of some decisions, by key."""
     keys = dict.fromkeys([key for row in decisions for key in row.facts])
     return {key: _KNOWN.get(key) or _by_convention(key) for key in keys}
 
 
 def _by_convention(key: str) -> FactHead:
-    """The journal writes the unit into the key, as a word of its own: `estimated_us_unfused`."""
+    """Return the head of a key with its unit as one of its words: `estimated_us_unfused`."""
     words = key.split("_")
     unit = next((_UNITS[word] for word in words if word in _UNITS), "")
     title = " ".join([word for word in words if unit == "bytes" or word not in _UNITS])

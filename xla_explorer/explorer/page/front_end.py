@@ -2,8 +2,8 @@
 
 The assets are plain ES modules that a browser and node load as files. Here they are joined into one
 module by dropping the import lines and the export words: no bundler, no build step, nothing from a
-network. Top-level names must differ across files; a double one is a SyntaxError at once, and a test
-looks for it.
+network. Top-level names must differ across files. A double name is a SyntaxError, and a test checks
+for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ABOVE = (
 
 
 def modules() -> tuple[str, ...]:
-    """The files in the order in which they are joined: what tabs are made of, the tabs, what is made of them."""
+    """Return the files in the order in which they are joined: helpers, tabs, then their users."""
     return (*_BELOW, *[tab.name for tab in TABS], *_ABOVE)
 
 
@@ -44,7 +44,7 @@ WORKER = (
     "diff",
     "tasks",
     "worker",
-)  # of one script of its own: see background.js
+)  # of a script of its own: see background.js
 
 _TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # JSDoc: for the type checker only
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
@@ -58,16 +58,16 @@ def _joinable(name: str) -> str:
 
 
 def _worker_source() -> str:
-    """The script of the Web Worker as background.js reads it: JSON, deflated, in base64."""
+    """Return the script of the Web Worker for background.js: JSON, deflated, in base64."""
     text = "\n".join(_joinable(name) for name in WORKER)
     return base64.b64encode(zlib.compress(json.dumps(text).encode(), 9)).decode()
 
 
 @cache
 def script() -> str:
-    """One ES module without imports and exports; it defines `render({ model, el })`.
+    """Return one ES module without imports and exports; it defines `render({ model, el })`.
 
-    The worker's script is inside of it as a text.
+    It contains the worker's script as text.
     """
     joined = "\n".join(_joinable(name) for name in modules())
     return joined.replace(
@@ -77,19 +77,19 @@ def script() -> str:
 
 @cache
 def widget_module() -> str:
-    """The module as anywidget takes it: its default export has `render`."""
+    """Return the module for anywidget: its default export has `render`."""
     return f"{script()}\nexport default {{ render }};\n"
 
 
 @cache
 def page_module() -> str:
-    """The module of the exported page: the same script, and the page as its host."""
+    """Return the module of the exported page: the script, with the page as its host."""
     return f"{script()}\n{_joinable('page')}"
 
 
 @cache
 def style() -> str:
-    """The style sheet: the colours of the kinds, from the one table that the static pictures use too, and the rest."""
+    """Return the style sheet, with the kinds' colours from the table of the static pictures."""
     return "\n".join(
         [
             _kind_style(),

@@ -1,9 +1,9 @@
-"""One self-contained HTML file: the static form for readers without script, the explorer itself for everybody else.
+"""One self-contained HTML file: the explorer, and its static form for readers without script.
 
 Nothing is fetched: script, style and data are in the file. The address carries the selection
-(`#step=17&op=42&panes=hlo-after+llvm-ir.ptx*`). All data is JSON in an inert element, and `<` never
-occurs in it, so no name in a module can end that element. A content security policy allows our own
-script, by its hash, and nothing else.
+(`#step=17&op=42&panes=hlo-after+llvm-ir.ptx*`). All data is JSON in an inert element without `<`,
+so no name in a module can end that element. A content security policy allows our own script, by its
+hash, and nothing else.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, s
 
 
 def _policy(script: str) -> str:
-    """What the page may do: run our script and the worker that it makes, show pictures that it holds. It fetches and submits nothing."""
+    """Return the content security policy: our script, its worker and embedded pictures only."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; "
@@ -41,11 +41,10 @@ def _policy(script: str) -> str:
 
 
 def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
-    """The whole page as text.
+    """Return the whole page as text.
 
-    Complete whatever the size of the module: every changed step is embedded, rows shared by steps
-    once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files
-    alone.
+    Every changed step is embedded, whatever the size of the module; rows that steps share are
+    stored once. paths: keep absolute paths (of source files, of dumps) instead of file names.
     """
     with collector_paused():
         data = base64.b64encode(packed(build_payload(source, complete=True, paths=paths))).decode()

@@ -1,4 +1,4 @@
-"""What travels to the browser: its shapes, and rows and pictures as the plain values that JSON can hold."""
+"""The data sent to the browser: its types, and rows and pictures as JSON values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from xla_explorer.explorer.page.reports import BufferView, ComparisonTable
 from xla_explorer.explorer.pictures.picture import PictureData
 
 LineData = list[Any]
-"""[text, instruction id or None], and a list of more ids where there are some"""
+"""[text, instruction id or None], and a list of further ids if there are any."""
 
 
 class StepDetail(TypedDict):
-    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired. changes: the ids of the instructions
-    that the pass added, and of those that it changed; None where that is not known.
+    """The data of one step: its picture, its text, the rules that were applied.
+
+    text: None if it is requested separately. changes: ids of the instructions that the pass added,
+    and of those that it changed; None if unknown.
     """
 
     picture: PictureData
@@ -27,7 +29,7 @@ class StepDetail(TypedDict):
 
 
 class PooledPicture(TypedDict):
-    """A `PictureData` whose rows are sequences of slots of the pools of the payload."""
+    """A `PictureData` whose rows are sequences of slots of the payload's pools."""
 
     title: str
     nodes: SlotSequence
@@ -41,7 +43,7 @@ class PooledPicture(TypedDict):
 class WholeData(PooledPicture):
     """Every instruction of a step.
 
-    blocks: rows of boxes; homes: in which of them each node and each box outside of boxes is.
+    blocks: rows of boxes; homes: the box of each node, and of each box outside of boxes.
     """
 
     blocks: list[list[Any]]
@@ -51,7 +53,7 @@ class WholeData(PooledPicture):
 class PooledStep(TypedDict):
     """A `StepDetail` whose rows are sequences of slots of the pools.
 
-    whole: every instruction, where `picture` is a part of the module.
+    whole: every instruction, if `picture` is a part of the module.
     """
 
     picture: PooledPicture
@@ -62,8 +64,11 @@ class PooledStep(TypedDict):
 
 
 class PaneData(TypedDict):
-    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened, or `packed`: texts, instructions and further
-    instructions as columns). costly: not made before that, even where everything else travels at once.
+    """One code pane; `lines` as in a `StepDetail`.
+
+    lines: None if they are requested when the pane is opened, or if they are in `packed`: texts,
+    instructions and further instructions as columns. costly: made at the first request, even in a
+    complete payload.
     """
 
     name: str
@@ -76,17 +81,29 @@ class PaneData(TypedDict):
 
 
 class ExplorerPayload(TypedDict):
-    """Everything that is drawn.
+    """All data that the explorer draws.
 
-    `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
-
-    `format`: a script of another version refuses the data. `lineage` holds [subject, produced ...]
-    per applied rewrite. `same` maps a step to the earlier step that shows the same. `pools` (see
-    pools.py), `details`, `panes`, `histories` (numbers of `sentences`) are filled when `complete`;
-    an instruction that `histories` does not have was left out for size. `live`: a kernel answers;
-    without one `reports` holds what can be shown without. `reasons`: what the codes of the
-    decisions mean. `fact_heads`: what the facts of the decisions are. `comparison`: set when this
-    compile is a what-if of another.
+    Attributes
+    ----------
+    format
+        A script of another version refuses the data.
+    steps, decisions, timings
+        Rows in the field order of their types in source.py.
+    lineage
+        [subject, produced ...] for each applied rewrite.
+    same
+        A step -> the earlier step that shows the same.
+    pools, details, panes, histories
+        Filled if `complete` (see pools.py). `histories` are numbers of `sentences`; an instruction
+        without one was left out for size.
+    live
+        A running kernel answers requests; without one `reports` has the embedded answers.
+    reasons
+        The meanings of the decisions' codes.
+    fact_heads
+        The titles of the decisions' facts.
+    comparison
+        Set if this compile is a what-if of another.
     """
 
     format: str
@@ -116,8 +133,9 @@ class ExplorerPayload(TypedDict):
 
 
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
-    """Lines as [text, instruction id or None], with a list of more ids where a line has several, and its number where that is not its
-    place.
+    """Return lines as [text, instruction id or None].
+
+    A list of further ids follows if a line has several, and its number if that is not its position.
     """
     return [
         [line[0], line[1]]
@@ -133,5 +151,5 @@ def _long_line(line: TextLine) -> LineData:
 
 
 def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
-    """A named tuple of which there is one: a mapping, with the rows inside of it as rows."""
+    """Return a named tuple as a mapping, with its rows as lists."""
     return None if row is None else {name: plain(value) for name, value in row._asdict().items()}

@@ -9,7 +9,7 @@ from xla_explorer.explorer.page.reports import LoopAxis, LoopKernel
 
 
 def loop_kernel(kernel: KernelLoops, first: int) -> LoopKernel:
-    """A kernel as a row. first: where its text begins."""
+    """Return a kernel as a row. first: the first line of its text."""
     reason, expected = kernel.reason, kernel.estimate
     axes = kernel.nest.axes() if kernel.nest is not None else {}
     run = expected.loops if expected is not None else {}

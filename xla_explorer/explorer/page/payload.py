@@ -1,8 +1,8 @@
-"""The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
+"""The data of the widget and the exported page: one deflated JSON document of a compile.
 
 A *complete* payload holds every step and needs no kernel. Successive steps share most of their
 rows, so each is stored once in a pool (`pools.py`) and a step is a sequence of its slots. A *light*
-payload holds the step list, decisions, times and the lineage; the rest is asked for step by step
+payload holds the step list, decisions, times and the lineage; the rest is requested step by step
 (`answer`).
 """
 
@@ -48,24 +48,25 @@ from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.visible_text import cleaned_text
 
 _WITHOUT_PATHS = frozenset({"pools", "sentences", "same", "lineage", "histories"})
-"""Keys of a payload whose paths were cut when they were packed, or that hold only numbers."""
+"""Keys of a payload whose paths were cut when they were packed, or that hold numbers only."""
 EMBED_INSTRUCTIONS = 6_000
-"""A payload is complete by itself when its changed steps together hold no more instructions than this."""
+"""Instructions of all changed steps up to which a payload is complete by default."""
 LONG_VALUE = 20_000
-"""Characters of JSON: a longer value is a line of its own."""
+"""Characters of JSON; a longer value has a line of its own."""
 TEXT_APART = 2_000
-"""The text of a step with more instructions is not sent with its picture, which is what is waited for."""
+"""Instructions of a step; the text of a larger one is sent after its picture, for a fast picture.
+"""
 LONG_PANE = 50
-"""Panes of as many lines are columns in a page, which are shorter."""
+"""Lines of a pane from which a page stores it as columns, which are shorter."""
 MOST_DECISIONS = 6_000
 MOST_HISTORIES = 20_000
 
 
 def packed(data: Any) -> bytes:
-    """Deflated JSON. Characters that a page would not show, or would reorder a line by, are escapes that it shows.
+    """Return deflated JSON, with escapes for invisible and bidirectional characters.
 
-    Long values of a mapping, and of mappings in it, are lines of their own, which the script reads
-    when somebody looks at them. The first line has their keys then, the second what is left.
+    Long values of a mapping, and of mappings in it, have lines of their own, which the script
+    parses at the first use. The first line then has their keys, the second the rest.
     """
     parts: list[tuple[list[str], str]] = []
     rest = _without_long_values(data, [], parts) if isinstance(data, dict) else data
@@ -77,7 +78,7 @@ def packed(data: Any) -> bytes:
     text = "\n".join(lines)
     return zlib.compress(
         text.encode("utf-8", "replace"), 5
-    )  # 7 takes three times as long for a twentieth of the size
+    )  # 7 takes three times as long and saves a twentieth of the size
 
 
 def _json_line(data: Any) -> str:
@@ -101,7 +102,7 @@ def _without_long_values(
 
 
 def unpacked(data: bytes) -> Any:
-    """The inverse of `packed`."""
+    """Return the data of `packed`."""
     first, *lines = [json.loads(line) for line in zlib.decompress(data).decode().split("\n")]
     if not lines:
         return first
@@ -112,14 +113,14 @@ def unpacked(data: bytes) -> Any:
 
 
 def shown_step(steps: Sequence[StepRow], index: int) -> int:
-    """The earliest step that shows the same module as `index`: unchanged passes are not stored again."""
+    """Return the earliest step that shows the same module: unchanged passes are stored once."""
     while index > 0 and not steps[index].changed:
         index -= 1
     return index
 
 
 def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) -> StepDetail:
-    """What one step shows."""
+    """Return the data of one step."""
     return StepDetail(
         picture=source.picture(step).to_json(),
         changes=_changes(source, step),
@@ -136,9 +137,10 @@ def _changes(source: ExplorerSource, step: int) -> list[PackedColumn] | None:
 def pane_data(
     panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True
 ) -> list[PaneData]:
-    """The code panes as JSON data.
+    """Return the code panes as JSON data.
 
-    live: a kernel can be asked later; without one a costly pane says how it is made.
+    live: a running kernel answers later requests; without one a costly pane has the call that makes
+    it.
     """
     found = []
     for p in panes:
@@ -162,7 +164,7 @@ def pane_data(
 
 
 def packed_pane(pane: PaneData, clean: Callable[[Any], Any]) -> PaneData:
-    """A pane whose lines are columns, if it is long."""
+    """Return a pane, with its lines as columns if it is long."""
     lines = pane["lines"]
     if lines is None or len(lines) < LONG_PANE:
         return pane
@@ -171,7 +173,7 @@ def packed_pane(pane: PaneData, clean: Callable[[Any], Any]) -> PaneData:
 
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
-    """Whether all changed steps together are small enough to travel at once."""
+    """Return True if all changed steps together are small enough to be sent at once."""
     return (
         sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
     )
@@ -186,10 +188,9 @@ def build_payload(
     comparison: ComparisonTable | None = None,
     paths: bool = True,
 ) -> ExplorerPayload:
-    """The payload of `source`; `complete` None decides by size (see `is_small`).
+    """Return the payload of `source`; `complete` None decides by size (see `is_small`).
 
-    colour: the user's own column, shown first. paths: keep absolute paths, of which else only the
-    names of files stay.
+    colour: the user's own column, shown first. paths: keep absolute paths, else only file names.
     """
     steps = list(source.steps())
     if complete is None:
@@ -245,7 +246,7 @@ def build_payload(
 
 
 def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[str, Any]:
-    """What of a payload changes when the program is measured: for a view that is open already."""
+    """Return the part of a payload that a measurement changes, for a view that is open already."""
     return {
         "headline": headline(source.summary()),
         "timings": [plain(row) for row in source.timings()],
@@ -258,12 +259,11 @@ def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[
 
 
 def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
-    """At most MOST_DECISIONS in their order, and how many are left out.
+    """Return at most MOST_DECISIONS decisions in their order, and how many are left out.
 
     Refusals and accepted decisions have half of the room each, and what the other half does not
-    need. On both sides those about two instructions come first, of these what costs most, and costs
-    before mere bounds of them: a program full of folded constants still answers why two operations
-    were not fused.
+    need. Among each, decisions about two instructions come first, by cost, and costs before upper
+    bounds. A program full of folded constants thus still has the reasons of its refused fusions.
     """
     rows = list(decisions)
     if len(rows) <= MOST_DECISIONS:
@@ -277,7 +277,7 @@ def _chosen(decisions: Sequence[Decision]) -> tuple[list[Decision], int]:
 
 
 def _reasons(source: ExplorerSource, decisions: Iterable[Decision]) -> dict[str, str]:
-    """What the codes mean that the decisions and their checklists name."""
+    """Return the meanings of the codes of the decisions and their checklists."""
     used = {
         code for row in decisions for code in (row.code, *[check.code for check in row.checklist])
     }
@@ -285,7 +285,7 @@ def _reasons(source: ExplorerSource, decisions: Iterable[Decision]) -> dict[str,
 
 
 def _interest(row: Decision) -> tuple[bool, int, float]:
-    """The order in which decisions are kept: least first."""
+    """Return the sort key by which decisions are kept, the smallest first."""
     for rank, key in enumerate(
         ("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")
     ):
@@ -296,7 +296,7 @@ def _interest(row: Decision) -> tuple[bool, int, float]:
 
 
 _WHOLE = "whole_"
-"""Before the names of the pools of whole modules: their nodes have neither scopes nor tooltips."""
+"""Prefix of the pools of whole modules, whose nodes have neither scopes nor tooltips."""
 
 
 def _pooled(
@@ -316,7 +316,10 @@ def _pooled(
 def _whole(
     source: ExplorerSource, picture: PictureGraph, step: int, pools: Mapping[str, Pool]
 ) -> WholeData:
-    """A whole picture, with its blocks beside its rows: where a block ends changes from step to step, a row does not."""
+    """Return a whole picture, with its blocks apart from its rows.
+
+    The block of a row changes from step to step, the row does not.
+    """
     blocks, place = source.reports.whole_blocks(step)
     outside = [n.id for n in picture.nodes if n.group is None] + [
         g.instruction for g in picture.groups if g.parent is None
@@ -363,7 +366,7 @@ def _embed(
 
 
 def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[int]:
-    """The instructions of these steps: kernels, the longest first, then those of the later steps first."""
+    """Return the instructions of these steps: kernels by time, then those of the later steps."""
     kernels = sorted(
         source.reports.kernels(), key=lambda row: -(row.measured_us or row.predicted_us or 0.0)
     )
@@ -374,12 +377,15 @@ def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """The data for one request of the widget: {"ask": "step" | "text" | "history", "id": int}, {"ask": "panes"}, {"ask": "pane",
-    "name": str}, {"ask": "about", "id": int} (all decisions about an instruction), or a report's.
+    """Return the data for one request of the widget, a mapping with `ask`.
+
+    `ask` is "step", "text" or "history" (with `id`: int), "panes", "pane" (with `name`), "about"
+    (all decisions about the instruction `id`), or a request of a report.
 
     Raises
     ------
-        ValueError: for a request that is none of these, or a step or pane that does not exist.
+    ValueError
+        The request is none of these, or the step or pane does not exist.
     """
     ask, number = message.get("ask"), message.get("id")
     if ask == "panes":

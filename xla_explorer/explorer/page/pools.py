@@ -1,11 +1,10 @@
-"""Rows of many steps, each stored once: what changes from step to step is a version of a slot, what stays is not repeated.
+"""Rows of many steps, each stored once: a slot has a version for each change of its row.
 
-A slot is what keeps its identity over the passes: an instruction's line, a node, an edge. It has a
-row, and from which step on another row stands for it. A step is a sequence of slots, written as
-what it takes over from the sequence of the step before, and what is new (`SlotSequence`); a pass
-that changes the rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as
-differences, words that occur often as indices into a table. The script has the inverses, in
-`assets/pools.js`.
+A slot is an instruction's line, a node or an edge, with the identity that it keeps over the passes.
+It has a row, and further rows with the steps at which they begin. A step is a sequence of slots,
+written as a difference to the sequence of the step before (`SlotSequence`). A pass that changes the
+rows of many slots leaves the sequence as it is. Rows travel by columns: numbers as differences,
+frequent words as indices into a table. The script has the inverses, in `assets/pools.js`.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ from itertools import zip_longest
 from typing import Any, TypedDict
 
 SlotSequence = list[int]
-"""Pairs (distance, count). count > 0: so many slots of the sequence before, beginning `distance` behind where the last such pair ended.
-count < 0: so many slots of the pool, beginning `distance` behind where the last such pair ended."""
+"""Pairs (distance, count). count > 0: copied slots of the sequence before, beginning `distance`
+behind the end of the last such pair. count < 0: new slots of the pool, beginning `distance`
+behind the end of the last such pair."""
 
 
 def as_it_is(value: Any) -> Any:
-    """The value."""
+    """Return the value."""
     return value
 
 
@@ -30,7 +30,7 @@ _STRETCH = 24
 
 
 def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
-    """A sequence of slots as what it takes over from the one before and what is new."""
+    """Return a sequence of slots as a difference to the one before."""
     if slots == before:
         return [0, len(slots)] if slots else []
     places = dict(zip(before, range(len(before)), strict=True))
@@ -53,7 +53,7 @@ def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
 
 
 def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
-    """How many elements from `a[i]` and from `b[j]` on are equal; whole stretches are compared at once."""
+    """Return how many elements from `a[i]` and from `b[j]` on are equal, comparing whole slices."""
     count, stretch, most = 0, _STRETCH, min(len(a) - i, len(b) - j)
     while count < most and a[i + count : i + count + stretch] == b[j + count : j + count + stretch]:
         count, stretch = count + stretch, 2 * stretch
@@ -69,11 +69,14 @@ def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
 class PackedColumn(TypedDict, total=False):
     """One field of many rows, in one of five forms.
 
-    `differences` of numbers, each from the one before, null where there is none. `at`: indices into
-    `words`. `stems` and the `numbers` behind them, each as the difference from the number that its
-    stem had before. `texts` with a % for every name of `names`; `uses` are the indices of these: of
-    a text's first name from that of the text before, of its others from its first. Else the
-    `values`.
+    - `differences` of numbers, each from the one before; null stays null.
+    - `at`: indices into `words`.
+    - `stems` with the `numbers` behind them, each as the difference from the last number of its
+      stem.
+    - `texts` with a % for every name of `names`. `uses` are the indices of the names: a text's
+      first
+      one relative to that of the text before, its others relative to its first.
+    - `values`.
     """
 
     differences: list[int | None]
@@ -91,7 +94,7 @@ class PackedPool(TypedDict):
     """The slots of a pool.
 
     versions: pairs (distance to the slot of the last pair, step) for every row but the first of a
-    slot; the rows of a slot stand side by side. columns: a column for each field of the rows.
+    slot; the rows of a slot are adjacent. columns: a column for each field of the rows.
     """
 
     slots: int
@@ -102,24 +105,25 @@ class PackedPool(TypedDict):
 class Pool:
     """Slots in the order in which they were first seen.
 
-    key: what a row keeps over the steps; steps come in rising order.
+    key: the identity of a row over the steps; steps come in rising order.
     """
 
     def __init__(self, key: Callable[[Any], Any]) -> None:
         self.slots: list[list[Any]] = []
-        """[row, step, row, step, row ...]: the first row, and from which step on another one stands for it"""
+        """[row, step, row, step, row ...]: the first row, then the steps at which others replace
+        it."""
         self._key = key
         self._at: dict[Any, int] = {}
         self._taken: set[int] = set()
         """The slots that rows of this step have."""
         self._same: dict[int, int] = {}
-        """By its Python id the slot of the row that it has now: rows that stay the same object over the steps, as most do, are not looked
-        at."""
+        """The slot of each current row by its Python id; most rows stay the same object over the
+        steps."""
         self._before: list[int] = []
         self._rows: Listed[Any] = ()
 
     def sequence(self, rows: Listed[Any], step: int) -> SlotSequence:
-        """The slots of `rows`, which are those of `step`."""
+        """Return the slots of the rows of `step`."""
         if rows is self._rows:
             return [0, len(rows)] if rows else []
         self._rows = rows
@@ -134,7 +138,7 @@ class Pool:
         return out
 
     def _slot(self, row: Any, step: int) -> int:
-        """The slot of a row that no slot has now: where an equal one is, another version of it, or a new slot."""
+        """Return the slot of a row without one: that of an equal row, a version, or a new one."""
         key, slots = self._key(row), self.slots
         at = self._at.get(key)
         while at is not None and slots[at][-1] != row:
@@ -151,7 +155,7 @@ class Pool:
         return at
 
     def packed(self, clean: Callable[[Any], Any] = as_it_is) -> PackedPool:
-        """All slots, by columns."""
+        """Return all slots, by columns."""
         rows: list[Any] = []
         versions: list[int] = []
         last = 0
@@ -168,9 +172,9 @@ class Pool:
 
 
 def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> PackedColumn:
-    """The values of one field of many rows, as short as is simple.
+    """Return the values of one field of many rows in the shortest of the simple forms.
 
-    clean: applied to every value, before texts are taken apart.
+    clean: applied to every value, before texts are split.
     """
     kinds = set(map(type, values))
     if int in kinds and kinds <= {int, type(None)}:
@@ -200,14 +204,14 @@ def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> Packe
 
 
 def _stem_and_number(text: str) -> tuple[str, int | None]:
-    """`add.12` is (`add.`, 12): a number is written as Python and JavaScript write it, and is exact in both."""
+    """Split `add.12` into (`add.`, 12), whose number is exact in Python and JavaScript."""
     stem = text.rstrip("0123456789")
     digits = text[len(stem) :][-_MOST_DIGITS:].lstrip("0") or text[len(stem) :][-1:]
     return (text[: len(text) - len(digits)], int(digits)) if digits else (text, None)
 
 
 def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
-    """`words` where they are few, else the values. keys: what tells the values apart."""
+    """Return `words` if they are few, else the values. keys: identify the values."""
     words = dict(zip(keys, values, strict=True))
     if len(words) * 3 > len(values):
         return PackedColumn(values=list(values))
@@ -216,11 +220,11 @@ def _table(values: Listed[Any], keys: Listed[Any]) -> PackedColumn:
 
 
 _MOST_DIGITS = 15
-_NAME = re.compile(r"%([\w.-]*)", re.ASCII)  # of which `split` keeps the names
+_NAME = re.compile(r"%([\w.-]*)", re.ASCII)  # `split` keeps the names
 
 
 def _sentences(values: Listed[str], text: str) -> PackedColumn:
-    """Lines with names of instructions in them: the lines without the names, and the names, each of which is written once."""
+    """Return lines with instruction names as lines without names, and names stored once."""
     parts = _NAME.split(text)
     lines, used = "%".join(parts[::2]).split("\n"), parts[1::2]
     names = {name: number for number, name in enumerate(dict.fromkeys(used))}
@@ -245,17 +249,17 @@ def _differences(values: Iterable[int | None]) -> list[int | None]:
 
 
 def by_id(row: Any) -> Any:
-    """A node, a group, or an alias: its first field."""
+    """Return the identity of a node, a group, or an alias: its first field."""
     return row[0]
 
 
 def by_ends(row: Any) -> Any:
-    """An edge: its ends and its kind."""
+    """Return the identity of an edge: its ends and its kind."""
     return row[1], row[0], row[2]
 
 
 def by_instruction(row: Any) -> Any:
-    """A printed line: the instruction that it prints, else its text."""
+    """Return the identity of a printed line: its instruction, else its text."""
     return row[0] if row[1] is None else row[1]
 
 

@@ -1,4 +1,4 @@
-"""Paths of somebody's machine, taken out of what leaves it: of an absolute path only the name of the file stays."""
+"""Private paths are removed from exported text: of an absolute path only the file name stays."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 _SEGMENT = r"[^\s\"'<>:/\\,;=(){}\[\]*|&]"
-# A path that stands free in a text. Not after a name, a closing bracket or `<`:
-# `jit(f)/jit(main)/add` and `</b>` are none.
+# An unquoted path. `jit(f)/jit(main)/add` and `</b>` are none: it follows no name, closing bracket
+# or `<`.
 _FREE = re.compile(rf"(?<![\w)\]}}./*<:\\-])(?:file://)?/(?:{_SEGMENT}+/)+(?={_SEGMENT})")
 _WINDOWS = re.compile(
     rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+[\\/]{{1,2}})+(?={_SEGMENT})"
 )
-# Between quotes a path may hold anything.
+# Between quotes a path may hold any character.
 _QUOTED = re.compile(r'(?<=")/(?:[^"\n\\/]|\\.)+/(?:(?:[^"\n\\/]|\\.)*/)*(?=[^"\n/]+")')
 _ESCAPED = re.compile(
     r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)"
 )
-# Shares of a network, also of WSL, with backslashes as they are or as a string literal has them; a
-# way up from a working folder, or from home; places in stores (gs://, s3://, file://host); who logs
-# in where.
+# Network shares, also of WSL, with backslashes as they are or as in a string literal; paths upwards
+# from a working folder, or from home; places in stores (gs://, s3://, file://host); logins.
 _SHARE = re.compile(rf"(?<![\w\\])\\{{2,}}(?:(?:{_SEGMENT}| )+[\\/]+)+(?={_SEGMENT})")
 _UPWARDS = re.compile(
     rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\\/]{{1,2}}|{_SEGMENT}+[\\/]{{1,2}})*(?={_SEGMENT})"
@@ -35,7 +34,7 @@ _WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z
 
 
 def without_paths(text: str) -> str:
-    """`text` with absolute paths cut to the names of their files: `/home/me/model.py:12` becomes `model.py:12`."""
+    """Cut absolute paths to file names: `/home/me/model.py:12` becomes `model.py:12`."""
     if "/" not in text and "\\" not in text:
         return text
     if "/" not in text.replace("/*", "").replace("*/", "").replace(" // ", "") and "\\" not in text:
@@ -51,17 +50,17 @@ def without_paths(text: str) -> str:
 
 
 def without_folders(text: str) -> str:
-    """The same, and of a line of a source file also the folders that lead to it from anywhere: `models/gpt.py:38` becomes `gpt.py:38`."""
+    """Cut absolute paths, and relative ones of source lines: `models/gpt.py:38` -> `gpt.py:38`."""
     return _PLACE.sub("", without_paths(text))
 
 
 def data_without_folders(data: Any) -> Any:
-    """`without_folders` of every string in nested lists, tuples and dicts; keys stay."""
+    """Apply `without_folders` to every string in nested lists, tuples and dicts; keys stay."""
     return _mapped(data, without_folders)
 
 
 def data_without_paths(data: Any) -> Any:
-    """`without_paths` of every string in nested lists, tuples and dicts; keys stay."""
+    """Apply `without_paths` to every string in nested lists, tuples and dicts; keys stay."""
     return _mapped(data, without_paths)
 
 

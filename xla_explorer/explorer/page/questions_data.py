@@ -1,4 +1,4 @@
-"""Answers to what a reader asks of a selection: its tensor, its callers, the passes in numbers; and the items of a search."""
+"""Data about a selection: its tensor, its callers, costs of passes, and the items of a search."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 MOST_COSTED = 200_000
-"""Instructions of all changed steps together for which a page and a click count work and traffic."""
+"""Instructions of all changed steps up to which a page counts work and traffic of each."""
 
 
 def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> dict[str, Any]:
-    """The tensor of an instruction after a step, on random arguments.
+    """Return the tensor of an instruction after a step, on random arguments.
 
-    ValueError where that would take long.
+    ValueError if that would take long.
     """
     flops = module_cost(passes[0].module).flops
     name = passes.lineage.records[key].name if key in passes.lineage.records else key
@@ -43,7 +43,7 @@ def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> di
 
 
 def advice_data(session: Compilation) -> list[list[Any]]:
-    """What to try first: sentence, the most that it can gain in microseconds of a run, source line."""
+    """Return the advice: sentence, upper bound of the gain in us per run, source line."""
     return (
         [[a.sentence, a.gain_us, a.line] for a in session_advice(session).advice]
         if session.error is None
@@ -52,7 +52,10 @@ def advice_data(session: Compilation) -> list[list[Any]]:
 
 
 def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
-    """Stack frames as [file, function, line, index of the caller or -1], and of each instruction of both ends its innermost frame."""
+    """Return stack frames as [file, function, line, index of the caller or -1], and their users.
+
+    The users are the instructions of both ends, with their innermost frames.
+    """
     frames: list[list[Any]] = []
     at: dict[tuple[str, str, int, int], int] = {}
     of: dict[str, int] = {}
@@ -77,7 +80,7 @@ def callers_data(passes: RecordedPasses[RecordedPass]) -> dict[str, Any]:
 def pass_costs(
     passes: RecordedPasses[RecordedPass], flame: Sequence[Any], *, live: bool = False
 ) -> dict[str, Any]:
-    """The passes that changed something, with costs, and the opcodes after each; beside them the flame of the compile."""
+    """Return the passes that changed the module, with costs, opcodes and the flame graph."""
     shown = [p for p in passes if p.changed or p.number == 0]
     columns, opcodes = opcode_rows(passes, change=True)
     rows, left_out = [], ""
@@ -100,7 +103,7 @@ def pass_costs(
 
 
 def _all_callers(frames: Sequence[Sequence[Any]], frame: int) -> str:
-    """`linear.py:287 model.py:12`: the lines of a stack, the innermost first."""
+    """Return the lines of a stack, the innermost first: `linear.py:287 model.py:12`."""
     found = []
     while frame >= 0:
         file, _, line, caller = frames[frame]
@@ -110,7 +113,7 @@ def _all_callers(frames: Sequence[Sequence[Any]], frame: int) -> str:
 
 
 def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
-    """What a search looks at: the instructions of a step with their numbers, the decisions, the passes."""
+    """Yield the items of a search: a step's instructions, the decisions, the passes."""
     columns = {column.title: column.values for column in source.reports.columns()}
     times = columns.get("measured time") or columns.get("predicted time") or {}
     moved = columns.get("bytes moved", {})
@@ -119,7 +122,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     callers = asked(source.reports, {}) if asked is not None else {"frames": [], "of": {}}
     for key, frame in callers[
         "of"
-    ].items():  # JAX says places by stack frames, not in the printed line
+    ].items():  # JAX locates instructions by stack frames, not in the printed line
         lines[int(key)] = _all_callers(callers["frames"], frame)
     steps = source.steps()
     for text, key, *_ in source.text(step):
@@ -145,5 +148,5 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
 
 
 def found_items(source: ExplorerSource, query: str, step: int) -> list[dict[str, Any]]:
-    """The items that meet a query."""
+    """Return the items that meet a query."""
     return [dict(item) for item in searched(query, search_items(source, step))]

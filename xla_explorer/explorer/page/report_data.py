@@ -1,8 +1,8 @@
-"""Reports as JSON data: the answers to a live view, and what an exported page carries of them.
+"""Reports as JSON data: answers to a live view, and those that an exported page carries.
 
-A page carries buffers, kernels, the roof, remarks, the rules' code, the passes of LLVM for the most
-expensive kernel, and the first rewrites one by one. What is left out is said where it would be,
-with the call that shows it.
+A page carries buffers, kernels, the roof, remarks and the rules' code. It has LLVM's passes of the
+most expensive kernel, and the first rewrites one by one. In place of anything left out is the call
+that shows it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from xla_explorer.explorer.page.tabs import TABS
 MOST_REWRITES = 30
 """Rewrites that an exported page shows one by one; each is two runs of its pass."""
 REWRITE_SECONDS = 1.0
-"""Processor time after which no further rewrite is done again for a page; it says so where they would be."""
+"""Processor time for the rewrites of a page; the rest is replaced by a message."""
 MOST_REWRITE_INSTRUCTIONS = 1_500
 MOST_LLVM_LINES = 4_000
-"""Programs of more lines of LLVM IR are exported without LLVM's passes and remarks: LLVM runs again for them."""
+"""Lines of LLVM IR up to which a page has LLVM's passes and remarks: LLVM runs again for them."""
 LLVM_KERNELS = 1
 BLOCKS_KERNELS = 1
 
 
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """The data for one request that is about a report: {"ask": NAME} of a tab that has data, or of the reports' requests with what is read
-    there.
+    """Return the data for one request about a report.
+
+    `ask` is the name of a tab with data, or one of the reports' requests.
 
     Raises
     ------
-        ValueError: it is none of these, or the source cannot answer it.
+    ValueError
+        The request is none of these, or the source has no answer.
     """
     ask = str(message.get("ask"))
     for tab in TABS:
@@ -47,72 +49,86 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
 
 
 def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
-    """What an exported page carries: the answer to each request by its key, or {"error": why} where there is none."""
-    reports, steps = source.reports, list(source.steps())
-    found: dict[str, Any] = {}
+    """Return the answers that an exported page carries, by request; {"error": why} if one fails."""
+    answers = _Answers(source)
+    answers.add_tabs()
+    answers.add_basic_blocks()
+    answers.add_llvm()
+    answers.add_rewrites()
+    return answers.found
 
-    def keep(key: str, make: Callable[[], Any]) -> None:
+
+class _Answers:
+    """The answers of a page, collected by request."""
+
+    def __init__(self, source: ExplorerSource) -> None:
+        self.source, self.reports = source, source.reports
+        self.found: dict[str, Any] = {}
+
+    def keep(self, key: str, make: Callable[[], Any]) -> None:
+        """Add an answer, or its error: one report that fails must not spoil the page."""
         try:
-            found[key] = make()
-        except Exception as problem:  # one report that cannot be made must not spoil the page
-            found[key] = {"error": f"{type(problem).__name__}: {problem}"}
+            self.found[key] = make()
+        except Exception as problem:
+            self.found[key] = {"error": f"{type(problem).__name__}: {problem}"}
 
-    for tab in TABS:
-        if tab.data is not None:
-            keep(tab.name, lambda data=tab.data: data(source, False))  # type: ignore[misc]
-    if (
-        "callers" in reports.requests
-        and (callers := reports.requests["callers"](reports, {}))["of"]
-    ):
-        found["callers"] = callers
-    if "advice" in reports.requests:
-        keep("advice", lambda: reports.requests["advice"](reports, {}))
-    beside = found.get("beside") or {}
-    for kernel in list(beside.get("made", ()))[:BLOCKS_KERNELS]:
-        for stage in beside["stages"]:
-            asked = {"kernel": int(kernel), "stage": stage}
-            keep(
-                f"blocks {kernel} {stage}",
-                partial(reports.requests["blocks"], reports, asked),
-            )
-    keep("help", lambda: plain(reports.opcode_help()))
-    if reports.ptx_counted():
-        keep("counts", lambda: plain(reports.ptx_counts()))
-    lines = next((len(pane.lines) for pane in source.panes() if pane.name == "llvm-ir"), 0)
-    if 0 < lines <= MOST_LLVM_LINES:
-        keep("remarks", lambda: plain(reports.remarks()))
+    def add_tabs(self) -> None:
+        """Add the data of the tabs, the callers, the advice, the opcodes' help and PTX counters."""
+        reports = self.reports
+        for tab in TABS:
+            if tab.data is not None:
+                self.keep(tab.name, partial(tab.data, self.source, False))
+        callers = reports.requests.get("callers")
+        if callers is not None and (frames := callers(reports, {}))["of"]:
+            self.found["callers"] = frames
+        if "advice" in reports.requests:
+            self.keep("advice", lambda: reports.requests["advice"](reports, {}))
+        self.keep("help", lambda: plain(reports.opcode_help()))
+        if reports.ptx_counted():
+            self.keep("counts", lambda: plain(reports.ptx_counts()))
+
+    def add_basic_blocks(self) -> None:
+        """Add the control flow of the first kernels of the tab of code side by side."""
+        beside = self.found.get("beside") or {}
+        for kernel in list(beside.get("made", ()))[:BLOCKS_KERNELS]:
+            for stage in beside["stages"]:
+                message = {"kernel": int(kernel), "stage": stage}
+                blocks = self.reports.requests["blocks"]
+                self.keep(f"blocks {kernel} {stage}", partial(blocks, self.reports, message))
+
+    def add_llvm(self) -> None:
+        """Add LLVM's remarks and the passes of the most expensive kernels."""
+        reports, panes = self.reports, self.source.panes()
+        lines = next((len(pane.lines) for pane in panes if pane.name == "llvm-ir"), 0)
+        if not 0 < lines <= MOST_LLVM_LINES:
+            return
+        self.keep("remarks", lambda: plain(reports.remarks()))
         for kernel in list(reports.llvm_kernels())[:LLVM_KERNELS]:
-            keep(f"llvm {kernel}", lambda kernel=kernel: plain(reports.llvm_passes(kernel)))  # type: ignore[misc]
-            if (
-                isinstance(found["kernels"], dict)
-                and "llvm" in found["kernels"]
-                and isinstance(found[f"llvm {kernel}"], list)
-            ):
-                found["kernels"]["llvm"].append(kernel)
-    names: dict[str, None] = {}
-    shown = 0
+            self.keep(f"llvm {kernel}", lambda kernel=kernel: plain(reports.llvm_passes(kernel)))  # type: ignore[misc]
+            kernels = self.found["kernels"]
+            has_passes = isinstance(self.found[f"llvm {kernel}"], list)
+            if isinstance(kernels, dict) and "llvm" in kernels and has_passes:
+                kernels["llvm"].append(kernel)
 
-    def rewritten(step: int, number: int) -> Any:
-        return rewrite_data(reports.rewrite(step, number))
+    def add_rewrites(self) -> None:
+        """Add the first rewrites one by one, and the code of all rules that acted."""
+        names: dict[str, None] = {}
+        shown, until = 0, time.process_time() + REWRITE_SECONDS
+        for step in self.source.steps():
+            if not step.rewrites or step.level != "hlo":
+                continue
+            is_small = step.instructions_before <= MOST_REWRITE_INSTRUCTIONS
+            for number, row in enumerate(self.source.rewrites(step.index)):
+                names[row.rule] = None
+                if row.verdict != "accepted" or shown >= MOST_REWRITES or not is_small:
+                    continue
+                if time.process_time() > until:
+                    continue
+                shown += 1
+                self.keep(
+                    f"rewrite {step.index} {number}", partial(self._rewrite, step.index, number)
+                )
+        self.keep("rules", lambda: plain(self.reports.rules(names)))
 
-    until = time.process_time() + REWRITE_SECONDS
-    for step in steps:
-        if not step.rewrites or step.level != "hlo":
-            continue
-        for number, row in enumerate(source.rewrites(step.index)):
-            names[row.rule] = None
-            if (
-                row.verdict != "accepted"
-                or shown >= MOST_REWRITES
-                or step.instructions_before > MOST_REWRITE_INSTRUCTIONS
-            ):
-                continue
-            if time.process_time() > until:
-                continue
-            shown += 1
-            keep(
-                f"rewrite {step.index} {number}",
-                partial(rewritten, step.index, number),
-            )
-    keep("rules", lambda: plain(reports.rules(names)))
-    return found
+    def _rewrite(self, step: int, number: int) -> Any:
+        return rewrite_data(self.reports.rewrite(step, number))

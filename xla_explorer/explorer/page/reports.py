@@ -1,7 +1,7 @@
-"""What the views ask beyond the passes: buffers, kernels, the machine's roof, LLVM's passes, single rewrites, what-ifs.
+"""Queries of the views beyond the passes: buffers, kernels, the roof, LLVM, what-ifs.
 
-`Reports` answers everything with "nothing known", so that a source only overrides what it can say.
-All rows are named tuples of plain values, as in `source`.
+`Reports` answers each with "nothing known"; a source overrides the answers that it has. All rows
+are named tuples of plain values, as in `source`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,27 @@ from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
 
 Pair = tuple[str, str]
-Asked = tuple[str, ...]
-"""What is forced or forbidden: the kind of a decision, the names that it is about."""
+OverrideKey = tuple[str, ...]
+"""A forced or forbidden decision: its kind, and the names of its subjects."""
 Request = Callable[[Any, Mapping[str, Any]], Any]
-"""From the reports of a view and a message the data that answer it."""
+"""The function from the reports of a view and a message to the answer."""
 
 
 class BufferRow(NamedTuple):
-    """One value: where it lives and when.
+    """One value with its memory and live range.
 
-    offset, size: bytes. start, end: positions in program order. buffer_start, buffer_end: of the
-    memory, which several values may use in turn (`shared_with`). held: bytes that it holds where
-    most of the arena is in use, 0: none. line: of the source.
+    Attributes
+    ----------
+    offset, size : int
+        Bytes.
+    start, end : float
+        Positions in program order.
+    buffer_start, buffer_end : float
+        Those of the memory, which several values may reuse (`shared_with`).
+    held : int
+        Bytes live at the peak of the arena; 0 if none.
+    line : str
+        Of the source.
     """
 
     name: str
@@ -47,7 +56,7 @@ class BufferRow(NamedTuple):
 
 
 class ScheduleMoment(NamedTuple):
-    """One instruction in program order, and the bytes of the arena that are in use while it runs."""
+    """One instruction in program order, and the bytes of the arena that are live while it runs."""
 
     instruction: int
     name: str
@@ -56,8 +65,8 @@ class ScheduleMoment(NamedTuple):
     source_line: str = ""
 
 
-class ApartReason(NamedTuple):
-    """Why two values are not in one place. code: empty when they are."""
+class SharingReason(NamedTuple):
+    """The reason why two values do not share memory. code: empty if they do."""
 
     first: str
     second: str
@@ -68,9 +77,14 @@ class ApartReason(NamedTuple):
 class BufferView(NamedTuple):
     """The memory of a program.
 
-    peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left
-    out, the smallest of those that hold nothing at the peak. why_apart: for pairs of the largest
-    buffers that do not share memory; a live view asks for any pair.
+    Attributes
+    ----------
+    peak : int, optional
+        The row of `schedule` with most bytes in use; None without an arena.
+    hidden : int
+        Rows left out, the smallest of those that are not live at the peak.
+    why_not_shared : tuple of SharingReason
+        For pairs of the largest buffers that do not share memory; a live view requests any pair.
     """
 
     rows: tuple[BufferRow, ...]
@@ -79,17 +93,28 @@ class BufferView(NamedTuple):
     schedule: tuple[ScheduleMoment, ...]
     peak: int | None = None
     hidden: int = 0
-    why_apart: tuple[ApartReason, ...] = ()
+    why_not_shared: tuple[SharingReason, ...] = ()
 
 
 class KernelRow(NamedTuple):
     """One kernel.
 
-    computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run
-    (estimates). predicted_us: by the cost model. measured_us: median, None when not run. reason:
-    why it is no native code. bound: what it takes its time for, `memory`, `arithmetic`, `launch` or
-    `latency`, empty where the machine is not known. layers: the blocks of the graph that it is in,
-    from the outside in.
+    Attributes
+    ----------
+    computes : str
+        Its work as a formula.
+    calls : float
+        Executions in a run.
+    bytes_read, bytes_written, flops : int
+        Of one run (estimates).
+    predicted_us, measured_us : float, optional
+        By the cost model; median, None if not run.
+    reason : str
+        The reason why it is not native code.
+    bound : str
+        `memory`, `arithmetic`, `launch` or `latency`; empty if the machine is unknown.
+    layers : tuple of Layer
+        The graph's blocks around it, from the outside in.
     """
 
     name: str
@@ -112,23 +137,33 @@ class KernelRow(NamedTuple):
 class LoopAxis(NamedTuple):
     """An axis of a loop nest.
 
-    turns: how often its body runs. share: of the kernel's estimated cycles, 0 to 1.
+    iterations: how often its body runs. share: of the kernel's estimated cycles, 0 to 1.
     """
 
     name: str
     kind: str
     extent: int
-    turns: int
+    iterations: int
     share: float
 
 
 class LoopKernel(NamedTuple):
     """A kernel as loops.
 
-    first, length: its lines in the pane `loops`. code, reason: why it is opaque, empty for a nest.
-    made_by: `user` or `policy` where its code is made from the nest, else `writer`. schedule: its
-    directives as text. nanoseconds, limit: the estimate for one core or for a GPU (`where`). part:
-    which of several kernels of one nest, as `1 of 2`.
+    Attributes
+    ----------
+    first, length : int
+        Its lines in the pane `loops`.
+    code, reason : str
+        The reason why it is opaque; empty for a nest.
+    made_by : str
+        `user` or `policy` if its code is made from the nest, else `writer`.
+    schedule : str
+        Its directives as text.
+    nanoseconds, limit : float, str
+        The estimate for one core or for a GPU (`where`), and its limiting resource.
+    part : str
+        The number among several kernels of one nest, as `1 of 2`.
     """
 
     name: str
@@ -151,7 +186,11 @@ class LoopKernel(NamedTuple):
 
 
 class MachineRoof(NamedTuple):
-    """Measured limits of as many cores as the program uses: flop/s, bytes/s from memory, and (bytes touched, bytes/s) from the caches."""
+    """Measured limits of the cores that a program uses.
+
+    flops_per_second, bytes_per_second: peak and memory bandwidth. cached: (bytes touched, bytes/s)
+    of the caches.
+    """
 
     machine: str
     flops_per_second: float
@@ -171,7 +210,7 @@ class Column(NamedTuple):
 class LlvmPassRow(NamedTuple):
     """One run of an LLVM pass.
 
-    level: `ir` or `machine`. diff: unified, empty where nothing changed.
+    level: `ir` or `machine`. diff: unified, empty without a change.
     """
 
     name: str
@@ -184,10 +223,9 @@ class LlvmPassRow(NamedTuple):
 
 
 class RemarkRow(NamedTuple):
-    """What LLVM says.
+    """A remark of LLVM.
 
-    kind: passed, missed, analysis. instruction: name of what it is about, line: of the user's
-    source.
+    kind: passed, missed, analysis. instruction: its subject; line: of the user's source.
     """
 
     kind: str
@@ -199,10 +237,10 @@ class RemarkRow(NamedTuple):
 
 
 class PtxCountRow(NamedTuple):
-    """What one line of PTX did on the emulator.
+    """The counters of one line of PTX on the emulator.
 
     line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1. mark: the
-    worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers.
+    worst finding there (`explorer.counted_ptx.MARKS`), or empty; why: its numbers.
     """
 
     line: int
@@ -215,8 +253,8 @@ class PtxCountRow(NamedTuple):
 class ComparisonRow(NamedTuple):
     """One measure of two compiles.
 
-    unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where
-    neither is. spread: a smaller change of a measured value is none.
+    unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None if
+    neither. spread: a smaller difference of a measured value is noise.
     """
 
     what: str
@@ -230,7 +268,7 @@ class ComparisonRow(NamedTuple):
 class ChangedDecision(NamedTuple):
     """A decision that two compiles took differently.
 
-    now, before: `accepted`, `refused` or `not asked`; the codes: why it was refused.
+    now, before: `accepted`, `refused` or `not asked`; the codes of refusals.
     """
 
     kind: str
@@ -243,16 +281,16 @@ class ChangedDecision(NamedTuple):
 
 
 class OverrideRow(NamedTuple):
-    """A pair that was forced or forbidden, as a sentence of what became of it."""
+    """The result of a forced or forbidden pair, as a sentence."""
 
     sentence: str
     granted: bool
 
 
 class ComparisonTable(NamedTuple):
-    """Two compiles beside each other, what matters most first.
+    """Two compiles side by side, the most important rows first.
 
-    title: what was forced or forbidden.
+    title: the overrides.
     """
 
     title: str
@@ -265,122 +303,124 @@ class ComparisonTable(NamedTuple):
 class Reports:
     """The empty answers.
 
-    A question that a source cannot answer raises with the reason; the view shows it.
-
-    requests: answers that are data as they are, by the word of the request (see requests.py).
+    A query without an answer raises ValueError with the reason; the view shows it. requests:
+    further answers as plain data, by the word of the request (see requests.py).
     """
 
     requests: Mapping[str, Request] = {}
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
-        """The buffer assignment, None where there is none.
+        """Return the buffer assignment, None without one.
 
-        with_reasons: fill `why_apart` (costs a check per pair).
+        with_reasons: fill `why_not_shared` (costs a check per pair).
         """
         return None
 
-    def why_apart(self, a: str, b: str) -> ApartReason:
-        """Why two values are not in one place; the code is empty when they are."""
+    def why_not_shared(self, a: str, b: str) -> SharingReason:
+        """Return why two values do not share memory; the code is empty if they do."""
         raise ValueError("the backend assigned no buffers")
 
     def kernels(self) -> Sequence[KernelRow]:
-        """What runs, in order."""
+        """Return the kernels, in execution order."""
         return ()
 
     def loops(self) -> Sequence[LoopKernel]:
-        """The kernels as loop nests, in the order in which they run."""
+        """Return the kernels as loop nests, in execution order."""
         return ()
 
     def beside(self, *, live: bool) -> dict[str, Any]:
-        """The kernels and columns of the tab of code side by side; without a kernel that answers, the rows of those that take longest."""
+        """Return the kernels and columns of the tab of code side by side.
+
+        Without a live kernel also the rows of the most expensive ones.
+        """
         return {"stages": [], "open": [], "kernels": [], "made": {}}
 
     def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
-        """The passes that changed something in numbers. ValueError where that is not known."""
+        """Return the costs of the passes that changed the module. ValueError if unknown."""
         raise ValueError("the passes of this view have no modules")
 
     def measure(self) -> None:
-        """Run the program with random arguments and time its kernels, where that is a matter of seconds."""
+        """Run the program with random arguments and time its kernels, if that takes seconds."""
         raise ValueError("this view has no program to run")
 
     def roof(self) -> MachineRoof | None:
-        """The limits of the machine that the times are of."""
+        """Return the limits of the machine of the times."""
         return None
 
     def columns(self) -> Sequence[Column]:
-        """Numbers that the graph can be coloured by."""
+        """Return the numbers by which the graph can be coloured."""
         return ()
 
     def column(self, given: Any) -> Column:
-        """The user's own numbers as a column.
+        """Return the user's own numbers as a column.
 
-        ValueError when they cannot be matched to instructions.
+        ValueError if they cannot be matched to instructions.
         """
         raise ValueError("this source has no instructions to colour")
 
     def llvm_kernels(self) -> Sequence[str]:
-        """Kernels whose LLVM passes can be asked for, the most expensive first."""
+        """Return the kernels with LLVM passes, the most expensive first."""
         return ()
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
-        """The LLVM passes that changed a kernel."""
+        """Return the LLVM passes that changed a kernel."""
         raise ValueError("this view has no LLVM behind it")
 
     def remarks(self) -> Sequence[RemarkRow]:
-        """What LLVM's vectorisers say."""
+        """Return the remarks of LLVM's vectorisers."""
         return ()
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
-        """The lines of PTX that ran on the emulator.
+        """Return the lines of PTX that ran on the emulator.
 
-        ValueError when it has not run and would take long.
+        ValueError if it has not run and would take long.
         """
         raise ValueError("this view has no PTX behind it")
 
     def ptx_counted(self) -> bool:
-        """Whether `ptx_counts` has its answer already."""
+        """Return True if `ptx_counts` needs no run."""
         return False
 
     def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
-        """The rules among `names` that are written down."""
+        """Return the declared rules among `names`."""
         return {}
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        """The `number`-th row of `rewrites(step)` alone, done again."""
+        """Return the `number`-th row of `rewrites(step)`, repeated alone."""
         raise ValueError("the rewrites of this view cannot be done again one by one")
 
     def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
-        """Ids of the instructions that a pass added, and of those that it changed; None where that is not known."""
+        """Return ids of the instructions that a pass added and changed; None if unknown."""
         return None
 
     def picture(self, step: int, **how: Any) -> PictureGraph:
-        """Another part of a step, by the arguments of `snapshot_picture`: around an instruction, between two, with some blocks open."""
+        """Return another part of a step, by the fields of `Region`."""
         raise ValueError("this page holds no other part of the picture")
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        """All instructions of a step of which `picture` shows a part, for a page that nothing answers; None where that is not known."""
+        """Return all instructions of a step, for a page without a kernel; None if unknown."""
         return None
 
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
-        """The blocks of that picture as boxes, and the place in that list of the block of each instruction."""
+        """Return the blocks of that picture as boxes, and the index of each instruction's box."""
         return [], {}
 
     def no_decisions(self) -> str:
-        """What to say where no decision is recorded: why, and how to get them."""
+        """Return why no decision is recorded, and how to record them."""
         return 'no decisions were recorded: compile with journal="decisions"'
 
     def reasons(self) -> Mapping[str, str]:
-        """Reason code -> what it means in general, one sentence."""
+        """Return the general meaning of each reason code, in a sentence."""
         return {}
 
     def opcode_help(self) -> Mapping[str, str]:
-        """Opcode -> one sentence, for the opcodes that occur."""
+        """Return a sentence for each opcode that occurs."""
         return {}
 
     def variant(
-        self, force: Sequence[Asked], forbid: Sequence[Asked]
+        self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]
     ) -> tuple[Any, ComparisonTable]:
-        """The same compile with decisions forced or forbidden, as an `ExplorerSource`, and what that changes."""
+        """Compile again with overrides; return its source and the comparison."""
         raise ValueError("this compile cannot be done again")
 
 

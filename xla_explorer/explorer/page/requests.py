@@ -1,4 +1,4 @@
-"""What the script asks for beside steps and the tabs' data, by the word of the request: the answer from the reports of a view."""
+"""Requests of the script beside steps and the tabs' data: the answers by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 
 
 def number(message: Mapping[str, Any], key: str) -> int:
-    """A whole number that a request must have. ValueError where it has none."""
+    """Return a whole number of a request. ValueError if it is missing."""
     value = message.get(key)
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"a request of the explorer has no {key}: {dict(message)!r}")
@@ -20,18 +20,18 @@ def number(message: Mapping[str, Any], key: str) -> int:
 
 
 def listed(message: Mapping[str, Any], key: str) -> list[Any]:
-    """A list that a request may have."""
+    """Return a list of a request, empty if it is missing."""
     value = message.get(key)
     return value if isinstance(value, list) else []
 
 
 def words(message: Mapping[str, Any], key: str) -> list[str]:
-    """The same, of texts."""
+    """Return a list of texts of a request, empty if it is missing."""
     return [str(word) for word in listed(message, key)]
 
 
 def rewrite_data(step: RewriteStep) -> dict[str, Any]:
-    """One rewrite: lines and pictures before and after."""
+    """Return one rewrite: lines and pictures before and after."""
     return {
         "before": text_lines(step.before),
         "after": text_lines(step.after),
@@ -48,7 +48,9 @@ REQUESTS: dict[str, Request] = {
     "counts": lambda reports, m: plain(reports.ptx_counts()),
     "help": lambda reports, m: plain(reports.opcode_help()),
     "rules": lambda reports, m: plain(reports.rules(words(m, "names"))),
-    "apart": lambda reports, m: plain(reports.why_apart(str(m.get("a")), str(m.get("b")))),
+    "not_shared": lambda reports, m: plain(
+        reports.why_not_shared(str(m.get("a")), str(m.get("b")))
+    ),
     "llvm": lambda reports, m: plain(reports.llvm_passes(str(m.get("kernel")))),
     "rewrite": lambda reports, m: rewrite_data(
         reports.rewrite(number(m, "step"), number(m, "number"))
@@ -65,4 +67,4 @@ REQUESTS: dict[str, Request] = {
         number(m, "step"), between=(number(m, "id"), number(m, "other"))
     ).to_json(),
 }
-"""Those that every view may be asked. `Reports.requests` has what only passes or a session answer."""
+"""Requests that every view answers; `Reports.requests` has those of passes or a session alone."""

@@ -1,8 +1,7 @@
-"""What a notebook keeps of the explorer: the static form, and where it is small the whole explorer, which steps without a kernel.
+"""The form of the explorer in a saved notebook: static, and the whole explorer if it is small.
 
 The explorer is the exported page, deflated, in a frame without rights: it unpacks itself when the
-reader opens it. Where a host drops frames (GitHub, a notebook that is not trusted) the static form
-is there as ever.
+reader opens it. A host that drops frames (GitHub, an untrusted notebook) shows the static form.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _UNPACK = (
 
 
 def saved_html(source: ExplorerSource, limit: int) -> str:
-    """The static form, and below it the explorer to be opened, in at most `limit` characters; without it where it takes more."""
+    """Return the static form, with the explorer below if both fit into `limit` characters."""
     still = static_html(source)
     if not limit or not is_small(source.steps()):
         return still

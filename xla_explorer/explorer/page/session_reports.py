@@ -1,14 +1,12 @@
-"""What a trace and a session know beyond the passes, as the views ask for it: `views.reports.Reports` filled in."""
+"""Answers about a session: buffers, kernels, the machine's roof, loops, LLVM, PTX, what-ifs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.decisions.kinds import KINDS, OF_ANY_KIND
-from xla_explorer.explorer.code.compile_flame import flame_of_passes, flame_of_session
+from xla_explorer.explorer.code.compile_flame import flame_of_session
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.code.llvm_views import llvm_passes, remarks
 from xla_explorer.explorer.code.loop_text import loop_lines, shown_loops
@@ -36,18 +34,11 @@ from xla_explorer.explorer.measures.profiling import (
     profile,
 )
 from xla_explorer.explorer.page import beside_data
+from xla_explorer.explorer.page.buffer_view import buffer_view, sharing_reason
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
-from xla_explorer.explorer.page.questions_data import (
-    advice_data,
-    callers_data,
-    pass_costs,
-    tensor_data,
-)
+from xla_explorer.explorer.page.questions_data import advice_data
 from xla_explorer.explorer.page.reports import (
-    ApartReason,
-    Asked,
-    BufferRow,
     BufferView,
     ChangedDecision,
     Column,
@@ -56,24 +47,21 @@ from xla_explorer.explorer.page.reports import (
     LlvmPassRow,
     LoopKernel,
     MachineRoof,
+    OverrideKey,
     OverrideRow,
     PtxCountRow,
     RemarkRow,
-    Reports,
     Request,
-    ScheduleMoment,
+    SharingReason,
 )
 from xla_explorer.explorer.page.requests import number, words
 from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.trace_reports import TRACE_REQUESTS, TraceReports
 from xla_explorer.explorer.pictures.layers import layers_of
-from xla_explorer.explorer.pictures.module_picture import block_groups
-from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup
 from xla_explorer.explorer.pictures.scopes import scope_boxes
 from xla_explorer.explorer.questions.control import overridden
 from xla_explorer.explorer.questions.overrides import overrides_of
-from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
-from xla_explorer.explorer.questions.rewrite_rows import RewriteStep, RuleText
-from xla_explorer.explorer.questions.rule_times import clock_rules
+from xla_explorer.explorer.questions.rewrite_rows import RewriteStep
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.explorer.sessions.compilation import (
     Compilation,
@@ -83,32 +71,21 @@ from xla_explorer.explorer.sessions.compilation import (
     source_line,
 )
 from xla_explorer.explorer.sessions.editing import editable_text, faults
-from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
-from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.kept import kept
-from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.xla.replay.replaying import ReplayedRules
 
-MOST_BUFFERS = 400
-MOST_REASON_BUFFERS = 20
-"""Between so many of the largest buffers every pair gets its reason in an exported page."""
 MOST_KERNELS = 2_000
 MOST_EMULATED, EMULATED_PER_SECOND = 3e7, 8e6
-"""Operations and words of memory that the emulator may take on a click, and how many it does in a second, roughly."""
+"""Operations and words of memory that a click may emulate, and roughly how many run in a second."""
 MEASURED_RUNS = 10
 _BOUND_KNOWN = ("cpu", "xla")
 LONGEST_COMPARED = 20_000
-"""Modules of more instructions are compared without running them: the reference in numpy would take minutes."""
+"""Instructions; larger modules are compared without a run, since numpy would take minutes."""
 
 
-TRACE_REQUESTS: dict[str, Request] = {
-    "callers": lambda reports, m: callers_data(reports.passes),
-    "flame": lambda reports, m: reports.flame(again=True),
-    "values": lambda reports, m: tensor_data(reports.passes, number(m, "id"), number(m, "step")),
-}
 SESSION_REQUESTS: dict[str, Request] = {
     **TRACE_REQUESTS,
     "advice": lambda reports, m: advice_data(reports.session),
@@ -129,79 +106,8 @@ SESSION_REQUESTS: dict[str, Request] = {
 }
 
 
-class TraceReports(Reports):
-    """A trace: rewrites one by one, neighbourhoods, help."""
-
-    requests = TRACE_REQUESTS
-
-    def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
-        self.passes = passes
-
-    @cached_property
-    def _replay(self) -> RewriteReplay:
-        return RewriteReplay(self.passes)
-
-    def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
-        return rule_texts(names)
-
-    def rewrite(self, step: int, number: int) -> RewriteStep:
-        if not 0 < step <= self.passes.last:
-            raise ValueError(f"the compile has no pass {step}")
-        events = [e for e in self.passes[step].events if e.is_rewrite]
-        if not 0 <= number < len(events):
-            raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
-        with collector_paused():
-            return self._replay.step(self.passes[step], events[number])
-
-    def pass_costs(self, *, live: bool = False) -> dict[str, Any]:
-        return pass_costs(self.passes, self.flame(again=False), live=live)
-
-    def flame(self, *, again: bool) -> list[Any]:
-        """Where the compile spent its time.
-
-        again: with the rules, and LLVM's passes, which takes another run of both.
-        """
-        return flame_of_passes(self.passes, clock_rules(self.passes) if again else None).data()
-
-    def changes(self, step: int) -> tuple[Iterable[int], Iterable[int]] | None:
-        found = pass_of_step(self.passes, step).known_diff
-        return None if found is None else (found.added, found.changed)
-
-    def picture(self, step: int, **how: Any) -> PictureGraph:
-        with collector_paused():
-            return pass_of_step(self.passes, step).picture(**how)
-
-    def whole_picture(self, step: int) -> PictureGraph | None:
-        most = pass_of_step(
-            self.passes, step
-        ).instructions  # parts of it are drawn, as the kernel draws them
-        return self.picture(step, bare=True, budget=most)
-
-    def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:
-        snapshot = pass_of_step(self.passes, step).snapshot
-        with collector_paused():
-            return block_groups(
-                next(c for c in snapshot.computations if c.id == snapshot.entry), self.passes.drawn
-            )
-
-    def reasons(self) -> Mapping[str, str]:
-        tables = [
-            *[row.reasons for row in reversed(KINDS.values())],
-            OF_ANY_KIND,
-        ]  # what a code means for `fusion` counts most
-        return {
-            code: f"{found.sentence}; remedy: {found.remedy}"
-            for table in tables
-            for code, found in table.items()
-        }
-
-    def opcode_help(self) -> Mapping[str, str]:
-        names = dict.fromkeys([r.opcode.name for r in self.passes.lineage.records.values()])
-        return {name: OPCODES[name].summary for name in names if name in OPCODES}
-
-
 class SessionReports(TraceReports):
-    """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
+    """The answers about a session: those about its trace, and about the compiled program."""
 
     requests = SESSION_REQUESTS
 
@@ -211,6 +117,7 @@ class SessionReports(TraceReports):
         self.session, self._source_of, self._rules_replayed = session, source_of, rules_replayed
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
+        """Repeat one rewrite; of real XLA, one of our rules on the module of its simplifier."""
         if self._rules_replayed is None:
             return super().rewrite(step, number)
         if (ours := self._rules_replayed(step) if 0 < step <= self.passes.last else None) is None:
@@ -220,6 +127,7 @@ class SessionReports(TraceReports):
         return TraceReports(ours.passes).rewrite(1, number)
 
     def no_decisions(self) -> str:
+        """Return why no decision is recorded, and how to get some."""
         if self.session.backend in ("xla", "xla-dump"):
             own = (
                 "xe.load(FOLDER).compile()"
@@ -233,82 +141,21 @@ class SessionReports(TraceReports):
         return super().no_decisions()
 
     def flame(self, *, again: bool) -> list[Any]:
+        """Return the flame graph of the compile.
+
+        again: with the rules, and LLVM's passes, which takes another run of both.
+        """
         return flame_of_session(self.session, rules=again, llvm=again).data()
 
-    # -- buffers -----------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
+        """Return the buffer assignment, None without one."""
         if assigned_buffers(self.session) is None:
             return None
-        report = self._report
-        assignment = report.assignment
-        memory = assignment.memory_by_position()
-        top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
-        peak = assignment.held_at(memory[top][1]) if top is not None else []
-        held = {value.name: size for value, size in peak}
-        rows = sorted(
-            [row for row in assignment.to_rows() if row["size"]],
-            key=lambda row: (row["value"] not in held, -row["size"]),
-        )
-        hidden = max(0, len(rows) - MOST_BUFFERS)
-        kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
-        reasons: list[ApartReason] = []
-        if with_reasons:
-            names = [row["value"] for row in rows if row["kind"] == "arena"][:MOST_REASON_BUFFERS]
-            for a, b in combinations(dict.fromkeys(names), 2):
-                reason = self.why_apart(a, b)
-                if reason.code:
-                    reasons.append(reason)
-        return BufferView(
-            tuple(
-                [
-                    BufferRow(
-                        row["value"],
-                        row["id"],
-                        row["opcode"],
-                        row["shape"],
-                        row["kind"],
-                        row["allocation"],
-                        row["offset"],
-                        row["size"],
-                        row["start"],
-                        row["end"],
-                        row["buffer_start"],
-                        row["buffer_end"],
-                        tuple(row["shared_with"][:20]),
-                        held.get(row["value"], 0),
-                        report.line_of(row["id"]),
-                    )
-                    for row in kept
-                ]
-            ),
-            assignment.arena_size,
-            assignment.arena_lower_bound,
-            tuple(
-                [
-                    ScheduleMoment(i.id, i.name, position, live, report.line_of(i.id))
-                    for i, position, live in memory
-                ]
-            ),
-            top if top is not None and memory[top][2] else None,
-            hidden,
-            tuple(reasons),
-        )
+        return buffer_view(self._report, with_reasons=with_reasons)
 
-    def why_apart(self, a: str, b: str) -> ApartReason:
-        try:
-            reason = self._report.why_not_shared(a.split("{")[0], b.split("{")[0])
-        except KeyError as problem:
-            return ApartReason(
-                a,
-                b,
-                "unknown",
-                str(problem.args[0]) if problem.args else "one of them has no buffer of its own",
-            )
-        return (
-            ApartReason(a, b, "", "")
-            if reason is None
-            else ApartReason(a, b, reason.code, reason.message)
-        )
+    def why_not_shared(self, a: str, b: str) -> SharingReason:
+        """Return why two values do not share memory."""
+        return sharing_reason(self._report, a, b)
 
     @cached_property
     def _report(self) -> BufferReport:
@@ -321,7 +168,7 @@ class SessionReports(TraceReports):
     # -- kernels and the machine -------------------------------------------------------------------
     @cached_property
     def _kernels(self) -> list[KernelRow]:
-        """Without times, which a later run changes."""
+        """The kernels without times, which a later run changes."""
         session = self.session
         steps = {s.instruction: s for s in program_steps(session)}
         rows = []
@@ -361,6 +208,7 @@ class SessionReports(TraceReports):
         return {key: us for key, (us, _) in measured_kernels(self.session).items()}
 
     def kernels(self) -> Sequence[KernelRow]:
+        """Return the kernels with their measured times, if any."""
         measured, roof = self._measured, self.roof()
         found = []
         for row, cost in zip(self._kernels, self._costs, strict=False):
@@ -378,6 +226,7 @@ class SessionReports(TraceReports):
         return found
 
     def measure(self) -> None:
+        """Time the kernels on random arguments."""
         session = self.session
         if (
             session.backend not in _BOUND_KNOWN
@@ -388,6 +237,7 @@ class SessionReports(TraceReports):
 
     @kept
     def loops(self) -> Sequence[LoopKernel]:
+        """Return the kernels as loop nests; none for real XLA or after an error."""
         session = self.session
         if session.error is not None or is_of_xla(session) or "llvm-ir" not in session.stages():
             return ()
@@ -398,9 +248,11 @@ class SessionReports(TraceReports):
         ]
 
     def beside(self, *, live: bool) -> dict[str, Any]:
+        """Return the kernels and columns of the tab of code side by side."""
         return beside_data.summary(self.session, self.kernels(), live=live)
 
     def roof(self) -> MachineRoof | None:
+        """Return the machine's limits; None without measured times or machine."""
         if self.session.backend not in ("cpu", "xla") or self.session.last_profile is None:
             return None
         limits = limits_here()
@@ -417,6 +269,7 @@ class SessionReports(TraceReports):
         )
 
     def columns(self) -> Sequence[Column]:
+        """Return predicted times and bytes, and measured times if there are any."""
         measured = self._measured
         if not measured:
             return self._predicted
@@ -442,8 +295,10 @@ class SessionReports(TraceReports):
         ]
 
     def column(self, given: Any) -> Column:
-        """`given`: a mapping of names or ids to numbers, a Series with such an index, or a column of `session.profile` or
-        `session.kernels()`.
+        """Return the user's numbers as a column.
+
+        `given`: a mapping of names or ids to numbers, a Series with such an index, or a column of
+        `session.profile` or `session.kernels()`.
         """
         title = str(getattr(given, "name", None) or "your numbers")
         pairs: Iterable[tuple[Any, Any]]
@@ -469,7 +324,7 @@ class SessionReports(TraceReports):
         return Column(title, unit, values)
 
     def _row_instructions(self, count: int) -> list[Any]:
-        """The instructions of the rows of a table of this session that has so many rows."""
+        """Return the instructions of the session's table with this number of rows."""
         for frame in (self.session.last_profile, kernel_table(self.session)):
             if frame is not None and len(frame) == count:
                 return list(frame["instruction"].tolist())
@@ -479,6 +334,7 @@ class SessionReports(TraceReports):
 
     # -- LLVM --------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
+        """Return the kernels that LLVM compiled, the most expensive first."""
         if self.session.backend not in OF_LLVM or "llvm-ir" not in self.session.stages():
             return ()
         compiled = {
@@ -491,12 +347,14 @@ class SessionReports(TraceReports):
         ]
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
+        """Return the LLVM passes that changed a kernel."""
         names = ["pass", "level", "lines_before", "lines_after", "added", "removed", "diff"]
         frame = llvm_passes(self.session, kernel)
         return [LlvmPassRow(*row) for row in frame[names].astype(object).values.tolist()]
 
     @kept
     def remarks(self) -> Sequence[RemarkRow]:
+        """Return the remarks of LLVM's vectorisers; none for other backends than the CPU."""
         session = self.session
         if session.backend != "cpu" or "llvm-ir" not in session.stages():
             return []
@@ -509,9 +367,11 @@ class SessionReports(TraceReports):
 
     # -- PTX on the emulator -----------------------------------------------------------------------
     def ptx_counted(self) -> bool:
+        """Return True if the emulator has run."""
         return self.session.last_emulation is not None
 
     def ptx_counts(self) -> Sequence[PtxCountRow]:
+        """Return the lines of PTX that ran, with counters; emulate a program that is short."""
         session = self.session
         work = sum(
             [
@@ -535,8 +395,9 @@ class SessionReports(TraceReports):
 
     # -- what-ifs ----------------------------------------------------------------------------------
     def variant(
-        self, force: Sequence[Asked], forbid: Sequence[Asked]
+        self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]
     ) -> tuple[ExplorerSource, ComparisonTable]:
+        """Compile again with overrides, and compare times, costs and decisions."""
         other = overridden(self.session, force=force, forbid=forbid)
         note = ""
         if other.source.instruction_count() > LONGEST_COMPARED:

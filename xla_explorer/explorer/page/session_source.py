@@ -1,6 +1,6 @@
-"""What the views ask, answered by a trace or a session.
+"""A trace or a session as an `ExplorerSource`.
 
-Texts and pictures of steps are made when they are looked at.
+Texts and pictures of steps are made at their first use.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.measures.profiling import is_emulated
 from xla_explorer.explorer.page.reports import Reports
-from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
+from xla_explorer.explorer.page.session_reports import SessionReports
 from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
+from xla_explorer.explorer.page.trace_reports import TraceReports
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
 from xla_explorer.explorer.questions.rule_book import rule_book, told_rule
@@ -39,7 +40,7 @@ _BESIDE_XLA = {
     None: "our rule on XLA's module, on what another of our rules made",
 }
 MOST_CHECKLISTS = 300
-"""Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
+"""Decisions of a compile up to which each has the policy's checklist; `why_not` always has it."""
 
 
 class TraceSource:
@@ -50,14 +51,16 @@ class TraceSource:
 
     @cached_property
     def reports(self) -> Reports:
-        """What is known beyond the passes."""
+        """The answers beyond the passes."""
         return TraceReports(self.passes)
 
     @property
     def title(self) -> str:
+        """The name of the module."""
         return self.passes.module.name
 
     def summary(self) -> Mapping[str, str | float | int]:
+        """Return numbers of passes and instructions, and the compile time."""
         passes = self.passes
         return {
             "passes": passes.last,
@@ -69,11 +72,12 @@ class TraceSource:
 
     @kept
     def steps(self) -> Sequence[StepRow]:
+        """Return the passes, after the module as written."""
         applied = {
             step: len([e for e in events if e.acted]) for step, events in self._rule_events.items()
         }
-        # Indexes that every step needs are made here, so that the first look at a step is as fast
-        # as the next.
+        # Indexes that every step needs are made here, so that the first step is shown as fast as
+        # the next.
         rule_book()
         self.passes.warm()
         return [
@@ -101,6 +105,7 @@ class TraceSource:
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
+        """Return the rules that a pass applied or refused."""
         rows, by = [], pass_of_step(self.passes, step).name
         for e in self._rule_events.get(step, ()):
             sentence, location = told_rule(e.by, by)
@@ -120,13 +125,16 @@ class TraceSource:
         return rows
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
+        """Return the picture of the module after a step."""
         with collector_paused():
             return pass_of_step(self.passes, step).picture(computation=computation)
 
     def text(self, step: int) -> Sequence[PrintedLine]:
+        """Return the lines of the module after a step."""
         return pass_of_step(self.passes, step).lines
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
+        """Return the decisions of a step, or of all."""
         return (
             self._decisions
             if step is None
@@ -141,17 +149,20 @@ class TraceSource:
             )
 
     def panes(self) -> Sequence[CodePane]:
+        """Return the final HLO as a code pane."""
         return [hlo_pane(self.passes, "xla_explorer passes")]
 
     def timings(self) -> Sequence[TimingRow]:
+        """Return no times: a trace has no program."""
         return []
 
     def history(self, instruction: int) -> Sequence[str]:
+        """Return the history of an instruction in sentences."""
         return self.passes.lineage.sentences(instruction)
 
 
 class SessionSource(TraceSource):
-    """A session as an `ExplorerSource`: the trace, and code, times and the program beside it."""
+    """A session as an `ExplorerSource`: its trace, and the program's code, times and answers."""
 
     def __init__(self, session: Compilation) -> None:
         super().__init__(session.passes)
@@ -159,22 +170,25 @@ class SessionSource(TraceSource):
 
     @cached_property
     def reports(self) -> Reports:
+        """The answers beyond the passes."""
         return SessionReports(
             self.session, SessionSource, self._rules_replayed if is_of_xla(self.session) else None
         )
 
     @property
     def title(self) -> str:
+        """The name of the module, and the compiler if it is real XLA."""
         name = self.session.source.name
         return f"{name} · compiled by XLA" if is_of_xla(self.session) else name
 
     def summary(self) -> Mapping[str, str | float | int]:
+        """Return the trace's numbers with the backend, kernels, times and device."""
         session = self.session
         found: dict[str, str | float | int] = {
             "backend": session.backend,
             **super().summary(),
         }
-        if session.seconds:  # a dump knows no times
+        if session.seconds:  # a dump has no times
             found["compile_seconds"] = sum(session.seconds.values())
         if program_steps(session):
             found["kernels_after"] = len(program_steps(session))
@@ -193,7 +207,7 @@ class SessionSource(TraceSource):
         return found
 
     def rewrites(self, step: int) -> Sequence[RewriteRow]:
-        """The rules that a pass applied; where XLA's simplifier ran, our rules on the same module."""
+        """Return the rules that a pass applied; for XLA's simplifier, ours on the same module."""
         if not is_of_xla(self.session):
             return super().rewrites(step)
         with collector_paused():
@@ -204,13 +218,14 @@ class SessionSource(TraceSource):
                 (row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))])
                 for row in TraceSource(ours.passes).rewrites(1)
             ]
-            # What our rules made has ids that mean something else in XLA's module.
+            # Ids of instructions that our rules made mean others in XLA's module.
             return [
                 row._replace(produced=(), sentence=f"{row.sentence} ({words})")
                 for row, words in said
             ]
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
+        """Return the decisions of a step, or of all, with notes of the program beside it."""
         beside, rows = (
             self.session.beside,
             [
@@ -235,7 +250,7 @@ class SessionSource(TraceSource):
 
     @cached_property
     def _replayed(self) -> list[Decision]:
-        """What XLA decided, by its policies."""
+        """XLA's decisions, replayed by its policies."""
         if not is_of_xla(self.session):
             return []
         with collector_paused():
@@ -243,6 +258,7 @@ class SessionSource(TraceSource):
         return found
 
     def steps(self) -> Sequence[StepRow]:
+        """Return the passes, and the backend as a last step if it failed."""
         rows = list(super().steps())
         error = self.session.error
         if error is not None and not any(row.error for row in rows):
@@ -267,9 +283,11 @@ class SessionSource(TraceSource):
         return code_panes(self.session)
 
     def panes(self) -> Sequence[CodePane]:
+        """Return the code panes; those that take another compile are marked as costly."""
         return [pane._replace(costly=costly(self.session, pane)) for pane in self._panes]
 
     def timings(self) -> Sequence[TimingRow]:
+        """Return the measured kernels; none on an emulator."""
         frame = self.session.last_profile
         if frame is None or is_emulated(self.session):
             return []
@@ -315,7 +333,7 @@ def _bytes(session: Compilation) -> dict[str, float]:
 
 
 def _replays() -> ModuleType:
-    # Start-up time: only a session of real XLA needs what replays it.
+    # Start-up time: only a session of real XLA needs the replays.
     from xla_explorer.explorer.xla.replay import replaying
 
     return replaying

@@ -1,4 +1,4 @@
-"""What the views ask of a compile session, and the rows they get.
+"""The interface between a compile session and its views, and the rows that it returns.
 
 `ExplorerSource` is the whole contract between a session and everything that draws it: the static
 page in a saved notebook, the exported HTML file and the widget. Rows are named tuples of plain
@@ -20,12 +20,20 @@ from xla_explorer.foundation.decision import Decision, Verdict
 class StepRow(NamedTuple):
     """One pass in pipeline order; index 0 is the module as written.
 
-    `seconds` is the pass alone. `error` ends the timeline.
-
-    `rewrites` counts applied rules. `values_differ` marks the first step after which results left
-    the tolerance (None: not checked). `level` says whose pass it is, so that LLVM's passes can
-    continue the list. `entry` is the first instruction of the entry computation: a text opens
-    there.
+    Attributes
+    ----------
+    seconds : float
+        The time of the pass alone.
+    rewrites : int
+        The number of applied rules.
+    error : str, optional
+        The error that ended the pipeline here.
+    values_differ : bool, optional
+        True at the first step after which results exceed the tolerance; None if not checked.
+    level : str
+        `hlo` or `llvm`, so that LLVM's passes can continue the list.
+    entry : int, optional
+        The first instruction of the entry computation, at which a text opens.
     """
 
     index: int  # type: ignore[assignment]  # the method of tuple is not used
@@ -45,7 +53,7 @@ class StepRow(NamedTuple):
 class RewriteRow(NamedTuple):
     """One rule at one place: accepted or refused.
 
-    `sentence` is the rule's own explanation, `location` is file:line of the rule.
+    `sentence` is the rule's summary, `location` is file:line of the rule.
     """
 
     rule: str
@@ -61,11 +69,10 @@ class RewriteRow(NamedTuple):
 class TimingRow(NamedTuple):
     """One kernel.
 
-    Times in microseconds; `bytes` moved and `flops` per run; `share` of the whole run, 0 to 1.
-
-    `runs_on` "evaluator" is marked wherever it is shown: such a row is the reference in numpy, not
-    compiled code. `estimated` names the columns that are estimates. `roof_share` is the part of the
-    machine's bandwidth or peak reached.
+    Times are in microseconds; `bytes` moved and `flops` are per run; `share` is of the whole run, 0
+    to 1. A row with `runs_on` "evaluator" is marked in every view: the numpy reference ran, not
+    compiled code. `estimated` names the columns that are estimates. `roof_share` is the share
+    reached of the machine's bandwidth or peak.
     """
 
     kernel: str
@@ -85,27 +92,48 @@ class TimingRow(NamedTuple):
 
 
 class ExplorerSource(Protocol):
-    """What a session answers.
+    """The interface of a session.
 
-    Every method is a pure query; only `steps` is asked for at once, the rest when it is looked at.
-    `reports` answers what goes beyond the passes (`reports.NOTHING` where nothing is known).
-
-    `summary` has short keys and plain values; these are known and formatted by the header: backend,
-    compiler, device, passes, changed, kernels_before, kernels_after, instructions_before,
-    instructions_after, bytes_before, bytes_after, run_us, run_iqr_us, runs, run_us_before,
-    compile_seconds. Others are shown as they are.
+    Every method is a pure query. The views call `steps` at once, the others when a reader opens
+    their part. `reports` has the answers beyond the passes (`reports.NOTHING` without any).
     """
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """The name of the module."""
+
     @property
-    def reports(self) -> Reports: ...
-    def summary(self) -> Mapping[str, str | float | int]: ...
-    def steps(self) -> Sequence[StepRow]: ...
-    def rewrites(self, step: int) -> Sequence[RewriteRow]: ...
-    def picture(self, step: int, computation: str | None = None) -> PictureGraph: ...
-    def text(self, step: int) -> Sequence[PrintedLine]: ...
-    def decisions(self, step: int | None = None) -> Sequence[Decision]: ...
-    def panes(self) -> Sequence[CodePane]: ...
-    def timings(self) -> Sequence[TimingRow]: ...
-    def history(self, instruction: int) -> Sequence[str]: ...
+    def reports(self) -> Reports:
+        """The answers beyond the passes."""
+
+    def summary(self) -> Mapping[str, str | float | int]:
+        """Return short keys with plain values for the header.
+
+        It formats these: backend, compiler, device, passes, changed, kernels_before, kernels_after,
+        instructions_before, instructions_after, bytes_before, bytes_after, run_us, run_iqr_us,
+        runs, run_us_before, compile_seconds. Others are shown unchanged.
+        """
+
+    def steps(self) -> Sequence[StepRow]:
+        """Return the passes in pipeline order, after the module as written."""
+
+    def rewrites(self, step: int) -> Sequence[RewriteRow]:
+        """Return the rules that a step applied or refused."""
+
+    def picture(self, step: int, computation: str | None = None) -> PictureGraph:
+        """Return the picture after a step, of the module or of one computation."""
+
+    def text(self, step: int) -> Sequence[PrintedLine]:
+        """Return the printed lines of the module after a step."""
+
+    def decisions(self, step: int | None = None) -> Sequence[Decision]:
+        """Return the decisions of a step, or of all."""
+
+    def panes(self) -> Sequence[CodePane]:
+        """Return the code panes."""
+
+    def timings(self) -> Sequence[TimingRow]:
+        """Return the measured kernels."""
+
+    def history(self, instruction: int) -> Sequence[str]:
+        """Return the history of an instruction in sentences."""

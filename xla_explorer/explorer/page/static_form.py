@@ -1,7 +1,7 @@
-"""The static form: header, final graph with fusion boxes, decisions, passes, code and times as plain HTML.
+"""The static form: header, final graph, decisions, passes, code and times as plain HTML.
 
 It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub
-and in print. Its size is bounded, and what was cut is said together with the call that shows it.
+and in print. Its size is bounded; a note counts what was cut and names the call that shows it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xla_explorer.explorer.pictures.svg import picture_svg
 SIZE_LIMIT = 300_000
 """Characters of one static output."""
 _EFFORTS = ((120, 400, 60), (120, 200, 40), (60, 100, 30), (25, 40, 15), (10, 20, 10))
-"""(elements drawn, lines per pane, table rows), most generous first."""
+"""(elements drawn, lines per pane, table rows), the largest first."""
 PANE_ORDER = ("hlo", "llvm-ir-optimized", "llvm-ir", "ptx", "assembly", "sass", "source")
 PANE_TITLES = {
     "source": "your source",
@@ -40,7 +40,7 @@ PANE_TITLES = {
 
 
 def static_text(source: ExplorerSource) -> str:
-    """The plain-text form: the header line, the passes that changed something, counts of decisions."""
+    """Return the plain-text form: header, passes that changed the module, counts of decisions."""
     steps, decisions = list(source.steps()), list(source.decisions())
     lines = [" · ".join([source.title, *headline(source.summary())])]
     for step in steps:
@@ -59,10 +59,10 @@ def static_text(source: ExplorerSource) -> str:
 def static_html(
     source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: bool = False
 ) -> str:
-    """The static form of `source` in at most `limit` characters.
+    """Return the static form of `source` in at most `limit` characters.
 
-    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG;
-    `inline_svg` puts the SVG itself (selectable text; for pages of one's own).
+    The picture is an <img> with a data address, which sanitizers keep even if they drop inline SVG.
+    `inline_svg` embeds the SVG itself: selectable text, for our own pages.
     """
     html = ""
     for effort in _EFFORTS:

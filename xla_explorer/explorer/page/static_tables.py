@@ -1,4 +1,4 @@
-"""Tables of the tabs in the static form: plain HTML with presentation attributes, as GitHub, nbconvert and print keep it."""
+"""Tables of the static form: HTML with presentation attributes, which GitHub and nbconvert keep."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ _MARKS = {"accepted": "✓ accepted", "refused": "✗ refused"}
 
 
 def _breakable(text: str) -> str:
-    """Escaped text whose lines may end behind commas and underlines: JupyterLab keeps no style that allows it, and cuts what is wider."""
+    """Return escaped text that may break after commas and underscores.
+
+    JupyterLab keeps no style for that, and cuts wider text.
+    """
     return re.sub("(?<=[,_])", "<wbr>", escape(text))
 
 
 def _ends(row: Decision) -> str:
-    """What a decision is about: one end or two."""
+    """Return the subjects of a decision: one or two."""
     return " → ".join([f"<code>{_breakable(name)}</code>" for name in row.about])
 
 
 def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
-    """The decisions, at most `limit`."""
+    """Return a table of at most `limit` decisions."""
     if not decisions:
         return ""
     refused = len([row for row in decisions if row.verdict == "refused"])
@@ -44,7 +47,7 @@ def decisions_html(decisions: Sequence[Decision], limit: int) -> str:
 
 
 def loops_html(kernels: Sequence[LoopKernel], limit: int) -> str:
-    """Which kernels are loop nests, and by which directives; at most `limit`."""
+    """Return a table of at most `limit` kernels with their directives, or why they are opaque."""
     if not kernels:
         return ""
     rows = [

@@ -1,7 +1,7 @@
-"""The tabs of the explorer's middle: what each is called, where its data come from, and what it is in the static form.
+"""The tabs of the explorer: the name, the data and the static form of each.
 
-With `assets/<name>.js` a row here is all that a tab is: the contract stands in `assets/tabs.js`.
-The order is that of the tabs.
+A tab is a row here and `assets/<name>.js`; its contract is in `assets/tabs.js`. The order is that
+of the tabs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ from xla_explorer.explorer.page.static_tables import decisions_html, loops_html
 class Tab(NamedTuple):
     """One tab.
 
-    name: of its file in `assets`, of the request that the script sends for its data, of what a page
-    carries for it. data: what it shows beyond steps, decisions and times, as plain JSON data, from
-    the source and whether a kernel answers further questions; None for nothing. static: the tab as
-    HTML of at most so many rows, for readers without a script; None where others say it already.
+    Attributes
+    ----------
+    name : str
+        The name of its file in `assets`, of the request for its data, and of its data in a page.
+    data : callable, optional
+        Returns its plain JSON data beyond steps, decisions and times; the arguments are the source
+        and whether a running kernel answers requests.
+    static : callable, optional
+        Returns the tab as HTML of at most a number of rows, for readers without a script; None if
+        another part of the static form has its content.
     """
 
     name: str
@@ -30,7 +36,10 @@ class Tab(NamedTuple):
 
 
 def _kernels(source: ExplorerSource, live: bool) -> Any:
-    """LLVM's passes are asked for kernel by kernel; a page carries those of a few (see report_data.py)."""
+    """Return the kernels; LLVM's passes are requested kernel by kernel.
+
+    A page carries those of a few (see report_data.py).
+    """
     return {
         "rows": plain(source.reports.kernels()),
         "llvm": plain(source.reports.llvm_kernels()) if live else [],

@@ -179,10 +179,10 @@ function buffersTab(app) {
   }
   /** @param {string} a @param {string} b */
   async function whyApart(a, b) {
-    const kept = namedAll("apart", view.why_apart).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
+    const kept = namedAll("not_shared", view.why_not_shared).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
     if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
-    return named("apart", await app.store.ask({ ask: "apart", a, b }));
+    return named("not_shared", await app.store.ask({ ask: "not_shared", a, b }));
   }
   function mark() {
     const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),

@@ -119,8 +119,8 @@ function nestPart(app, row, lines) {
       }
       const over = fold.axes.flatMap(name => axes.get(name) ?? []),
         last = over.at(-1),
-        turns = last ? `${showNumber(last.turns)}×${last.share ? ` · ${showPercent(last.share)}` : ""}` : "";
-      const head = line(at, make("span", { className: "xe-turns", textContent: turns, title: "how often the body runs · its share of the estimated cycles" }));
+        iterations = last ? `${showNumber(last.iterations)}×${last.share ? ` · ${showPercent(last.share)}` : ""}` : "";
+      const head = line(at, make("span", { className: "xe-iterations", textContent: iterations, title: "how often the body runs · its share of the estimated cycles" }));
       out.push(
         make(
           "details",

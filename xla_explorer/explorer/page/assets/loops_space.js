@@ -110,10 +110,10 @@ function spaceOf(row, access) {
           shape("rect", { x: c * CELL, y: r * CELL, width: CELL - 1, height: CELL - 1, class: `s${((line % 8) + 8) % 8}` }, shape("title", {}, document.createTextNode(where))),
         );
       }
-      if (x.kind !== "serial" && x.kind !== "share") drawn.push(shape("rect", { x: -1, y: r * CELL - 1, width: across * CELL + 1, height: CELL + 1, class: "at-once" }));
+      if (x.kind !== "serial" && x.kind !== "parallel") drawn.push(shape("rect", { x: -1, y: r * CELL - 1, width: across * CELL + 1, height: CELL + 1, class: "at-once" }));
     }
     const first = touched[0].size,
-      what = { vector: "the lanes of a register", unrolled: "copies in registers", warp: "the lanes of a warp", thread: "neighbouring threads", block: "neighbouring blocks" }[x.kind] ?? "one turn after the other",
+      what = { vector: "the lanes of a register", unrolled: "unrolled instances", warp: "the lanes of a warp", thread: "consecutive threads", block: "consecutive blocks" }[x.kind] ?? "one iteration after the other",
       size = `${numberOf(first, onDevice ? "sector" : "cache line")} of ${unit} bytes`,
       least = Math.max(1, Math.ceil((across * access.element_bytes) / unit));
     root.replaceChildren(
