@@ -289,7 +289,7 @@ KINDS: dict[str, DecisionKind] = {
         check="result-can-be-streamed",
     ),
     "loop-prefetch": DecisionKind(
-        "Is memory asked for ahead?", nest_reasons.DIRECTIVES, check="reads-can-be-asked-for"
+        "Is memory prefetched?", nest_reasons.DIRECTIVES, check="reads-can-be-prefetched"
     ),
     "loop-collapse": DecisionKind(
         "Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"
@@ -298,7 +298,7 @@ KINDS: dict[str, DecisionKind] = {
         "Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"
     ),
     "loop-unroll": DecisionKind(
-        "Does a loop become copies in registers?",
+        "Is a loop unrolled?",
         nest_reasons.DIRECTIVES,
         check="loop-can-be-unrolled",
     ),

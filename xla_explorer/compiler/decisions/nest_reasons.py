@@ -57,8 +57,8 @@ LOOP_NEST = table(
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "not-along-memory": (
-            "the innermost loop of a kernel made from a nest reads and writes neighbours",
-            "%x is at 16*j + i, not at neighbours along j",
+            "the innermost loop of a kernel made from a nest reads and writes contiguous elements",
+            "%x is at 16*j + i, not contiguous along j",
             "look at the LLVM IR of the kernel: session.llvm_ir(kernel=name)",
         ),
         "updates-by-atomics": (
@@ -217,10 +217,10 @@ DIRECTIVES = table(
             "x must be a result of @fusion: out",
             "choose one of the results that the message lists",
         ),
-        "no-run-is-read": (
-            "what is asked for ahead are neighbours in memory that a step reads",
-            "a step of i must read neighbours of %x",
-            "ask for an array that is read along an inner loop",
+        "not-contiguous": (
+            "a prefetch is of contiguous elements that one step reads",
+            "a step of i must read contiguous elements of %x",
+            "prefetch an array that an inner loop reads contiguously",
         ),
         "result-is-read": (
             "a result that is written past the caches is not read again",
@@ -263,7 +263,7 @@ DIRECTIVES = table(
             "unroll one of them",
         ),
         "strided-access": (
-            "along a vector, accesses are to neighbours or to one element",
+            "along a vector, accesses are contiguous or to one element",
             "%x is at every 16th element along j",
             "vectorize the axis that runs along memory, or reorder; `vectorize{j,strided}` puts lanes together one by one",
         ),
@@ -303,8 +303,8 @@ DIRECTIVES = table(
             "choose an axis behind `for`",
         ),
         "inside-registers": (
-            "copies in registers share memory",
-            "steps of i are copies in registers, which cannot have memory of their own",
+            "memory of a step belongs to a loop, not to unrolled instances or vector lanes",
+            "i is unrolled or vectorized: its steps cannot have memory of their own",
             "give memory to a loop outside of unrolled and vector axes",
         ),
         "computed-once": (

@@ -280,8 +280,8 @@ def _of_policies(made: KernelSchedule) -> list[Schedule]:
     """Return the schedules that the policy of the family makes with other parameters."""
     numbers = tuning_of(described_cpu(libraries=True))
     changed = [
-        replace(numbers, copies=copies, heavy=heavy)
-        for copies in (1, 2, 4, 8)
+        replace(numbers, interleave=interleave, heavy=heavy)
+        for interleave in (1, 2, 4, 8)
         for heavy in (1, 2, 4)
     ]
     return [

@@ -391,7 +391,7 @@ def test_each_step_asks_for_what_a_later_one_reads() -> None:
         again = asked.then(later).nest
         loads = [s for s, _ in again.statements() if isinstance(s, Load) and s.array == read]
         assert nest_text(again).count(f"prefetch %{read}[") * 2 == len(loads), later
-    with pytest.raises(ScheduleError, match="must read neighbours of %out"):
+    with pytest.raises(ScheduleError, match="must read contiguous elements of %out"):
         schedule("bias").then("prefetch{i,out,2}")
 
 

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     write_integer_gemm,
 )
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
-from xla_explorer.compiler.codegen.nest.hlo_parts import sum_type
+from xla_explorer.compiler.codegen.nest.hlo_parts import accumulator_type
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Read, index, reads_of
 from xla_explorer.hlo.analysis.indexing.expression import Atom
@@ -72,7 +72,7 @@ class _Reduction:
         self.is_product = self.root.opcode.name != "reduce-window"
         self.inputs = reads if self.is_product else reads[: len(reads) // 2]
         self.initial = [] if self.is_product else reads[len(reads) // 2 :]
-        self.wide = accumulation_type(self.root) if self.is_product else sum_type(self.root)
+        self.wide = accumulation_type(self.root) if self.is_product else accumulator_type(self.root)
         given = [self.root.operands[r.operand].shape.element_type for r in self.inputs]
         types = [self.wide] if self.wide is not None else given
         self.given, self.sums = given, Accumulators(context, types)

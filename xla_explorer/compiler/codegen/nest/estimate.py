@@ -90,7 +90,7 @@ _EFFORTS = {
     "atan2": InstructionCost(24.0, 80.0, 40),
 }
 _RUNNING = (AxisKind.SERIAL, AxisKind.PARALLEL)
-_TURN, _START = 1.0, 8.0  # cycles of a turn of a loop, and of its beginning
+_ITERATION, _START = 1.0, 8.0  # cycles of a iteration of a loop, and of its beginning
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class Estimate:
 
 @dataclass
 class _BodyOf:
-    """The work of the innermost loop that statements run in, for one turn."""
+    """The work of the innermost loop that statements run in, for one iteration."""
 
-    turns: int
+    iterations: int
     axes: tuple[Axis, ...]
     cycles: float = 0.0
     instructions: float = 0.0
@@ -141,14 +141,14 @@ class _BodyOf:
     fullest: int = 0
     ready: dict[int, float] = field(
         default_factory=dict
-    )  # value -> cycles from the beginning of the turn
+    )  # value -> cycles from the beginning of the iteration
 
 
 def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     """The time that a nest should take on one core, whatever its shares."""
     n = numbers or CpuNumbers()
     bodies = _bodies(nest, n)
-    spent = {key: body.turns * _turn(body, n) for key, body in bodies.items()}
+    spent = {key: body.iterations * _iteration_cycles(body, n) for key, body in bodies.items()}
     starts = sum(
         [
             _START * math.prod([axis.extent for axis in body.axes[:-1]])
@@ -169,14 +169,14 @@ def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     for name, bound in nest.axes().items():
         inside = [key for key, body in bodies.items() if bound.axis in body.axes]
         around = max(
-            [_turns_until(bodies[key].axes, bound.axis) for key in inside],
+            [_iterations_until(bodies[key].axes, bound.axis) for key in inside],
             default=bound.axis.extent,
         )
         loops[name] = around, sum([spent[key] for key in inside]) / cycles if cycles else 0.0
     return Estimate(
         max(compute, memory) + 0.15 * min(compute, memory),
         cycles,
-        sum([body.turns * body.instructions for body in bodies.values()]),
+        sum([body.iterations * body.instructions for body in bodies.values()]),
         beyond,
         max([body.fullest for body in bodies.values()], default=0),
         loops,
@@ -184,16 +184,16 @@ def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
     )
 
 
-def _turns_until(axes: Sequence[Axis], last: Axis) -> int:
+def _iterations_until(axes: Sequence[Axis], last: Axis) -> int:
     return math.prod([axis.extent for axis in axes[: axes.index(last) + 1]])
 
 
-def _turn(body: _BodyOf, n: CpuNumbers) -> float:
-    """Cycles of a turn: of the units, or of the longest chain, of which as many overlap as the window holds turns."""
+def _iteration_cycles(body: _BodyOf, n: CpuNumbers) -> float:
+    """Cycles of a iteration: of the units, or of the longest chain, of which as many overlap as the window holds iterations."""
     spilled = max(body.fullest - n.registers, 0)
     in_flight = max(1.0, n.window / max(body.instructions, 1.0)) if body.axes else 1.0
     return max(body.cycles + spilled, body.path / in_flight, body.carried) + (
-        _TURN if body.axes else 0.0
+        _ITERATION if body.axes else 0.0
     )
 
 
@@ -299,8 +299,8 @@ def _stored(nest: LoopNest, s: Statement) -> PrimitiveType | None:
 def _registers(
     element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers
 ) -> int:
-    """Registers of a value: its copies, times those that its lanes fill."""
-    copies = math.prod(
+    """Registers of a value: its instances, times those that its lanes fill."""
+    instances = math.prod(
         [b.axis.extent for b in path if b.kind is AxisKind.UNROLLED and b.axis in needed]
     )
     lanes = math.prod(
@@ -309,7 +309,7 @@ def _registers(
     bytes_each = (
         max(element.bits // 8, 4) if element is not None else 4
     )  # narrow floats are computed as f32
-    return copies * max(1, -(-lanes * bytes_each // n.register_bytes))
+    return instances * max(1, -(-lanes * bytes_each // n.register_bytes))
 
 
 def _instruction_cost(

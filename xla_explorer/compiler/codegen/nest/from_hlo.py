@@ -14,6 +14,7 @@ from functools import partial
 
 from xla_explorer.compiler.codegen.nest.hlo_parts import (
     Scope,
+    accumulator_type,
     addressed,
     array_names,
     combines_in_any_order,
@@ -21,7 +22,6 @@ from xla_explorer.compiler.codegen.nest.hlo_parts import (
     has_interior_padding,
     identifier,
     scalar,
-    sum_type,
 )
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
@@ -524,16 +524,16 @@ class PlainNest:
     def reduction(self, i: HloInstruction, at: Place, origin: Origin) -> tuple[int, ...]:
         """A reduction over the axes that the index map brings, renamed to be this nest's own."""
         reads = self.reads(i, at)
-        sums = i.opcode.name in ("dot", "convolution")
-        inputs = reads if sums else reads[: len(reads) // 2]
+        is_product = i.opcode.name in ("dot", "convolution")
+        inputs = reads if is_product else reads[: len(reads) // 2]
         operands = [i.operands[r.operand] for r in inputs]
-        wide = accumulation_type(i) if sums else sum_type(i)
+        wide = accumulation_type(i) if is_product else accumulator_type(i)
         initial = (
             [self.constant(0, wide)]
-            if sums and wide
+            if is_product and wide
             else [self.value(i.operands[r.operand], ()) for r in reads[len(reads) // 2 :]]
         )
-        if wide is not None and not sums:
+        if wide is not None and not is_product:
             initial = [self.through(initial[0], (i.operands[1].shape.element_type, wide), None)]
         if any(axis.extent == 0 for axis in inputs[0].over):
             return self.narrowed(i, tuple(initial), wide, origin)
@@ -550,16 +550,18 @@ class PlainNest:
             values = [self.value(o, place) for o, place in zip(operands, places, strict=True)]
             if wide is not None:
                 kinds = [
-                    operand_steps(i, k) if sums else (o.shape.element_type, wide)
+                    operand_steps(i, k) if is_product else (o.shape.element_type, wide)
                     for k, o in enumerate(operands)
                 ]
                 values = [
                     self.through(value, steps, None)
                     for value, steps in zip(values, kinds, strict=True)
                 ]
-                values = [self.product(values, wide)] if sums else values
+                values = [self.product(values, wide)] if is_product else values
         elements = (wide,) if wide else tuple([o.shape.element_type for o in operands])
-        combiner = _ADD if sums else i.to_apply.root.opcode if wide else self.combiner(i, elements)
+        combiner = (
+            _ADD if is_product else i.to_apply.root.opcode if wide else self.combiner(i, elements)
+        )
         ids, bound = (
             tuple([next(self.numbers) for _ in values]),
             tuple([BoundAxis(a) for a in axes]),
@@ -586,9 +588,11 @@ class PlainNest:
         """Convert what a reduction has found in a wide type, if any, to the type of its result."""
         if wide is None:
             return found
-        sums = i.opcode.name in ("dot", "convolution")
+        is_product = i.opcode.name in ("dot", "convolution")
         return (
-            self.through(found[0], sum_steps(i) if sums else (wide, i.shape.element_type), origin),
+            self.through(
+                found[0], sum_steps(i) if is_product else (wide, i.shape.element_type), origin
+            ),
         )
 
     def constant(self, value: object, element: PrimitiveType) -> int:

@@ -59,9 +59,9 @@ def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
 def moved_bytes(a: Access) -> float:
     """Bytes of the sectors that all warps ask for, at one access."""
     beside = [b for b in a.path if b.kind in (AxisKind.WARP, AxisKind.THREAD)]
-    copies = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
+    in_registers = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
     together = math.prod(
-        [axis.extent & -axis.extent for axis in copies if a.step(axis) == 1]
+        [axis.extent & -axis.extent for axis in in_registers if a.step(axis) == 1]
     )  # accesses are powers of two
     run = max(min(together * a.element_bytes, WIDEST_ACCESS), a.element_bytes)
     step = a.step(beside[-1].axis) if beside else None

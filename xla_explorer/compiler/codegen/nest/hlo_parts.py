@@ -121,7 +121,7 @@ def combines_in_any_order(i: HloInstruction) -> bool:
     )
 
 
-def sum_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
+def accumulator_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
     """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type. runs: windows that are
     running values, of which only what is stored is rounded.
     """

@@ -35,7 +35,7 @@ class AxisKind(enum.Enum):
     """How an axis runs, and with that how a reduction over it combines."""
 
     SERIAL = "serial"  # a loop; a loop-carried value
-    UNROLLED = "unrolled"  # copies in registers; a tree over the copies
+    UNROLLED = "unrolled"  # instances of the body, in registers; a tree over them
     VECTOR = "vector"  # lanes of a register; a horizontal reduction
     PARALLEL = "parallel"  # tasks for CPU threads
     BLOCK = "block"  # blocks of a GPU's grid

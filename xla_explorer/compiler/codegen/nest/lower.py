@@ -172,7 +172,7 @@ class Lowering(Indices):
         self.phases = phases_of(nest)
         self.task = self.b.named("%task", I64)
         self.scratch_bytes = self.stack_bytes = 0
-        self.in_turn = False
+        self.instance_by_instance_now = False
 
     def kernel(self) -> None:
         """The whole body.
@@ -246,7 +246,7 @@ class Lowering(Indices):
             elif isinstance(s, Load) and s.is_prefetch:
                 self.prefetch(s)
             else:
-                self.values[s.id] = self.copies(s)
+                self.values[s.id] = self.instances(s)
 
     def prefetch(self, s: Load) -> None:
         """Ask for a cache line, for reading."""
@@ -260,7 +260,7 @@ class Lowering(Indices):
                 "void @llvm.prefetch.p0",
             )
 
-    def copies(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
+    def instances(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
         """An element for each point of the unrolled axes that the value depends on."""
         axes = [a for a in self.unrolled if a in self.depends[s.id]]
         if isinstance(s, Load) and self.vector is not None and self.vector in self.depends[s.id]:
@@ -271,7 +271,7 @@ class Lowering(Indices):
             if pair is not None and not self.guards:
                 return load_packed_pairs(self, s, axes, pair)
         if isinstance(s, Load):
-            later = self.in_turn and not self.memory[s.array].written
+            later = self.instance_by_instance_now and not self.memory[s.array].written
             return UnrolledValue(
                 axes, with_origin(self.b, self.reader(s)) if later else self.reader(s), later
             )
@@ -283,15 +283,17 @@ class Lowering(Indices):
         )
         made: Callable[[Point], Scalar] = lambda point: write([x.at(point) for x in operands])  # noqa: E731
         return UnrolledValue(
-            axes, with_origin(self.b, made) if self.in_turn else made, self.in_turn
+            axes,
+            with_origin(self.b, made) if self.instance_by_instance_now else made,
+            self.instance_by_instance_now,
         )
 
     @contextmanager
-    def copies_in_turn(self, asked: bool) -> Iterator[None]:
+    def instance_by_instance(self, asked: bool) -> Iterator[None]:
         """Copies of values are written one after the other with all that they need, not statement by statement."""
-        before, self.in_turn = self.in_turn, asked
+        before, self.instance_by_instance_now = self.instance_by_instance_now, asked
         yield
-        self.in_turn = before
+        self.instance_by_instance_now = before
 
     def allocate(self, array: Array) -> None:
         """On the stack: memory of the thread that runs the kernel.

@@ -107,7 +107,7 @@ class _Sum(NamedTuple):
     outer: Value[Integer]
     inner: Value[Integer]
     least: int
-    copied: list[tuple[Axis, int]]
+    unrolled: list[tuple[Axis, int]]
 
 
 class Indices:
@@ -168,7 +168,7 @@ class Indices:
             found = self._sums[id(x)] = self._affine_sum(x)
         if found is not None:
             fixed = x.constant
-            for axis, factor in found.copied:
+            for axis, factor in found.unrolled:
                 fixed += point.get(axis, 0) * factor
             return found.outer, found.inner, fixed, found.least
         b, fixed, least = self.b, x.constant, 0
@@ -195,16 +195,16 @@ class Indices:
     def _affine_sum(self, x: IndexExpression) -> _Sum:
         """What all copies of an index of axes share."""
         terms: list[tuple[Value[Integer], int]] = []
-        copied: list[tuple[Axis, int]] = []
+        unrolled: list[tuple[Axis, int]] = []
         least = 0
         for atom, factor in x.terms:
             assert isinstance(atom, Axis)
             if (found := self.at.get(atom)) is None:
-                copied.append((atom, factor))
+                unrolled.append((atom, factor))
             else:
                 terms.append((found[0], factor // found[1]))
                 least += min(factor * (atom.extent - 1), 0)
-        return _Sum(x, *self._sums_of(terms), least, copied)
+        return _Sum(x, *self._sums_of(terms), least, unrolled)
 
     def _sums_of(
         self, terms: list[tuple[Value[Integer], int]]
@@ -272,11 +272,11 @@ class Indices:
             None,
         )
         if shared is not None:
-            copies = [self.mask(guards, {**point, shared: k}) for k in range(shared.extent)]
-            found = [x for x in copies if x is not None]
+            of_instances = [self.mask(guards, {**point, shared: k}) for k in range(shared.extent)]
+            found = [x for x in of_instances if x is not None]
             lanes = max([x.type.lanes for x in found], default=1)
             masks = [self.b.splat(x, lanes) for x in found]
-            return reduce(self.b.either, masks) if len(masks) == len(copies) else None
+            return reduce(self.b.either, masks) if len(masks) == len(of_instances) else None
         here: Substitution = {axis: index(step) for axis, step in point.items()}
         for g in [
             g for g in guards if not Guard(g.expression.substitute(here), g.bound).always_holds

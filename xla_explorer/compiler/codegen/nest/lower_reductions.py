@@ -46,11 +46,9 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lower import Lowering
 
-Sums: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
-FEW_COPIES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
-ANY_ORDER = (
-    "reassoc contract"  # sums are made in the order of the schedule, products may go into them
-)
+Accumulators: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
+FEW_INSTANCES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
+ANY_ORDER = "reassoc contract"  # accumulators are made in the order of the schedule, products may go into them
 _LANES_OF_TRUTH = {
     "add": "or",
     "maximum": "or",
@@ -154,7 +152,7 @@ class Reducing(Generic[H]):
     """A reduction being written: how values come into accumulators, and how two of these combine.
 
     neutral: where accumulators begin, if not with the identity element. lanes: of an accumulator.
-    serial: the axes that are loops. in_turn: values come in one after the other, as multiply-adds
+    serial: the axes that are loops. sequential: values come in one after the other, as multiply-adds
     take products, not as a tree of them.
     """
 
@@ -162,7 +160,7 @@ class Reducing(Generic[H]):
         self.l, self.b, self.s = host, host.b, s
         self.element, self.lanes, self.neutral = s.elements[0], 1, neutral
         self.serial = [axis for axis, kind in s.axes if kind is AxisKind.SERIAL]
-        self.in_turn = False
+        self.sequential = False
         self._identities: dict[int, Scalar] = {}
 
     def needed(self) -> frozenset[Axis]:
@@ -256,7 +254,7 @@ class Reducing(Generic[H]):
                 runs[-1][1].append(values)
             else:
                 runs.append((mask, [values]))
-        if self.in_turn or isinstance(self.s.combiner, Combination):
+        if self.sequential or isinstance(self.s.combiner, Combination):
             for mask, several in runs:
                 mine = self._chosen(mask, reduce(self._with_next, several, mine), mine)
         elif runs:
@@ -292,17 +290,19 @@ class Reducing(Generic[H]):
             self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes)
         )
 
-    def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
+    def swept(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
         """Accumulators after all steps of these loops, from those before."""
         if not serial:
-            return self.step(sums)
-        return self.repeated(serial[0], sums, lambda before: self.swept(serial[1:], before))
+            return self.step(accumulators)
+        return self.repeated(serial[0], accumulators, lambda before: self.swept(serial[1:], before))
 
-    def step(self, sums: Sums) -> Sums:
+    def step(self, accumulators: Accumulators) -> Accumulators:
         """Accumulators after one step."""
         raise NotImplementedError
 
-    def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+    def repeated(
+        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
+    ) -> Accumulators:
         """Accumulators after a loop."""
         raise NotImplementedError
 
@@ -444,7 +444,7 @@ class ReductionWriter(Reducing["Lowering"]):
         return self.written(self.s.combiner.join, left, right, lanes)
 
     # -- the steps ---------------------------------------------------------------------------------
-    def everything(self, start: Sums) -> Sums:
+    def everything(self, start: Accumulators) -> Accumulators:
         """The accumulators of each point after all steps, from those before."""
         if any(b.axis.extent == 0 for b in self.s.axes):
             return start
@@ -455,29 +455,31 @@ class ReductionWriter(Reducing["Lowering"]):
         self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
         return after
 
-    def step(self, sums: Sums) -> Sums:
+    def step(self, accumulators: Accumulators) -> Accumulators:
         """See `Reducing.step`."""
         guards = self.s.guards
         with (
             self.l.guarded(guards),
-            self.l.copies_in_turn(self.is_flat and len(points(self.outer)) > FEW_COPIES),
+            self.l.instance_by_instance(self.is_flat and len(points(self.outer)) > FEW_INSTANCES),
         ):
             self.l.body(self.s.body)
             return [
                 self.taken((point,), mine, guards)
-                for point, mine in zip(self.points, sums, strict=True)
+                for point, mine in zip(self.points, accumulators, strict=True)
             ]
 
-    def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+    def repeated(
+        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
+    ) -> Accumulators:
         """See `Reducing.repeated`: loops hand what the inner ones come to from turn to turn."""
         b = self.l.b
         if axis.extent == 1:
             self.l.at[axis] = b.index(0), 1
-            return body(sums)
-        with b.loop(b.index(0), b.index(axis.extent), flat(sums)) as loop:
+            return body(accumulators)
+        with b.loop(b.index(0), b.index(axis.extent), flat(accumulators)) as loop:
             self.l.at[axis] = loop.index, 1
-            loop.following = flat(body(like(sums, loop.carried)))
-        return like(sums, loop.results)
+            loop.following = flat(body(like(accumulators, loop.carried)))
+        return like(accumulators, loop.results)
 
 
 def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:

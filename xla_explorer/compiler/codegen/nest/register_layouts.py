@@ -125,7 +125,7 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
     assert array is not None
     offset = linearize(s.place, array.shape.strides)
 
-    def copy(point: Point) -> Scalar:
+    def instance(point: Point) -> Scalar:
         key = tuple([step for axis, step in point.items() if axis != rows])
         if key not in found:
             with lowering.each_lane_alone() as lanes:
@@ -136,7 +136,7 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
             found[key] = transposed(lowering.b, read)
         return found[key][point[rows]]
 
-    return UnrolledValue(axes, copy)
+    return UnrolledValue(axes, instance)
 
 
 def load_packed_pairs(
@@ -147,14 +147,14 @@ def load_packed_pairs(
     assert array is not None
     memory = lowering.memory[array.name]
 
-    def copy(point: Point) -> Scalar:
+    def instance(point: Point) -> Scalar:
         address = lowering.address(
             array, linearize(s.place, array.shape.strides), {**point, pair: 0}
         )
         words = memory.load_packed_pairs(address, lowering.lanes)
         return unpacked_pairs(lowering.b, words)[point[pair]]
 
-    return UnrolledValue(axes, copy)
+    return UnrolledValue(axes, instance)
 
 
 def metadata_of(nest: LoopNest) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Schedules to try for a nest: one choice of numbers and of free decisions gives one schedule; what is refused is left out of it.
 
-Vectors along memory, copies in flight, several rows at once, values kept, sums in memory. The
+Vectors along memory, interleaved, several rows at once, values kept, sums in memory. The
 estimate ranks; the clock decides elsewhere.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -28,19 +29,19 @@ from xla_explorer.compiler.codegen.nest.ir import (
 )
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 
-MOST_COPIES_OF_ALL = 600  # statements times copies, so that code stays small
+MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays small
 
 
 class Numbers(NamedTuple):
     """One choice.
 
-    lanes: of a vector. copies: of it side by side. rows: steps of the loop around, or of a
+    lanes: of a vector. interleave: vectors of each value. rows: steps of the loop around, or of a
     reduction, taken at once. joined: outer loops become one. kept: what is computed again is kept.
     accumulated: sums of columns stand in memory, a row at a time. tiled: loops in blocks.
     """
 
     lanes: int
-    copies: int
+    interleave: int
     rows: int
     joined: bool = False
     kept: bool = False
@@ -71,7 +72,7 @@ def candidates(
     found: dict[str, Candidate] = {}
     choices = itertools.takewhile(lambda _: not stop(), _choices(nest, n))
     for made in itertools.chain(further, (_schedule(nest, choice, tasks) for choice in choices)):
-        if str(made) not in found and _copies(made.nest) <= MOST_COPIES_OF_ALL:
+        if str(made) not in found and _instances(made.nest) <= MOST_INSTANCES:
             found[str(made)] = Candidate(made, estimate(made.nest, n))
     return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
 
@@ -124,15 +125,15 @@ def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
 
 
 def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
-    """Lanes and copies along an innermost axis; rows of the loop around side by side."""
-    extent, lanes, copies = made.nest.axes()[axis].axis.extent, choice.lanes, choice.copies
+    """Lanes and interleave along an innermost axis; rows of the loop around side by side."""
+    extent, lanes, interleave = made.nest.axes()[axis].axis.extent, choice.lanes, choice.interleave
     while lanes > extent and lanes > 2:
         lanes //= 2
-    while lanes * copies > extent and copies > 1:
-        copies //= 2
-    if copies > 1:
+    while lanes * interleave > extent and interleave > 1:
+        interleave //= 2
+    if interleave > 1:
         whole = [
-            Split(axis, lanes * copies),
+            Split(axis, lanes * interleave),
             Split(f"{axis}i", lanes),
             Vectorize(f"{axis}ii"),
             Unroll(f"{axis}io"),
@@ -152,8 +153,8 @@ def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
 
 
 def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Schedule:
-    """A reduction that memory runs across: lanes and copies along the loop around it, some steps of the reduction at once."""
-    extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.copies
+    """A reduction that memory runs across: vectors along the loop around it, interleaved, some steps of the reduction at once."""
+    extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.interleave
     if choice.accumulated:
         names = [f"{column}c", f"{column}t", column]
         made = (
@@ -166,7 +167,7 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
         for name in names:
             made = _tried(made, Split(name, choice.lanes), Vectorize(f"{name}i"))
         return made
-    if choice.copies > 1 and wide <= extent:
+    if choice.interleave > 1 and wide <= extent:
         made = _tried(
             made,
             Split(column, wide),
@@ -275,12 +276,10 @@ def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
     return last[-1:]
 
 
-def _copies(nest: LoopNest) -> int:
-    """Statements, each as often as the unrolled axes around it have points."""
+def _instances(nest: LoopNest) -> int:
+    """Return the number of statements, each times the steps of the unrolled axes around it."""
     total = 0
     for _, around in nest.statements():
-        copies = 1
-        for bound in [b for x in around for b in axes_of(x)]:
-            copies *= bound.axis.extent if bound.kind is AxisKind.UNROLLED else 1
-        total += copies
+        axes = [b for x in around for b in axes_of(x)]
+        total += math.prod([b.axis.extent for b in axes if b.kind is AxisKind.UNROLLED])
     return total

@@ -198,7 +198,7 @@ class _Verifier:
             if kind in (AxisKind.UNROLLED, AxisKind.VECTOR):
                 self.problem(
                     "inside-registers",
-                    f"%{array.name} is allocated inside axis {axis}, whose steps are copies in registers",
+                    f"%{array.name} is allocated inside axis {axis}, which is unrolled or vectorized",
                 )
         self.arrays.add(array.name)
         scope.arrays[array.name] = array
@@ -275,7 +275,7 @@ class _Verifier:
         if not runs_in_order(s.axes):
             self.problem(
                 "scan-out-of-order",
-                f"{what} is a scan: loops must be around its copies, and these around its lanes",
+                f"{what} is a scan: its loops must be outermost, then its unrolled axes, then its vector lanes",
             )
         if isinstance(s.combiner, Combination) and any(b.kind is AxisKind.VECTOR for b in s.axes):
             self.problem(

@@ -92,7 +92,7 @@ class SimtGemmPlan(NamedTuple):
                 f"time{self.split_k.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
-def sum_type(kind: PrimitiveType) -> PrimitiveType:
+def accumulator_type(kind: PrimitiveType) -> PrimitiveType:
     """Return the accumulator type of products of a type."""
     return F32 if kind.is_float and kind.bits < 32 else kind
 
@@ -110,7 +110,7 @@ def plan_simt_gemm(
 
     The operands are `products` matrices of m x k and k x n.
     """
-    wide = sum_type(kind)
+    wide = accumulator_type(kind)
     depth = 8 if wide.bytes == 8 else 16
     steps = -(-k // depth)
     rate = architecture.lanes * (architecture.double_rate if wide.bytes == 8 else 1)

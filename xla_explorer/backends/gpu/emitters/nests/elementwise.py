@@ -166,7 +166,7 @@ def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions
 def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
     """Unroll reductions over few elements.
 
-    Sums of products without guards stay a loop, because LLVM then keeps their order. Axes with
+    Accumulators of products without guards stay a loop, because LLVM then keeps their order. Axes with
     guards, as in windows over the edge, are not unrolled.
     """
     for s, _ in walk(applied.nest.body):

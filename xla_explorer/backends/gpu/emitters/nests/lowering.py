@@ -57,7 +57,7 @@ from xla_explorer.compiler.codegen.nest.lower_indices import (
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lower_reductions import Sums, flat, like
+from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, flat, like
 from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
@@ -169,7 +169,7 @@ class NestWriter:
                 self.values[s.id] = self._computed(s)
             self.b.origin = outer
 
-    def copies_of(self, number: int) -> list[Axis]:
+    def unrolled_axes_of(self, number: int) -> list[Axis]:
         """Return the open unrolled axes that a value depends on."""
         return [a for a in self.unrolled if a in self.depends.get(number, ())]
 
@@ -191,7 +191,7 @@ class NestWriter:
         if isinstance(s, Constant):
             value = constant(self.b, s.literal.array[()].item(), s.element)
             return UnrolledValue((), lambda _: value)
-        axes = self.copies_of(s.id)
+        axes = self.unrolled_axes_of(s.id)
         if isinstance(s, Iota):
             return UnrolledValue(
                 axes,
@@ -260,10 +260,10 @@ class NestWriter:
 
     def _select_region(self, s: SelectRegion) -> UnrolledValue:
         """Write a branch to the first matching case, for each point that the guards depend on."""
-        copies, apart, rest = self.copies_of(s.id), list[Axis](), list[Axis]()
+        unrolled_axes, apart, rest = self.unrolled_axes_of(s.id), list[Axis](), list[Axis]()
         found: dict[tuple[int, ...], Scalar] = {}
         for point in self.branch_points(s):
-            apart, rest = list(point), [a for a in copies if a not in point]
+            apart, rest = list(point), [a for a in unrolled_axes if a not in point]
             for inner, value in zip(points(rest), self._first_case(s, 0, rest), strict=True):
                 found[(*point.values(), *inner.values())] = value
         return UnrolledValue((*apart, *rest), lambda point: found[tuple(point.values())])
@@ -303,7 +303,7 @@ class NestWriter:
                 self._guarded(s)
             return
 
-        def step(_: Sums) -> Sums:
+        def step(_: Accumulators) -> Accumulators:
             self._guarded(s)
             if stored_arrays(s.body) & self.memory.shared and s.axis.extent > 1:
                 self._meet()  # the next step stores to elements that this one has read
@@ -339,8 +339,12 @@ class NestWriter:
                 del self.indices.entered[len(self.indices.entered) - len(guards) :]
 
     def repeated(
-        self, axis: Axis, guards: Sequence[Guard], sums: Sums, body: Callable[[Sums], Sums]
-    ) -> Sums:
+        self,
+        axis: Axis,
+        guards: Sequence[Guard],
+        accumulators: Accumulators,
+        body: Callable[[Accumulators], Accumulators],
+    ) -> Accumulators:
         """Return accumulators after all steps of a serial axis.
 
         The last step is peeled if only it needs guards.
@@ -349,29 +353,29 @@ class NestWriter:
         count = axis.extent - peeled
         if count == 1 and not peeled:
             with self.indices.at_point({axis: 0}):
-                return body(sums)
+                return body(accumulators)
         self.serial_loops += 1
         if count == 1:
             with self.indices.numbered(axis, 0, peeled):
-                sums = body(sums)
+                accumulators = body(accumulators)
         else:
             with (
-                self.b.loop(self.b.index(0), self.b.index(count), flat(sums)) as loop,
+                self.b.loop(self.b.index(0), self.b.index(count), flat(accumulators)) as loop,
                 self.indices.numbered(axis, loop.index, peeled),
             ):
-                loop.following = flat(body(like(sums, loop.carried)))
-            sums = like(sums, loop.results)
+                loop.following = flat(body(like(accumulators, loop.carried)))
+            accumulators = like(accumulators, loop.results)
         self.serial_loops -= 1
         if peeled:
             with self.indices.at_point({axis: axis.extent - 1}):
-                sums = body(sums)
-        return sums
+                accumulators = body(accumulators)
+        return accumulators
 
     @contextmanager
     def opened(self, axes: Sequence[tuple[Axis, AxisKind]]) -> Iterator[None]:
         """Open axes without a loop inside."""
-        copies = [axis for axis, kind in axes if not kind.is_launched]
-        self.unrolled += copies
+        unrolled_axes = [axis for axis, kind in axes if not kind.is_launched]
+        self.unrolled += unrolled_axes
         with self.indices.launched([(axis, kind) for axis, kind in axes if kind.is_launched]):
             yield
-        del self.unrolled[len(self.unrolled) - len(copies) :]
+        del self.unrolled[len(self.unrolled) - len(unrolled_axes) :]

@@ -106,7 +106,7 @@ class Arrays:
 
     def load(self, s: Load) -> UnrolledValue:
         """Load the elements for all points of the unrolled axes that the place depends on."""
-        axes, shape = self.writer.copies_of(s.id), self.shapes[s.array]
+        axes, shape = self.writer.unrolled_axes_of(s.id), self.shapes[s.array]
         leaving = [
             x
             for x, n in zip(s.place, shape.dimensions, strict=True)

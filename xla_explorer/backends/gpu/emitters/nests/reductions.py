@@ -34,7 +34,7 @@ from xla_explorer.compiler.codegen.nest.lower_indices import (
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lower_reductions import Reducing, Sums, flat, like
+from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, Reducing, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 
@@ -63,7 +63,7 @@ class Reduction(Reducing["NestWriter"]):
         self.groups = (
             in_trees if not isinstance(s.combiner, Combination) else [list(points(self.own))]
         )
-        self.in_turn = self.neutral is not None
+        self.sequential = self.neutral is not None
         self.guards: tuple[Guard, ...] = ()
         asked = frozenset().union(*[g.expression.axes for g in s.guards])
         self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint(
@@ -87,19 +87,21 @@ class Reduction(Reducing["NestWriter"]):
         """Write the reduction and return its values."""
         s, writer, keys = self.s, self.l, list(points(self.outer))
         launched = [(axis, kind) for axis, kind in s.axes if kind.is_launched]
-        sums = [
+        accumulators = [
             [self.identity()] if self.begins_with_identity else self.initial(point)
             for point in keys
         ]
         with writer.opened([*launched, *[(axis, AxisKind.UNROLLED) for axis in self.own]]):
             self.guards = self.indices.normal(s.guards)
             if all(axis.extent for axis, _ in s.axes):
-                sums = self.swept(self.serial, sums)
+                accumulators = self.swept(self.serial, accumulators)
         self.meeting = True
         with writer.indices.launched(launched):
             for axis, kind in reversed(launched):
-                sums = self.across(sums, axis, kind)
-        totals = {tuple(point.values()): total for point, total in zip(keys, sums, strict=True)}
+                accumulators = self.across(accumulators, axis, kind)
+        totals = {
+            tuple(point.values()): total for point, total in zip(keys, accumulators, strict=True)
+        }
         if not writer.for_all & set(s.ids):
             return self.late(totals)
         results = {
@@ -132,7 +134,7 @@ class Reduction(Reducing["NestWriter"]):
         """Return the results: the initial values combined with the total."""
         return self.together(self.initial(point), total) if self.begins_with_identity else total
 
-    def swept(self, serial: Sequence[Axis], sums: Sums) -> Sums:
+    def swept(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
         """Write the serial loops (see `Reducing.swept`).
 
         A single thread branches around loads outside a window as soon as all indices of the guards
@@ -140,10 +142,10 @@ class Reduction(Reducing["NestWriter"]):
         """
         guards = self.guards if self.alone else ()
         if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
-            return super().swept(serial, sums)
+            return super().swept(serial, accumulators)
         holds = self.indices.mask(guards, {})
         if not isinstance(holds, Value):
-            return super().swept(serial, sums) if holds else sums
+            return super().swept(serial, accumulators) if holds else accumulators
         self.guards = ()
         later = {*serial, *self.outer}
         for s in self.s.body:  # indices once for all branches, which do not share values
@@ -154,10 +156,12 @@ class Reduction(Reducing["NestWriter"]):
             ):
                 self.l.memory.offset(s, dict.fromkeys(self.own, 0))
         made = self.b.branches(
-            holds, lambda: flat(super(Reduction, self).swept(serial, sums)), lambda: flat(sums)
+            holds,
+            lambda: flat(super(Reduction, self).swept(serial, accumulators)),
+            lambda: flat(accumulators),
         )
         self.guards = guards
-        return like(sums, made)
+        return like(accumulators, made)
 
     def taken(
         self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
@@ -165,7 +169,7 @@ class Reduction(Reducing["NestWriter"]):
         """Combine elements (see `Reducing.taken`) at the fixed point of the current branch."""
         return super().taken([{**self.indices.fixed, **point} for point in group], mine, guards)
 
-    def step(self, sums: Sums) -> Sums:
+    def step(self, accumulators: Accumulators) -> Accumulators:
         """Write one step (see `Reducing.step`)."""
         last = next(
             (s for s in self.s.body[-1:] if isinstance(s, SelectRegion) and self._is_optional(s)),
@@ -174,9 +178,9 @@ class Reduction(Reducing["NestWriter"]):
         with self.indices.pending(self.guards):
             self.l.statements(self.s.body[:-1] if last else self.s.body)
             if last:
-                return self._with_case(last, sums)
+                return self._with_case(last, accumulators)
             after = []
-            for point, mine in zip(points(self.outer), sums, strict=True):
+            for point, mine in zip(points(self.outer), accumulators, strict=True):
                 for group in self.groups:
                     mine = self.taken([{**point, **own} for own in group], mine, self.guards)
                 after.append(mine)
@@ -203,15 +207,15 @@ class Reduction(Reducing["NestWriter"]):
         known = asked.issuperset([a for a in self.own if a.extent > 1])
         return known and real(other.at({})).name == real(self.identity()).name
 
-    def _with_case(self, s: SelectRegion, sums: Sums) -> Sums:
+    def _with_case(self, s: SelectRegion, accumulators: Accumulators) -> Accumulators:
         """Combine a select region's element in a branch with its load.
 
         The identity needs no code.
         """
-        keys, sums = list(points(self.outer)), list(sums)
+        keys, accumulators = list(points(self.outer)), list(accumulators)
         for point in self.l.branch_points(s):
             mine = [k for k, key in enumerate(keys) if {**key, **point} == {**point, **key}]
-            before = [sums[k] for k in mine]
+            before = [accumulators[k] for k in mine]
 
             def counted(mine: Sequence[int] = mine, point: Point = point) -> list[Value]:
                 self.l.values[s.id] = self.l.in_case(s.cases[0])
@@ -219,7 +223,7 @@ class Reduction(Reducing["NestWriter"]):
                     [
                         self.taken(
                             [{**dict.fromkeys(self.own, 0), **keys[k], **point}],
-                            sums[k],
+                            accumulators[k],
                             self.guards,
                         )
                         for k in mine
@@ -232,18 +236,20 @@ class Reduction(Reducing["NestWriter"]):
             else:
                 made = counted() if holds else flat(before)
             for k, values in zip(mine, like(before, made), strict=True):
-                sums[k] = values
-        return sums
+                accumulators[k] = values
+        return accumulators
 
-    def repeated(self, axis: Axis, sums: Sums, body: Callable[[Sums], Sums]) -> Sums:
+    def repeated(
+        self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
+    ) -> Accumulators:
         """Write a serial loop, its last step peeled if only it needs guards."""
         if axis in self.one_by_one:
             for step in range(axis.extent):
                 with self.indices.at_point({axis: step}):
-                    sums = body(sums)
-            return sums
+                    accumulators = body(accumulators)
+            return accumulators
         inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
-        return self.l.repeated(axis, [*self.s.guards, *inner], sums, body)
+        return self.l.repeated(axis, [*self.s.guards, *inner], accumulators, body)
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Combine two tuples (see `Reducing.together`).
@@ -306,7 +312,7 @@ class Reduction(Reducing["NestWriter"]):
             more = range(kept, count, kept)
 
             def taken_over(
-                before: Sums = totals, more: range = more, again: bool = kept > 1 or for_all
+                before: Accumulators = totals, more: range = more, again: bool = kept > 1 or for_all
             ) -> list[Value]:
                 for further in more:
                     other = b.add(self.indices.thread, further * apart)
@@ -327,8 +333,8 @@ class Reduction(Reducing["NestWriter"]):
         at = b.sub(self.indices.thread, b.mul(number, apart))
         return [[array.load(at) for array in arrays] for arrays in shared]
 
-    def _hand_over(self, shared: list[list[Elements]], sums: Sums) -> None:
+    def _hand_over(self, shared: list[list[Elements]], accumulators: Accumulators) -> None:
         """Store a thread's accumulators to shared memory."""
-        for arrays, values in zip(shared, sums, strict=True):
+        for arrays, values in zip(shared, accumulators, strict=True):
             for array, value in zip(arrays, values, strict=True):
                 array.store(self.indices.thread, value)

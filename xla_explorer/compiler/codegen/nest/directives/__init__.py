@@ -32,7 +32,7 @@ from xla_explorer.compiler.codegen.nest.directives.index_set_splitting import (
     SplitByResidue,
 )
 from xla_explorer.compiler.codegen.nest.directives.kinds import (
-    MOST_COPIES,
+    MOST_UNROLLED,
     Parallel,
     Unroll,
     Vectorize,
@@ -59,8 +59,8 @@ from xla_explorer.compiler.codegen.nest.directives.streaming import Prefetch, St
 
 __all__ = [
     "DIRECTIVES",
-    "MOST_COPIES",
     "MOST_LANES",
+    "MOST_UNROLLED",
     "ChunkScan",
     "Collapse",
     "ComputeAt",

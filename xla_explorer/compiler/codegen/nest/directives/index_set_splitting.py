@@ -173,7 +173,7 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
             values: Substitution = {s.axis: index(axis) * factor + begins}
             body = _decided(with_axes_replaced(s.body, values))
             if axis is not parts[0].axis:
-                body = _copied(body, numbers, names)
+                body = _with_fresh_names(body, numbers, names)
             yield For(
                 axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered
             )
@@ -304,7 +304,7 @@ def _never_holds(g: Guard) -> bool:
     return high < 0 or low >= g.bound
 
 
-def _copied(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
+def _with_fresh_names(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
     """The body with values and axes of its own.
 
     names: of all axes, those of the copies among them, as the copy of `i` must not be called as

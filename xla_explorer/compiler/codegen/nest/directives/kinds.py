@@ -33,8 +33,8 @@ from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memor
 from xla_explorer.compiler.codegen.nest.verifier import runs_in_order
 from xla_explorer.foundation.reason import Reason, refuse
 
-MOST_COPIES = 64  # of one axis
-MOST_TOGETHER = 1024  # of all axes around a statement: LLVM takes seconds for some thousand
+MOST_UNROLLED = 64  # of one axis
+MOST_INSTANCES = 1024  # of all axes around a statement: LLVM takes seconds for some thousand
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Binding(Directive):
     def parts_combine(self, nest: LoopNest) -> Reason | None:
         """See `Directive.parts_combine`.
 
-        Axes of a scan that are copies must be inside of its loops, and its lanes inside of these.
+        Unrolled axes of a scan must be inside of its loops, and its vector lanes inside of these.
         """
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
@@ -64,24 +64,24 @@ class Binding(Directive):
             [b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]
         ):
             return None
-        message = f"%{s.ids[0]} gives running values in order: copies must be inside of its loops, and lanes inside of these"
+        message = f"%{s.ids[0]} gives running values in order: unrolled axes must be inside of its loops, and vector lanes inside of these"
         return refuse("order-must-be-kept", message)
 
 
 @dataclass(frozen=True)
 class Unroll(Binding):
-    """The axis becomes copies in registers."""
+    """The axis is unrolled: one instance of the body for each step, in registers."""
 
     name: ClassVar[str] = "unroll"
-    asks = ("axis_exists", "axis_is_serial", "copies_within_limit", "parts_combine")
+    asks = ("axis_exists", "axis_is_serial", "instances_within_limit", "parts_combine")
     kind = AxisKind.UNROLLED
 
-    def copies_within_limit(self, nest: LoopNest) -> Reason | None:
+    def instances_within_limit(self, nest: LoopNest) -> Reason | None:
         """The code stays small, also where an axis is unrolled around or inside another."""
         extent = nest.axes()[self.axis].axis.extent
-        if extent > MOST_COPIES:
-            message = f"{self.axis} has {extent} steps, at most {MOST_COPIES} are unrolled"
-            return refuse("axis-too-long", message, extent=extent, limit=MOST_COPIES)
+        if extent > MOST_UNROLLED:
+            message = f"{self.axis} has {extent} steps, at most {MOST_UNROLLED} are unrolled"
+            return refuse("axis-too-long", message, extent=extent, limit=MOST_UNROLLED)
         paths = [opened_axes(around, s) for s, around in nest.statements()]
         mine = [path for path in paths if self.axis in [b.axis.name for b in path]]
         together = extent * max(
@@ -91,10 +91,10 @@ class Unroll(Binding):
             ],
             default=1,
         )
-        if together <= MOST_TOGETHER:
+        if together <= MOST_INSTANCES:
             return None
-        message = f"with {self.axis} there would be {together} copies, at most {MOST_TOGETHER} are written"
-        return refuse("axis-too-long", message, extent=together, limit=MOST_TOGETHER)
+        message = f"with {self.axis} there would be {together} unrolled instances, the limit is {MOST_INSTANCES}"
+        return refuse("axis-too-long", message, extent=together, limit=MOST_INSTANCES)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Directives of reductions: `accumulate` keeps sums in memory while rows go by, `rfactor` makes partial results and combines them after."""
+"""Interchange of a reduction with the loops around it, its accumulators in memory."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class InterchangeReduction(ReductionDirective):
     along: str
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """The sums of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
+        """The accumulators of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
         loops, s = self._parts(nest)
         limit = MOST_STAGED if len(loops) > 1 and nest.tasks == 1 else MOST_SCRATCH
         return too_large(
-            f"the sums of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit
+            f"the accumulators of {self.along}", math.prod([x.axis.extent for x in loops]), s, limit
         )
 
     def along_exists(self, nest: LoopNest) -> Reason | None:
@@ -139,7 +139,7 @@ class InterchangeReduction(ReductionDirective):
             return None
         return refuse(
             "inside-registers",
-            f"{self.along} is inside {bad}, whose steps are copies in registers",
+            f"{self.along} is inside {bad}, which is unrolled or vectorized",
             axis=bad.name,
         )
 
@@ -156,14 +156,14 @@ class InterchangeReduction(ReductionDirective):
             tuple([x.axis.extent for x in loops]),
             tuple([index(x.axis) for x in loops]),
         )
-        sums = [
-            Array(f"sums_{k}", array_shape(t, extents), True, Space.SCRATCH)
+        accumulators = [
+            Array(f"accumulators_{k}", array_shape(t, extents), True, Space.SCRATCH)
             for k, t in zip(s.ids, s.elements, strict=True)
         ]
         cleared = tuple(
             [
                 Store(a.name, place, value, s.origin)
-                for a, value in zip(sums, s.initial, strict=True)
+                for a, value in zip(accumulators, s.initial, strict=True)
             ]
         )
         at = loop.body.index(s)
@@ -182,26 +182,27 @@ class InterchangeReduction(ReductionDirective):
             inner, given, number = (*needed, start, partial), partial.ids, number + 2
         else:
             inner, given, guards = (*needed, *s.body), s.values, (*guards, *s.guards)
-        loaded = tuple([number + k for k in range(len(sums))])
+        loaded = tuple([number + k for k in range(len(accumulators))])
         loads = [
             Load(n, t, a.name, place, s.origin)
-            for n, t, a in zip(loaded, s.elements, sums, strict=True)
+            for n, t, a in zip(loaded, s.elements, accumulators, strict=True)
         ]
-        number += len(sums)
+        number += len(accumulators)
         if rest and s.each:
             combined = tuple([loaded[0] - len(s.ids) + k for k in range(len(s.ids))])
             combining: Body = (replace(s, ids=combined, initial=loaded, axes=rest),)
         else:
             combining, combined = _combined(s, loaded, given, number)
         stores = [
-            Store(a.name, place, value, s.origin) for a, value in zip(sums, combined, strict=True)
+            Store(a.name, place, value, s.origin)
+            for a, value in zip(accumulators, combined, strict=True)
         ]
         follows = () if rest else renumbered(s.each, dict(zip(s.running, combined, strict=False)))
         taken = renumbered((*inner, *loads, *combining, *stores, *follows), numbers)
         taken = _in_loops(taken, [*loops[:-1], replace(loop, guards=guards)], "t")
         results = [
             Load(n, t, a.name, place, s.origin)
-            for n, t, a in zip(s.ids, s.elements, sums, strict=True)
+            for n, t, a in zip(s.ids, s.elements, accumulators, strict=True)
         ]
         last = (*loop.body[:at], *results, *loop.body[at + 1 :])
         if s.each and not any(isinstance(x, Store) for x, _ in walk(last)):
@@ -210,7 +211,7 @@ class InterchangeReduction(ReductionDirective):
             last = (replace(x, body=last),)
         unguarded = [replace(x, guards=()) for x in loops]
         body = (
-            *[Allocate(a) for a in sums],
+            *[Allocate(a) for a in accumulators],
             *_in_loops(cleared, unguarded, "c"),
             For(reduced, taken, ordered=True),
             *last,

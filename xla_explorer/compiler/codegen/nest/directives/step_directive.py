@@ -59,7 +59,7 @@ class StepDirective(Directive):
             return None
         return refuse(
             "inside-registers",
-            f"steps of {bad} are copies in registers, which cannot have memory of their own",
+            f"{bad} is unrolled or vectorized: its steps cannot have memory of their own",
             axis=bad.name,
         )
 

@@ -112,8 +112,8 @@ class Prefetch(Directive):
         if self._run(nest) is not None and self.ahead >= 0:
             return None
         return refuse(
-            "no-run-is-read",
-            f"a step of {self.axis} must read neighbours of %{self.array}",
+            "not-contiguous",
+            f"a step of {self.axis} must read contiguous elements of %{self.array}",
             array=self.array,
         )
 

@@ -47,9 +47,9 @@ class Tuning:
     """The numbers that policies decide by.
 
     register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements
-    that the target reads and writes under a mask in one instruction. copies: registers of each
+    that the target reads and writes under a mask in one instruction. interleave: registers of each
     value in cheap code. cheap: statements up to which code is cheap. heavy: registers of each value
-    in code with functions. most_statements: of all copies together, so that code stays small.
+    in code with functions. most_statements: statements times unrolled instances, so that code stays small.
     streamed_bytes: of a result written past the cache, and of a transposed one, whose lines compete
     for a few sets of a cache where extents are powers of two. registers: that code may name. fused:
     there are multiply-adds. overlaps_tails: steps may be done twice, as no result lies where an operand
@@ -58,7 +58,7 @@ class Tuning:
 
     register_bytes: int = 64
     masks: frozenset[int] = frozenset({1, 2, 4, 8})
-    copies: int = 4
+    interleave: int = 4
     cheap: int = 12
     heavy: int = 1
     most_statements: int = 600
@@ -193,19 +193,19 @@ def in_blocks(plan: Plan, name: str, size: int) -> Directive:
     )
 
 
-def in_copies(plan: Plan, name: str, lanes: int, copies: int) -> None:
+def vectorize_interleaved(plan: Plan, name: str, lanes: int, interleave: int) -> None:
     """An axis of so many registers."""
-    if copies > 1:
+    if interleave > 1:
         plan.do(Split(name, lanes))
         plan.do(Unroll(f"{name}o"))
         name += "i"
     plan.do(Vectorize(name))
 
 
-def in_registers(plan: Plan, name: str, lanes: int, copies: int) -> None:
+def in_registers(plan: Plan, name: str, lanes: int, interleave: int) -> None:
     """An axis of whole registers."""
-    plan.do(Split(name, lanes * copies))
-    in_copies(plan, f"{name}i", lanes, copies)
+    plan.do(Split(name, lanes * interleave))
+    vectorize_interleaved(plan, f"{name}i", lanes, interleave)
 
 
 def chain_of(loop: For) -> list[For]:

@@ -207,13 +207,13 @@ def in_tiles(
     accumulated(name)
 
 
-def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:
+def vectors(plan: Plan, name: str, lanes: int, interleave: int) -> None:
     """A loop in whole registers, and what these leave over."""
     axis = plan.nest.axes()[name].axis
-    while copies > 1 and copies * lanes > axis.extent:
-        copies //= 2
-    whole = axis.extent - axis.extent % (lanes * copies)
-    if 0 < whole < axis.extent and copies == 1 and tail_may_overlap(plan, name):
+    while interleave > 1 and interleave * lanes > axis.extent:
+        interleave //= 2
+    whole = axis.extent - axis.extent % (lanes * interleave)
+    if 0 < whole < axis.extent and interleave == 1 and tail_may_overlap(plan, name):
         plan.do(OverlapTail(name, lanes))
         plan.do(Vectorize(f"{name}i"))
         return
@@ -222,7 +222,7 @@ def vectors(plan: Plan, name: str, lanes: int, copies: int) -> None:
         tail(plan, f"{name}r", lanes)
         name = f"{name}m"
     if whole:
-        in_registers(plan, name, lanes, copies)
+        in_registers(plan, name, lanes, interleave)
     else:
         tail(plan, name, lanes)
 
@@ -252,7 +252,7 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     """The rows go by outside, some at once; inside, the sums of all columns of the loop are in memory."""
     loop = for_of(plan.nest, along)
     s = next(s for s in loop.body if isinstance(s, Reduce))
-    row, inner, copies = s.axes[0].axis.name, "", 1
+    row, inner, interleave = s.axes[0].axis.name, "", 1
     if (
         len(s.axes) == 1
         and s.axes[0].axis.extent >= 2 * rows
@@ -260,7 +260,7 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
     ):
         chunk = min(max(_chunk(s), rows), MOST_ROWS) if sums_floats(s) else rows
         if (
-            rows * plan.tuning.copies >= plan.tuning.registers
+            rows * plan.tuning.interleave >= plan.tuning.registers
             and plan.tuning.registers <= FEW_REGISTERS
         ):
             chunk = rows = max(rows, min(chunk, ROWS_OF_FEW))
@@ -268,14 +268,14 @@ def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
         row, inner = f"{row}o", f"{row}i"
         if chunk > rows:
             plan.do(Split(inner, rows))
-            inner, copies = f"{inner}i", plan.tuning.copies
+            inner, interleave = f"{inner}i", plan.tuning.interleave
     plan.do(InterchangeReduction(row, along))
     if inner:
         plan.do(Unroll(inner))
     if lanes > 1:
         for name, side_by_side in (
-            (f"{along}c", plan.tuning.copies),
-            (f"{along}t", copies),
+            (f"{along}c", plan.tuning.interleave),
+            (f"{along}t", interleave),
             (along, 1),
         ):
             vectors(plan, name, lanes, side_by_side)

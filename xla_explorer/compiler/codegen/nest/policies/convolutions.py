@@ -74,7 +74,9 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedu
     if not c.places:
         return product_policy(nest, tuning, tasks)
     filled = max(c.image.element.bytes << (c.features.extent - 1).bit_length(), LEAST_REGISTER)
-    plan = Plan(nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), copies=1))
+    plan = Plan(
+        nest, replace(tuning, register_bytes=min(tuning.register_bytes, filled), interleave=1)
+    )
     depth, *window = c.taps
     order = _kept(nest)[:-1]
     for at, axis in enumerate(c.batch):

@@ -1,4 +1,4 @@
-"""The policy of elementwise kernels: loops collapsed, vectors along memory, copies in registers, a tail of its own."""
+"""The policy of elementwise kernels: loops collapsed, vectors along memory, interleaved, with a tail of its own."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     collapses,
     has_masks,
     in_blocks,
-    in_copies,
     in_registers,
     lanes_for,
     statements_of,
     tail_may_overlap,
+    vectorize_interleaved,
     widest,
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
@@ -70,9 +70,7 @@ MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
 FEW = 3  # elements that are no neighbours: a register of two, and one by itself, are more code than a loop
-LEAST_STEPS = (
-    128  # of all loops around code that has several registers of each value: copies are code
-)
+LEAST_STEPS = 128  # of all loops around code that has several registers of each value: each unrolled instance is code
 LONG_COPY = 2 << 20  # bytes that no second-level cache holds
 LEAST_OVERLAPPED = 64  # times as many elements as are done twice has a loop without a tail
 
@@ -282,11 +280,11 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if in_order and (tile := tile_asked_for(plan, loop)):
         return _in_tiles(plan, loop, tile)
     most = min(axis.extent, steps // LEAST_STEPS) // lanes
-    copies = _copies(statements, most, tuning) if in_order else 1
-    whole = axis.extent - axis.extent % (lanes * copies)
+    interleave = _interleave_count(statements, most, tuning) if in_order else 1
+    whole = axis.extent - axis.extent % (lanes * interleave)
     name, rest = axis.name, ""
-    twice = whole + lanes * copies - axis.extent
-    masked = in_order and copies == 1 and steps < least * lanes and has_masks(plan, loop.body)
+    twice = whole + lanes * interleave - axis.extent
+    masked = in_order and interleave == 1 and steps < least * lanes and has_masks(plan, loop.body)
     if whole < axis.extent and masked and not tail_may_overlap(plan, name):
         plan.do(
             Split(name, lanes)
@@ -294,19 +292,19 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         plan.do(Vectorize(f"{name}i"))
         return None
     if whole < axis.extent and not (
-        (copies == 1 or LEAST_OVERLAPPED * twice <= whole) and tail_may_overlap(plan, name)
+        (interleave == 1 or LEAST_OVERLAPPED * twice <= whole) and tail_may_overlap(plan, name)
     ):
         plan.do(CutLoop(name, whole))
         name, rest = f"{axis.name}m", f"{axis.name}r"
-    plan.do(in_blocks(plan, name, lanes * copies))
+    plan.do(in_blocks(plan, name, lanes * interleave))
     if (
         in_order
         and lanes * widest(statements) > tuning.register_bytes
         and _come_in_words(plan.nest, loop)
     ):
-        _in_words(plan, f"{name}i", lanes, copies)
+        _in_words(plan, f"{name}i", lanes, interleave)
     else:
-        in_copies(plan, f"{name}i", lanes, copies)
+        vectorize_interleaved(plan, f"{name}i", lanes, interleave)
     if rest:
         tail(plan, rest, lanes, in_order)
     return None
@@ -388,18 +386,20 @@ def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
     )
 
 
-def _copies(statements: list[Statement], most: int, tuning: Tuning) -> int:
+def _interleave_count(statements: list[Statement], most: int, tuning: Tuning) -> int:
     """How many registers each value has."""
-    copies = (
+    interleave = (
         tuning.heavy
         if calls_functions(statements)
-        else tuning.copies
+        else tuning.interleave
         if len(statements) <= tuning.cheap
         else 1
     )
-    while copies > 1 and (copies > most or copies * len(statements) > tuning.most_statements):
-        copies //= 2
-    return copies
+    while interleave > 1 and (
+        interleave > most or interleave * len(statements) > tuning.most_statements
+    ):
+        interleave //= 2
+    return interleave
 
 
 def _come_in_words(nest: LoopNest, loop: For) -> bool:
@@ -417,9 +417,9 @@ def _come_in_words(nest: LoopNest, loop: For) -> bool:
     )
 
 
-def _in_words(plan: Plan, name: str, lanes: int, copies: int) -> None:
+def _in_words(plan: Plan, name: str, lanes: int, interleave: int) -> None:
     """An axis of so many registers of words, each of an even and an odd element."""
-    if copies > 1:
+    if interleave > 1:
         plan.do(Split(name, lanes))
         plan.do(Unroll(f"{name}o"))
         name += "i"

@@ -46,7 +46,7 @@ def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
 
 
 def _contracted(nest: LoopNest) -> int:
-    """Sums and differences of floats that take a product: HLO leaves open whether it is rounded, and of two products which."""
+    """Accumulators and differences of floats that take a product: HLO leaves open whether it is rounded, and of two products which."""
     computed = {
         s.id: s
         for s, _ in nest.statements()

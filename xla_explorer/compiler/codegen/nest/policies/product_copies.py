@@ -90,7 +90,7 @@ def in_block(
     vectors and lanes. staged: the right operand is copied. What the names of all loops over sums
     end in, then.
     """
-    panel, tiles, row, copies, inner = loops
+    panel, tiles, row, unrolled, inner = loops
     k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
     if by.deep:
         if p.depth % by.deep:
@@ -104,7 +104,7 @@ def in_block(
                 plan,
                 p,
                 around,
-                [f"{panel}t" if panel else "", f"{copies}t" if copies else "", f"{inner}t"],
+                [f"{panel}t" if panel else "", f"{unrolled}t" if unrolled else "", f"{inner}t"],
                 False,
             )
             staged = True
@@ -202,15 +202,15 @@ def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
 
 def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
     """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
-    panel, copies, inner = names
+    panel, unrolled, inner = names
     contracted = [b.axis.name for b in reduction_in(plan, group).axes]
-    order = [name for name in (panel, *contracted, copies, inner) if extent_of(plan, name) > 1]
+    order = [name for name in (panel, *contracted, unrolled, inner) if extent_of(plan, name) > 1]
     copied = _staged(
         plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read)
     )
-    k, copies, inner = [copied.get(name, "") for name in (contracted[-1], copies, inner)]
+    k, unrolled, inner = [copied.get(name, "") for name in (contracted[-1], unrolled, inner)]
     if turned:
-        _in_squares(plan, k, copies, inner)
+        _in_squares(plan, k, unrolled, inner)
         return
     if (
         p.right_step >= LIMITS.page
@@ -220,13 +220,13 @@ def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: b
     ):
         plan.do(Split(k, LIMITS.rows_copied))
         plan.do(Reorder(copied[panel], f"{k}o"))
-    if copies:
-        plan.do(Unroll(copies))
+    if unrolled:
+        plan.do(Unroll(unrolled))
     if inner:
         plan.do(Vectorize(inner))
 
 
-def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
+def _in_squares(plan: Plan, k: str, unrolled: str, inner: str) -> None:
     """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
     depth, width = extent_of(plan, k), extent_of(plan, inner)
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
@@ -236,8 +236,8 @@ def _in_squares(plan: Plan, k: str, copies: str, inner: str) -> None:
         plan.do(CutLoop(k, depth - depth % side))
         k = f"{k}m"
     plan.do(Split(k, side))
-    if copies:
-        plan.do(Reorder(f"{k}i", copies))
+    if unrolled:
+        plan.do(Reorder(f"{k}i", unrolled))
     if width > side:
         plan.do(Split(inner, side))
         plan.do(Reorder(f"{k}i", f"{inner}o"))

@@ -390,16 +390,16 @@ def _loops(
     panels, rest = divmod(extent_of(plan, column), tile.columns)
     if tile.overlaps and panels and rest:
         panels, rest = panels + 1, 0
-    panel, inner, copies = f"{column}o", f"{column}i", ""
+    panel, inner, unrolled = f"{column}o", f"{column}i", ""
     if rest and tile.vectors > 1:
         plan.do(Split(column, tile.width))
-        panel, copies = "", panel
+        panel, unrolled = "", panel
     else:
         plan.do(in_blocks(plan, column, tile.columns) if panels else Split(column, tile.columns))
         panels = max(panels, 1)
         if tile.vectors > 1:
             plan.do(Split(inner, tile.width))
-            copies, inner = f"{inner}o", f"{inner}i"
+            unrolled, inner = f"{inner}o", f"{inner}i"
     rows = -(-extent_of(plan, row) // tile.rows)
     staged = by.turned or (by.spread and bool(panel) and is_spread(p, rows, tile))
     group, suffixes, outer, block, inside = panel, [""], "", f"{row}o", f"{row}i"
@@ -442,20 +442,22 @@ def _loops(
         if panel:
             plan.do(Reorder(block, panel))
         if staged:
-            stage_panels(plan, p, group, [panel, copies, inner], by.turned)
+            stage_panels(plan, p, group, [panel, unrolled, inner], by.turned)
         if rows == 1:
             by = by._replace(left="")
         if (
             by.left or by.deep
         ):  # a few rows that are left over, too: a sum has one order, however many threads share the rows
-            suffixes = in_block(plan, p, by, around, [panel, block, inside, copies, inner], staged)
+            suffixes = in_block(
+                plan, p, by, around, [panel, block, inside, unrolled, inner], staged
+            )
     elif staged:
-        stage_panels(plan, p, group, [panel, copies, inner], by.turned)
+        stage_panels(plan, p, group, [panel, unrolled, inner], by.turned)
     for suffix in suffixes:
         if row:
             plan.do(Unroll(f"{inside}{suffix}"))
-        if copies:
-            plan.do(Unroll(f"{copies}{suffix}"))
+        if unrolled:
+            plan.do(Unroll(f"{unrolled}{suffix}"))
         if tile.width > 1:
             plan.do(Vectorize(f"{inner}{suffix}"))
 

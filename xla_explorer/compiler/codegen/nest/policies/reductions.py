@@ -223,7 +223,7 @@ def _rows(plan: Plan, s: Reduce) -> None:
                 plan.do(Split(axis.name, lanes))
                 plan.do(Vectorize(f"{axis.name}i"))
         return
-    copies = 2 if calls_functions(statements_of(s.body)) else plan.tuning.copies
+    interleave = 2 if calls_functions(statements_of(s.body)) else plan.tuning.interleave
     name = axis.name
     if sums_floats(s) and axis.extent >= 16 * CHUNK and len(s.axes) == 1:
         _streams(plan, axis, lanes)
@@ -232,22 +232,22 @@ def _rows(plan: Plan, s: Reduce) -> None:
         whole = _whole(axis.extent, CHUNK, lanes)
         if whole < axis.extent:
             plan.do(CutLoop(name, whole))
-            row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
+            row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, interleave)
             name = f"{name}m"
         plan.do(Split(name, CHUNK))
         plan.do(Rfactor(f"{name}o"))
-        row_in_registers(plan, f"{name}i", CHUNK, lanes, copies)
+        row_in_registers(plan, f"{name}i", CHUNK, lanes, interleave)
         return
-    row_in_registers(plan, name, axis.extent, lanes, copies)
+    row_in_registers(plan, name, axis.extent, lanes, interleave)
 
 
 def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     """A sum long enough to read it at several places at once, chunk by chunk at each."""
-    name, copies = axis.name, plan.tuning.copies
+    name, interleave = axis.name, plan.tuning.interleave
     whole = _whole(axis.extent, STREAMS * CHUNK, lanes)
     if whole < axis.extent:
         plan.do(CutLoop(name, whole))
-        row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, copies)
+        row_in_registers(plan, f"{name}r", axis.extent - whole, lanes, interleave)
         name = f"{name}m"
     plan.do(Split(name, whole // STREAMS))
     plan.do(Split(f"{name}i", CHUNK))
@@ -256,23 +256,23 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
     plan.do(Unroll(f"{name}o"))
 
 
-def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, copies: int) -> None:
-    """One axis in registers: whole turns, then the rest in as few registers as it takes."""
-    while copies > 1 and copies * lanes > extent:
-        copies //= 2
-    whole = _whole(extent, lanes * copies, lanes)
+def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, interleave: int) -> None:
+    """One axis in registers: whole blocks, then the rest in as few registers as it takes."""
+    while interleave > 1 and interleave * lanes > extent:
+        interleave //= 2
+    whole = _whole(extent, lanes * interleave, lanes)
     if 0 < whole < extent:
         plan.do(CutLoop(name, whole))
         _rest(plan, f"{name}r", extent - whole, lanes)
         name = f"{name}m"
     if whole:
-        in_registers(plan, name, lanes, copies)
+        in_registers(plan, name, lanes, interleave)
     else:
         _rest(plan, name, extent, lanes)
 
 
 def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
-    """Fewer elements than a turn takes."""
+    """Fewer elements than a block has."""
     s = plan.nest.loop(name)
     assert s is not None
     if extent % lanes and not has_masks(plan, (s,)):
@@ -286,10 +286,10 @@ def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
         plan.do(Vectorize(f"{name}i"))
 
 
-def _whole(extent: int, turn: int, least: int) -> int:
-    """Elements of whole turns, the last of which goes to a rest that would be less than a register."""
-    whole = extent - extent % turn
-    return whole - turn if 0 < extent - whole < least else whole
+def _whole(extent: int, block: int, least: int) -> int:
+    """Elements of whole blocks, the last of which goes to a rest that would be less than a register."""
+    whole = extent - extent % block
+    return whole - block if 0 < extent - whole < least else whole
 
 
 # -- columns ---------------------------------------------------------------------------------------

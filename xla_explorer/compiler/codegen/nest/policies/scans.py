@@ -129,35 +129,35 @@ def _in_memory(plan: Plan, along: str, lanes: int) -> None:
     s = next(s for s in for_of(plan.nest, along).body if isinstance(s, Reduce))
     plan.do(InterchangeReduction(s.axes[0].axis.name, along))
     for name in (f"{along}c", f"{along}t"):
-        extent, turn = plan.nest.axes()[name].axis.extent, lanes * plan.tuning.copies
-        if 0 < extent - extent % turn < extent:
-            plan.do(CutLoop(name, extent - extent % turn))
+        extent, block = plan.nest.axes()[name].axis.extent, lanes * plan.tuning.interleave
+        if 0 < extent - extent % block < extent:
+            plan.do(CutLoop(name, extent - extent % block))
             tail(plan, f"{name}r", lanes, in_order=False)
             name += "m"
-        if extent < turn:
+        if extent < block:
             tail(plan, name, lanes, in_order=False)
         else:
-            in_registers(plan, name, lanes, plan.tuning.copies)
+            in_registers(plan, name, lanes, plan.tuning.interleave)
 
 
 def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
     """A row in registers; what is left over in one under a mask, or in ever narrower ones."""
     name, left = axis.name, axis.extent
-    turn = lanes * plan.tuning.copies
-    if left >= turn and _is_narrow(
+    block = lanes * plan.tuning.interleave
+    if left >= block and _is_narrow(
         plan.nest, axis
     ):  # registers of what is stored are put together from several
-        if left % turn:
-            plan.do(CutLoop(name, left - left % turn))
-        main = f"{name}m" if left % turn else name
+        if left % block:
+            plan.do(CutLoop(name, left - left % block))
+        main = f"{name}m" if left % block else name
         for directive in (
-            Split(main, turn),
+            Split(main, block),
             Split(f"{main}i", lanes),
             Vectorize(f"{main}ii"),
             Unroll(f"{main}io"),
         ):
             plan.do(directive)
-        name, left = f"{name}r", left % turn
+        name, left = f"{name}r", left % block
     while left > 1:
         s = plan.nest.loop(name)
         assert isinstance(s, Reduce)
@@ -185,7 +185,7 @@ def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> Non
         name += "m"
     plan.do(Split(name, size))
     plan.do(ChunkScan(f"{name}o"))
-    row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.copies)
+    row_in_registers(plan, f"{name}ip", size, lanes, plan.tuning.interleave)
     _in_registers(plan, plan.nest.axes()[f"{name}i"].axis, lanes)
     plan.do(Parallel(f"{name}o", tasks))
     plan.do(Parallel(f"{name}op", tasks))

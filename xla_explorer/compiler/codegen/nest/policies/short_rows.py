@@ -11,18 +11,18 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     Tuning,
     accesses,
     in_blocks,
-    in_copies,
     is_looked_up,
     lanes_for,
     statements_of,
     tail_may_overlap,
+    vectorize_interleaved,
 )
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
 
 SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
 WHOLE_ROW = 4  # steps, if a power of two, that are a narrow register of their own where rows do not follow one another
 LEAST_PERIODS = 16  # in which rows and registers end together, from which the registers of a period pay for their code
-MOST_LANES = 16  # of registers that rows repeat in: more would take more copies
+MOST_LANES = 16  # of registers that rows repeat in: more would unroll more
 
 
 def short_rows(nest: LoopNest, loop: For, tuning: Tuning) -> tuple[list[For], int] | None:
@@ -67,7 +67,7 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
         name += "m"
     plan.do(in_blocks(plan, name, rows))
     plan.do(Collapse(f"{name}i", inner.name, repeating=True))
-    in_copies(plan, f"{name}i{inner.name}", lanes, rows * inner.extent // lanes)
+    vectorize_interleaved(plan, f"{name}i{inner.name}", lanes, rows * inner.extent // lanes)
 
 
 def _one_after_the_other(plan: Plan, outer: str, inner: str, lanes: int) -> None:

@@ -62,19 +62,19 @@ def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | 
         in_lanes = tuning.register_bytes > 0 and is_contiguous_along(
             plan.nest, kept[-1].body, kept[-1].axis
         )
-        copies = tuning.copies
+        interleave = tuning.interleave
         if count_of(reductions[0]) <= MOST_UNROLLED and not isinstance(
             reductions[0].combiner, Combination
         ):
             _unroll_inside(plan, [loop.axis.name for loop in kept[:-1]], kept[-1].axis.name)
-            copies = 1
+            interleave = 1
         elif in_lanes and group > 1:
             _several_groups(
-                plan, kept[-2].axis, copies * lanes_of_body(kept[-1].body, tuning) // group
+                plan, kept[-2].axis, interleave * lanes_of_body(kept[-1].body, tuning) // group
             )
         for name in _innermost(plan) if in_lanes else ():
             loop = for_of(plan.nest, name)
-            vectors(plan, name, lanes_of_body(loop.body, tuning), copies)
+            vectors(plan, name, lanes_of_body(loop.body, tuning), interleave)
     plan.parallelize(tasks)
     return plan.schedule()
 
@@ -89,7 +89,7 @@ def _innermost(plan: Plan) -> list[str]:
 
 
 def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
-    """Sums of some groups side by side, where one of them has so few that they would wait for one another."""
+    """Accumulators of some groups side by side, where one of them has so few that they would wait for one another."""
     count = next((n for n in SIDE_BY_SIDE if n <= most and groups.extent % n == 0), 1)
     if count > 1:
         plan.do(Split(groups.name, count))

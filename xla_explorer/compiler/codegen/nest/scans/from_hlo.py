@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.nest.hlo_parts import sum_type
+from xla_explorer.compiler.codegen.nest.hlo_parts import accumulator_type
 from xla_explorer.compiler.codegen.nest.ir import Array, BoundAxis, Reduce, Store
 from xla_explorer.hlo.analysis.indexing import Axis, index
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
@@ -40,7 +40,7 @@ def write_scan(
     last = nest.place(
         tuple([index(0 if from_end else axis.extent - 1) if a is axis else index(a) for a in axes])
     )
-    count, wide, origin = len(outputs), sum_type(root, True), nest.origin(root, place)
+    count, wide, origin = len(outputs), accumulator_type(root, True), nest.origin(root, place)
     inputs, types = root.operands[:count], [o.shape.element_type for o in root.operands[:count]]
     elements = (wide,) if wide else tuple(types)
     widened, narrowed = (

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.ir.values import Scalar
 from xla_explorer.compiler.codegen.nest.elements import element_of, in_lanes, one_lane, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce
 from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.lower_reductions import ReductionWriter, Sums
+from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, ReductionWriter
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lower import Lowering
@@ -46,13 +46,13 @@ class _Writer(ReductionWriter):
         """An accumulator after the last step."""
         return one_lane(self.b, x, 0) if self.vector is not None else x
 
-    def step(self, sums: Sums) -> Sums:
+    def step(self, accumulators: Accumulators) -> Accumulators:
         """See `Reducing.step`."""
         found: dict[tuple[int, ...], list[Scalar]] = {}
-        after: Sums = []
-        with self.l.guarded(self.s.guards), self.l.copies_in_turn(False):
+        after: Accumulators = []
+        with self.l.guarded(self.s.guards), self.l.instance_by_instance(False):
             self.l.body(self.s.body)
-            for outer, mine in zip(points(self.outer), sums, strict=True):
+            for outer, mine in zip(points(self.outer), accumulators, strict=True):
                 for own in points(self.own):
                     point = {**outer, **own}
                     found[tuple(point.values())], mine = self.next(point, mine)
