@@ -71,7 +71,7 @@ class AssemblyLine(NamedTuple):
 
 
 def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]:
-    """All lines of an assembly text with kind, function and source line.
+    """Return all lines of an assembly text with kind, function and source line.
 
     filename: only locations in the file of this name count (the last path component decides); None
     takes all.
@@ -137,7 +137,7 @@ def _same_file(path: str, filename: str) -> bool:
 
 
 def readable(lines: list[AssemblyLine], *, constants: bool = False) -> list[AssemblyLine]:
-    """Instructions, comments and the labels that mean something; no directives, no debug tables.
+    """Keep instructions, comments and referenced labels; drop directives and debug tables.
 
     constants: keep constant pools (label and data) as well.
     """
@@ -179,7 +179,10 @@ def assembly_with_lines(
     *,
     filter_directives: bool = True,
 ) -> list[tuple[str, int | None]]:
-    """Pairs of assembly line and source line (or None), in order; without directives unless asked for."""
+    """Return pairs of (assembly line, source line or None), in order.
+
+    filter_directives: leave out directives and debug tables.
+    """
     lines = parse_assembly(text, filename)
     if filter_directives:
         lines = readable(lines)

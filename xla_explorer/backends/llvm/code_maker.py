@@ -1,7 +1,8 @@
-"""Who makes code: a process of our own, started with the first job and kept; this process only where none can be started.
+"""The child process that runs LLVM: started with the first job and kept.
 
-Several jobs are done side by side there. When LLVM ends that process, `crashed_code.py` finds out
-over which functions, and makes code of them in another way.
+Several jobs run side by side. If LLVM ends the process, `crashed_code.py` finds the functions that
+caused it and compiles them in another way. LLVM runs in this process only if no child can be
+started.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit statu
 
 
 class Made(NamedTuple):
-    """What LLVM made of a job, and the seconds of each step."""
+    """The output of LLVM for a job, and the seconds of each step."""
 
     data: bytes
     seconds: dict[str, float]
@@ -88,7 +89,7 @@ class CodeProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it takes jobs."""
+        """True if the process takes jobs."""
         return self._ended is None
 
     @property
@@ -195,7 +196,7 @@ class _Maker:
         self._never = sys.platform in ("emscripten", "wasi")
 
     def process(self) -> CodeProcess | None:
-        """The process; None where LLVM works here."""
+        """Return the process, started if needed; None if LLVM runs in this process."""
         with self._lock:
             if self._never:
                 return None
@@ -208,7 +209,7 @@ class _Maker:
             return self._process
 
     def works_here(self, why: Exception) -> None:
-        """From here on LLVM works in this process, which is said once."""
+        """Run LLVM in this process from now on, and warn once."""
         with self._lock:
             if not self._never:
                 self._works_here(why)
@@ -268,7 +269,7 @@ def result_of(future: Future[Made]) -> Made:
 
 
 def in_this_process(job: Job, why: Exception) -> Made:
-    """The job, done here, since there is no process for it."""
+    """Do a job in this process, because no child can be started."""
     _maker.works_here(why)
     return Made(*perform(job))
 

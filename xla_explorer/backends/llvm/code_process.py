@@ -1,8 +1,7 @@
-"""The process in which LLVM works: it reads jobs from standard input and writes what LLVM made of them to standard output.
+"""The LLVM child process: reads jobs from standard input, writes outputs to standard output.
 
-LLVM ends its process where it finds itself wrong, and must not end the user's. Jobs are done side
-by side, in a thread each. The process ends when its input does, which the kernel closes with the
-process that started it.
+LLVM aborts its process on internal errors, and must not end the user's. Jobs run side by side, one
+thread each. The process ends at the end of its input, which the kernel closes when the parent ends.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _CHUNK: Final = 1 << 20
 
 
 def message(number: int, head: Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """The bytes of one message."""
+    """Return the bytes of one message."""
     told = json.dumps(head).encode()
     return _FRAME.pack(number, len(told), len(payload)) + told + payload
 
@@ -46,7 +45,7 @@ class Incoming:
         self._found = bytearray()  # read, but not asked for yet
 
     def message(self) -> tuple[int, dict[str, Any], bytes]:
-        """The next: number, head, payload. EOFError when nobody writes any more."""
+        """Return the next (number, head, payload); EOFError at the end of the input."""
         number, told, size = _FRAME.unpack(self._take(_FRAME.size))
         head: dict[str, Any] = json.loads(self._take(told))
         return number, head, self._take(size)
@@ -63,7 +62,7 @@ class Incoming:
 
 
 def head_of(job: Job) -> dict[str, Any]:
-    """A job without its text, as JSON has it."""
+    """Return a job without its text, as JSON data."""
     options, description = (
         {name: getattr(record, name) for name in record.__slots__}
         for record in (job.options, job.description)
@@ -86,7 +85,7 @@ def _job(head: dict[str, Any], payload: bytes) -> Job:
 
 
 def error_of(head: Mapping[str, Any]) -> Exception | None:
-    """The exception that an answer tells of; None where the job was done."""
+    """Return the exception of an answer; None if the job succeeded."""
     if "error" not in head:
         return None
     if head["error"] == "LlvmIrError":
@@ -103,7 +102,7 @@ def error_of(head: Mapping[str, Any]) -> Exception | None:
 
 
 def _told(problem: Exception) -> dict[str, Any]:
-    """What `error_of` makes the exception of."""
+    """Return an exception as JSON data, for `error_of`."""
     if isinstance(problem, LlvmIrError):
         place = {"line": problem.line, "column": problem.column, "excerpt": problem.excerpt}
         return {"error": "LlvmIrError", "message": problem.message, **place}

@@ -22,12 +22,12 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @dataclass(frozen=True, slots=True)
 class CpuTarget:
-    """name: of the backend.
+    """A CPU backend. name: of the backend.
 
-    cpu, features: what the backend generates code for unless told otherwise. baseline: features
-    that every program for this triple may assume (ahead of time, where nothing else is asked for).
-    runner: how programs run here: `qemu`, `native`, `wasmtime`, or empty: compile and look only.
-    compiler: of C, for linking. emulator: qemu's program and options.
+    cpu, features: target of generated code, unless the user names others. baseline: features that
+    every program for the triple may assume (ahead of time, without other features). runner: how
+    programs run here: `qemu`, `native`, `wasmtime`, or empty: compile and look only. compiler: of
+    C, for linking. emulator: qemu's program and options.
     """
 
     name: str
@@ -99,7 +99,7 @@ class UnknownTargetError(XlaExplorerError, ValueError):
 def target_description(
     target: CpuTarget, cpu: str | None = None, features: str | None = None
 ) -> TargetDescription:
-    """What the backend of a CPU generates code for. cpu, features: instead of the row's."""
+    """Return the target of a CPU's backend. cpu, features: instead of the row's."""
     names = (
         target.triple,
         target.cpu if cpu is None else cpu,
@@ -111,7 +111,7 @@ def target_description(
 
 
 def _little_endian(description: TargetDescription) -> TargetDescription:
-    """Return the description; UnknownTargetError for a machine that stores the highest byte first."""
+    """Return the description, or raise UnknownTargetError for a big-endian machine."""
     if description.data_layout.startswith("E"):
         message = f"{description.triple!r} is big-endian; constants and arguments are written little-endian"
         raise UnknownTargetError(message, "choose a little-endian target")
@@ -155,10 +155,10 @@ def _check_characters(triple: str, cpu: str | None, features: str | None) -> Non
 def description_of_triple(
     triple: str, cpu: str | None = None, features: str | None = None
 ) -> TargetDescription:
-    """What ahead-of-time code for a triple is generated for: the baseline of its architecture, with what cpu and features add.
+    """Return the target of ahead-of-time code: an architecture's baseline and `features`.
 
-    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such
-    target, CPU or feature, and for GPUs and machines that store the highest byte first.
+    cpu `native`: this machine's CPU and features. UnknownTargetError if this LLVM lacks the target,
+    CPU or feature, and for GPUs and big-endian machines.
     """
     _check_characters(triple, cpu, features)
     architecture = triple.split("-", 1)[0]

@@ -1,7 +1,6 @@
-"""Jobs over which LLVM ended its process: which functions those were, and other ways to code for them.
+"""Recovery of jobs that crash LLVM: find the functions that crash it, compile them otherwise.
 
-Everything is tried in processes of their own, one job at a time: the job may have died of its
-neighbour.
+Each attempt runs alone in a process of its own, because a job may have died of another job's crash.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _HINT: Final = "compile for another CPU (XLA_EXPLORER_TARGET) or on another back
 
 
 class LlvmCrashedError(XlaExplorerError):
-    """LLVM ends its process over some functions, however it is asked. functions: their names."""
+    """LLVM crashes on some functions at every optimisation level. functions: their names."""
 
     def __init__(self, message: str, functions: Sequence[str] = ()) -> None:
         super().__init__(message, _HINT)
@@ -43,9 +42,9 @@ class LlvmFallbackWarning(RuntimeWarning):
 
 
 class Finished(NamedTuple):
-    """What was made of a job: mostly one object or text.
+    """The output of a job: usually one object or text.
 
-    remarks: what had to be done otherwise, and why.
+    remarks: deviations from the requested compilation, with their causes.
     """
 
     data: tuple[bytes, ...]
@@ -74,9 +73,9 @@ def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
 
 
 class _TrialProcess:
-    """Does one job at a time, in a process that is replaced when it ends.
+    """A process for one job at a time, replaced after a crash.
 
-    died: how it did the last time.
+    died: the last crash.
     """
 
     def __init__(self) -> None:
@@ -84,7 +83,7 @@ class _TrialProcess:
         self.died: ChildEndedError | None = None
 
     def made(self, job: Job) -> Made | None:
-        """What LLVM makes of it; None where it dies."""
+        """Return LLVM's output for a job; None if LLVM crashes."""
         if self._process is None or not self._process.alive:
             self._process = CodeProcess(1)
         try:
@@ -117,7 +116,7 @@ def _recovered(job: Job, whole: bool) -> Finished:
 
 
 def _otherwise(job: Job, whole: bool, trial: _TrialProcess) -> Finished:
-    """The job in another way, as little of it as LLVM allows."""
+    """Compile the crashing functions with less optimisation, and the rest as usual."""
     names = function_names(job.ir_text) or []
     guilty = _guilty(job, names, names, trial)
     assert trial.died is not None
@@ -143,7 +142,10 @@ def _otherwise(job: Job, whole: bool, trial: _TrialProcess) -> Finished:
 def _guilty(
     job: Job, names: Sequence[str], everything: Sequence[str], trial: _TrialProcess
 ) -> list[str]:
-    """Those of the functions over which LLVM dies, each by itself where it does; empty where it does not die of these alone."""
+    """Return the functions that crash LLVM by bisection; empty if these alone do not.
+
+    If no single function crashes it, the smallest crashing group is returned.
+    """
     others = set(everything) - set(names)
     text = job.ir_text if not others else without_functions(job.ir_text, others)
     if not names or text is None or (others and trial.made(job._replace(ir_text=text)) is not None):
@@ -161,7 +163,7 @@ def _guilty(
 def _cuts(
     text: str, names: Sequence[str], guilty: Sequence[str], whole: bool
 ) -> list[tuple[str, str]]:
-    """What to make in another way, and what as ever: the guilty functions and the rest where the module may be cut, then all of it."""
+    """Return (crashing functions, rest) as texts if the module can be cut; then all of it."""
     rest = without_functions(text, guilty)
     alone = without_functions(text, set(names) - set(guilty))
     cut = not whole and 0 < len(guilty) < len(names) and rest is not None and alone is not None
@@ -169,7 +171,7 @@ def _cuts(
 
 
 def _easier(job: Job) -> list[tuple[str, Job]]:
-    """The same job with less and less to go wrong."""
+    """Return the job at lower optimisation levels, each with its description."""
     unoptimised = job._replace(passes="none", options=replace(job.options, level=0))
     return [
         ("at level 0 of the code generator", job._replace(code_level=0)),
@@ -180,7 +182,7 @@ def _easier(job: Job) -> list[tuple[str, Job]]:
 def _what_happened(
     died: ChildEndedError, names: Sequence[str], description: TargetDescription
 ) -> str:
-    """One sentence: LLVM, how it ended, over which functions, for which CPU."""
+    """Return one sentence: LLVM, how it ended, the functions, the CPU."""
     named = ", ".join([f"`{name}`" for name in names[:_MOST_NAMES]]) or "a module"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     why = died.told.removeprefix("error: ")

@@ -1,7 +1,7 @@
-"""Debug locations in LLVM IR text, so that optimised IR, assembly and PTX keep the HLO instruction of each line.
+"""Debug locations in LLVM IR text, which keep each line's HLO instruction through LLVM.
 
-The "line number" of a location is the instruction id plus one (DWARF knows no line zero); the file
-is called module.hlo.
+The line number of a location is the instruction id plus one, because DWARF has no line zero. The
+file is called module.hlo.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _INSTRUCTION = re.compile(r"^  \S")
 def with_debug_lines(
     lines: list[str], origins: list[int | None], emission: str = "LineTablesOnly"
 ) -> str:
-    """The IR module with a DISubprogram per function that has origins and a DILocation on each of its instructions.
+    """Return the IR with a DISubprogram per function and a DILocation per instruction.
 
     emission: `LineTablesOnly`, or `DebugDirectivesOnly` for PTX (the other changes the code).
     """

@@ -1,10 +1,9 @@
-"""Object code of functions that are finished, while the other functions of their program are still being written.
+"""Object code of finished functions while other functions of the program are still written.
 
-Python writes a program and LLVM generates its code; LLVM works without the interpreter's lock, so
-that on two cores both go on at once. What is handed over here needs no optimiser, only code
-generation (`OptimizationLevel.FINAL`), which is nearly all of LLVM's time for such functions. The cut depends
-on what is handed over and on nothing else, so that the same program gives the same objects each
-time.
+Python writes a program and LLVM generates its code without the interpreter's lock, so two cores do
+both at once. Early functions need no optimiser, only code generation (`OptimizationLevel.FINAL`),
+which is nearly all of LLVM's time for them. The partition depends on the early functions alone, so
+the same program gives the same objects each time.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class EarlyObjects:
     def _finished(
         self, key: str, job: Job, found: Future[Made] | bytes
     ) -> tuple[tuple[bytes, ...], tuple[str, ...]]:
-        """The objects of a module, and the remarks about them."""
+        """Return the objects of a module, and the remarks about them."""
         if isinstance(found, bytes):
             return (found,), ()
         result = finished(job, found)
@@ -75,7 +74,7 @@ class EarlyObjects:
         return result.data, result.remarks
 
     def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
-        """The program as a whole: what is not compiled yet of its text is compiled now.
+        """Compile the functions of the text that have no object yet, and return the whole program.
 
         parts: see `optimize_and_emit`.
         """

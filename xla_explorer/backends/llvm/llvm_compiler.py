@@ -1,8 +1,7 @@
 """LLVM IR text in, object code out: parse, optimise with LLVM's default pipeline, emit.
 
-The fast path makes nothing but the object. Optimised IR and assembly are artefacts for people: they
-are made again from the same text when somebody asks, with the same target and options, hence with
-the same result.
+The fast path makes only the object. Optimised IR and assembly are for people: they are made on
+demand from the same text, target and options, hence with the same result.
 """
 
 from __future__ import annotations
@@ -33,13 +32,12 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 
 @dataclass(slots=True)
 class CompiledObject:
-    """The object code of one module and how it came about.
+    """The object code of one module, and how it was made.
 
-    objects: ELF, Mach-O, COFF or wasm, as the target says; several where the module was cut for
-    parallel compilation (load them together). ir_text: what was given. seconds: by step, what one
-    waits for (`partition` if it was cut; `parse`, `optimize`, `emit`, of the slowest part; only
-    `cache` when it came from the cache). remarks: what LLVM could not make as it was asked to, and
-    what was done instead.
+    objects: ELF, Mach-O, COFF or wasm, by target; several if the module was partitioned for
+    parallel compilation (load them together). ir_text: the input. seconds: elapsed time by step
+    (`partition` if it was partitioned; `parse`, `optimize`, `emit`, of the slowest part; only
+    `cache` for a cache hit). remarks: deviations from the requested compilation, with their causes.
     """
 
     objects: tuple[bytes, ...]
@@ -63,7 +61,7 @@ class CompiledObject:
         return self.objects[0]
 
     def part_texts(self) -> list[str]:
-        """The IR text of each object."""
+        """Return the IR text of each object."""
         return [text for text, _ in modules_to_compile(self.ir_text, self.options, self.parts)]
 
     @property
@@ -160,7 +158,7 @@ def finish(jobs: Sequence[Job], whole: bool = False) -> list[Finished]:
 def modules_to_compile(
     ir_text: str, options: OptimizationOptions, parts: int = 1
 ) -> list[tuple[str, str]]:
-    """The modules to compile, each with what is done to it before code generation: `default`, `short` or `none`."""
+    """Return (module text, passes before code generation): `default`, `short` or `none`."""
     ordinary, final = (
         separate_functions(ir_text, OptimizationLevel.FINAL)
         if options.by_optimization_level
@@ -191,7 +189,7 @@ def _pack(objects: tuple[bytes, ...]) -> bytes:
 
 
 def _unpack(data: bytes) -> tuple[bytes, ...] | None:
-    """The objects of a cache entry; None for bytes that are none."""
+    """Return the objects of a cache entry; None for damaged bytes."""
     count = int.from_bytes(data[:8], "little")
     position = 8 * (count + 1)
     if not 0 < count <= len(data) // 8 or position > len(data):
@@ -221,9 +219,9 @@ def optimized_parts(
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
 ) -> list[str]:
-    """The same, module by module: functions that are compiled as written have one of their own.
+    """Return the optimised IR of each module; functions of other levels have their own.
 
-    Metadata is numbered in each anew.
+    Metadata is numbered anew in each.
     """
     description, options = description or host_target(), options or OptimizationOptions()
     return _texts("ir", ir_text, description, options, False)
@@ -251,7 +249,7 @@ def _texts(
     options: OptimizationOptions,
     verbose: bool,
 ) -> list[str]:
-    """What LLVM makes of each module."""
+    """Return LLVM's output for each module."""
     jobs = [
         Job(wanted, *unit, description, options, verbose)
         for unit in modules_to_compile(ir_text, options)

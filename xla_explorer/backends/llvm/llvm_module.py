@@ -23,7 +23,10 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 class LlvmIrError(XlaExplorerError):
-    """LLVM refused our IR. `line` and `column` count from 1 in the IR text (0: unknown); `excerpt` shows the place."""
+    """LLVM refused the IR.
+
+    `line` and `column` count from 1 in the IR text (0: unknown); `excerpt` shows the place.
+    """
 
     def __init__(self, message: str, line: int = 0, column: int = 0, excerpt: str = "") -> None:
         place = f"LLVM IR line {line}: " if line else "LLVM IR: "
@@ -37,14 +40,14 @@ class LlvmIrError(XlaExplorerError):
 class OptimizationOptions:
     """Settings of LLVM's default pipeline; part of the cache key.
 
-    level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only
-    act from level 1 on. loop_unrolling: True lets LLVM unroll whatever it likes; else only loops
-    whose metadata asks for it. Measured on 55 programs, True costs a quarter more compile time and
-    gains 1 % of run time: the vectoriser interleaves what profits. by_optimization_level: functions that state
-    an optimisation level (see `OptimizationLevel`) are modules of their own, and get just that. Measured: the same speed,
-    at 0.6 of the compile time of matrix kernels (`final`), and at half of it for sorting (`short`).
-    strength_reduction: True lets LLVM's code generator choose which numbers a loop counts and which
-    addresses it adds to. Nests say that themselves for machines whose addresses are a base, an
+    level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller act
+    from level 1 on. loop_unrolling: True lets LLVM unroll any loop; else only loops with unroll
+    metadata. Measured on 55 programs, True costs a quarter more compile time and gains 1 % of run
+    time: the vectoriser already interleaves profitable loops. by_effort: functions with an
+    optimisation level of their own (see `OptimizationLevel`) are separate modules. Measured: the
+    same speed, at 0.6 of the compile time of matrix kernels (`final`), and at half of it for
+    sorting (`short`). strength_reduction: True lets LLVM's code generator choose induction
+    variables and address increments. Nests state these for machines whose addresses are a base, an
     index and a constant; see `reduces_strength`. verify: run LLVM's verifier first (about 0.1 us an
     instruction); this LLVM aborts the process on broken IR.
     """
@@ -60,7 +63,10 @@ class OptimizationOptions:
 
     @classmethod
     def from_preset(cls, preset: str) -> OptimizationOptions:
-        """Named presets: `none` (O0), `fast` (O1, no unrolling: about a tenth less compile time), `full` (O3)."""
+        """Return a preset: `none` (O0), `fast` (O1) or `full` (O3).
+
+        `fast` does not unroll, which saves about a tenth of the compile time.
+        """
         try:
             return _PRESETS[preset]
         except KeyError:
@@ -69,11 +75,11 @@ class OptimizationOptions:
             ) from None
 
     def reduces_strength(self, description: TargetDescription) -> bool:
-        """Whether LLVM reduces strength.
+        """Return True if LLVM reduces strength.
 
-        Without it on x86: the same speed, at three quarters of the time of generating code, and 2 %
-        less of that. Elsewhere it was not measured, and addresses of fewer parts would cost an
-        addition for each access.
+        Without it on x86: the same speed, at three quarters of the code generator's time, and 2 %
+        less code. It was not measured on other CPUs, whose addresses have fewer parts: each access
+        would cost an addition.
         """
         return self.strength_reduction or description.architecture != "x86_64"
 
@@ -98,12 +104,11 @@ _PRESETS = {
 
 
 class Job(NamedTuple):
-    """What LLVM is to make of one module.
+    """A module for LLVM, with the requested output.
 
-    wanted: object code, assembly, or LLVM IR after the optimiser. passes: what is done before code
-    generation: `default`, `short` or `none` (see `run_pipeline`). verbose: assembly with LLVM's
-    comments. code_level: effort of the code generator, 0 to 3, where it is another than
-    `options.level`.
+    wanted: object code, assembly, or LLVM IR after the optimiser. passes: before code generation:
+    `default`, `short` or `none` (see `run_pipeline`). verbose: assembly with LLVM's comments.
+    code_level: of the code generator, 0 to 3, if it differs from `options.level`.
     """
 
     wanted: Literal["object", "assembly", "ir"]
@@ -150,11 +155,10 @@ def perform(job: Job) -> tuple[bytes, dict[str, float]]:
 
 
 class IrModule:
-    """A llvmlite module in an LLVM context of its own; closing frees both, in the order that LLVM needs.
+    """A llvmlite module in an LLVM context of its own; closing frees both, in the right order.
 
-    The process-wide context would keep every type and constant of every compilation for ever. Left
-    to Python's collector, the two may be freed in the wrong order, which crashes; hence the context
-    is ours to free.
+    The process-wide context would keep every type and constant of every compilation for ever.
+    Python's collector may free module and context in the wrong order, which crashes.
     """
 
     __slots__ = ("_context", "module")

@@ -1,4 +1,4 @@
-"""What LLVM did: every pass with the code before and after it, and the vectoriser's remarks by source line.
+"""LLVM's passes with the code before and after each, and the vectoriser's remarks by source line.
 
 LLVM prints these to the process's standard error, switched on by options that are global to the
 process and cannot all be switched off again. Hence the compilation runs in a child process (`python
@@ -104,10 +104,10 @@ def llvm_pass_trace(
 
 
 class LlvmPassTime(NamedTuple):
-    """What LLVM says one of its passes took.
+    """The time of one LLVM pass, by LLVM's own clock.
 
-    level: `ir` or `machine`. seconds: processor time of all runs together. runs: how many entries
-    of LLVM's table these are: a pass that stands in the pipeline twice has two.
+    level: `ir` or `machine`. seconds: processor time of all runs together. runs: entries of LLVM's
+    table: a pass that is twice in the pipeline has two.
     """
 
     name: str
@@ -123,7 +123,7 @@ def llvm_pass_times(
     *,
     timeout_seconds: float = 120.0,
 ) -> list[LlvmPassTime]:
-    """What each pass of optimiser and code generator takes, the longest first, by LLVM's own clock (`-time-passes`).
+    """Return the time of each pass of optimiser and code generator, longest first (`-time-passes`).
 
     Raises LlvmIrError, LlvmPassError.
     """
@@ -133,7 +133,7 @@ def llvm_pass_times(
 
 
 def parse_pass_times(text: str) -> list[LlvmPassTime]:
-    """The rows of the table that LLVM's `-time-passes` writes: one of processor time for each pass, whatever columns it has."""
+    """Return the times of passes from the tables of LLVM's `-time-passes`."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     columns: list[str] = []
     is_of_passes = False
@@ -179,11 +179,11 @@ def vectorization_remarks(
     passes: Sequence[str] = ("loop-vectorize", "slp-vectorizer"),
     timeout_seconds: float = 120.0,
 ) -> list[LlvmRemark]:
-    """What LLVM passes say about the code: what they did, what they did not, and why.
+    """Return the remarks of LLVM passes: what was optimised, what was missed, and why.
 
-    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well. The module
-    is optimised once per pass and kind, since LLVM prints neither. With `!dbg` locations in the IR,
-    each remark has the line of the source file. Raises LlvmIrError, LlvmPassError.
+    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` have remarks as well. The
+    module is optimised once per pass and kind, since LLVM prints neither. With `!dbg` locations in
+    the IR, each remark has the line of the source file. Raises LlvmIrError, LlvmPassError.
     """
     rounds = [(kind, name) for name in passes for kind in REMARK_KINDS]
     silent = [f"{switch}={_NOTHING}" for switch in REMARK_KINDS.values()]
@@ -233,7 +233,7 @@ _DEFINITION = re.compile(
 
 
 def parse_pass_dump(text: str) -> list[LlvmPassStep]:
-    """Steps from the text that LLVM's `-print-changed` writes."""
+    """Return the steps from the output of LLVM's `-print-changed`."""
     steps: list[LlvmPassStep] = []
     module_text = ""
     ir: dict[str, str] = {}
@@ -343,7 +343,7 @@ def _run_child(
 
 
 def _main() -> int:
-    """The child: reads one request from standard input; LLVM writes to standard error."""
+    """Run the child: read one request from standard input; LLVM writes to standard error."""
     request = json.load(sys.stdin)
     description = TargetDescription(**request["target"])
     options = OptimizationOptions(**request["options"])

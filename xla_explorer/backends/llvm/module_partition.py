@@ -1,9 +1,9 @@
-"""Cut one LLVM module into several that link to the same program, so that several cores can compile it.
+"""Partition of one LLVM module into several of the same program, for parallel compilation.
 
-Works on the text. Every function that others may need by address or call stays one symbol: in its
-part it is defined, in the others declared. Small helpers that are meant to be inlined
-(`alwaysinline`, `linkonce_odr`, `available_externally`) and private constants are copied into each
-part that uses them.
+Works on the text. A function that others may call or take the address of stays one symbol: defined
+in its part, declared in the others. Small helpers that are meant to be inlined (`alwaysinline`,
+`linkonce_odr`, `available_externally`) and private constants are copied into each part that uses
+them.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class _Definition:
 
 
 def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
-    """At most `parts` modules of about equal size; just `[ir_text]` where a cut would not pay or is not possible.
+    """Return at most `parts` modules of about equal size; `[ir_text]` if a partition does not pay.
 
-    minimum_lines: no part gets less code than this. Names stay as they are; functions with internal
-    linkage that are used across a cut become hidden. A module with mutable local variables,
-    aliases, or inline module assembly stays whole. The cut depends on the text and the number of
-    parts only.
+    minimum_lines: least code of a part. Names stay as they are; functions with internal linkage
+    that are used across parts become hidden. A module with mutable local variables, aliases, or
+    inline module assembly stays whole. The partition depends only on the text and the number of
+    parts.
     """
     entities = _split(ir_text)
     if entities is None or parts < 2:
@@ -69,11 +69,11 @@ def separate_functions(
     minimum_lines: int = 100,
     small_rest: int = 60,
 ) -> tuple[str, str]:
-    """Two modules: the functions that need another optimisation level, and those that need this one; either may be empty.
+    """Return two modules: functions of other optimisation levels, and those of the given one.
 
-    All is one module where a cut is not possible, or does not pay: the latter have less than
-    `minimum_lines`, or the others have less than `small_rest` and nothing but calls in loops (they
-    then count as the latter).
+    Either may be empty. All functions are in one module if the text cannot be cut, or a cut does
+    not pay: the latter have less than `minimum_lines`, or the former have less than `small_rest`
+    lines and only calls in loops (they then count as the latter).
     """
     entities = _split(ir_text) if optimization_level.attribute in ir_text else None
     if entities is None:
@@ -92,7 +92,7 @@ def separate_functions(
 
 
 def without_functions(ir_text: str, names: Collection[str]) -> str | None:
-    """The module without these functions, which another object defines; None where it cannot be cut."""
+    """Return the module without functions that another object defines; None if it cannot be cut."""
     entities = _split(ir_text)
     if entities is None:
         return None
@@ -106,7 +106,7 @@ def without_functions(ir_text: str, names: Collection[str]) -> str | None:
 
 
 def function_names(ir_text: str) -> list[str] | None:
-    """The functions that `without_functions` can take out, in order; None where the module cannot be cut."""
+    """Return the functions that `without_functions` can remove; None if it can remove none."""
     entities = _split(ir_text)
     return (
         None
@@ -119,7 +119,7 @@ _MEMORY = re.compile(r" = load |^  store ", re.MULTILINE)
 
 
 def _works_in_loops(function: _Definition, functions: dict[str, _Definition]) -> bool:
-    """Whether a loop of the function touches memory, or calls what is to be inlined into it."""
+    """Return True if a loop of the function accesses memory or calls an inlined function."""
     if " phi " not in function.text:
         return False
     inlined = any(functions[name].copied for name in function.references if name in functions)
@@ -127,7 +127,7 @@ def _works_in_loops(function: _Definition, functions: dict[str, _Definition]) ->
 
 
 def _write_parts(bins: list[list[_Definition]], entities: _Entities) -> list[str]:
-    """The text of each bin: its functions, copies of what is copied, declarations of what other bins define."""
+    """Return the text of each bin: functions, copied helpers, and declarations."""
     functions, declarations, constants, rest = entities
     attributes = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     other = [line for line in rest if not line.startswith("attributes ")]
@@ -166,7 +166,10 @@ _Entities = tuple[dict[str, _Definition], dict[str, str], dict[str, _Definition]
 
 
 def _split(ir_text: str) -> _Entities | None:
-    """Functions, declarations, local constants by name, and all other lines; None if the module must stay whole."""
+    """Return functions, declarations and local constants by name, and the other lines.
+
+    None if the module must stay whole.
+    """
     functions: dict[str, _Definition] = {}
     declarations: dict[str, str] = {}
     constants: dict[str, _Definition] = {}
@@ -208,7 +211,7 @@ def _split(ir_text: str) -> _Entities | None:
             return None
         else:
             rest.append(line)
-    # Attributes in groups decide whether a function is copied, and which optimisation level it needs.
+    # Attribute groups decide about copies and optimisation levels of functions.
     groups = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     for function in functions.values():
         header = function.text.split("\n", 1)[0]
@@ -251,6 +254,6 @@ def _declaration(text: str) -> str:
 
 
 def stated_optimization_level(attributes: str) -> OptimizationLevel:
-    """The optimisation level that the attributes of an LLVM function state."""
+    """Return the optimisation level in the attributes of an LLVM function."""
     found = _OPTIMIZATION_LEVEL.search(attributes)
     return OptimizationLevel[found[1].upper()] if found else OptimizationLevel.DEFAULT

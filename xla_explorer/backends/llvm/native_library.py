@@ -28,7 +28,7 @@ from xla_explorer.foundation.reason import Reason
 
 
 class NativeLinkError(XlaExplorerError):
-    """An object could not be loaded: a symbol that nothing defines, or an object of another machine."""
+    """An object could not be loaded: an undefined symbol, or an object of another machine."""
 
 
 # LLJIT never lets a library name be used twice, not even after the library is gone.
@@ -37,8 +37,10 @@ _LIBRARIES_OF_A_LINKER = 256
 
 
 class _Linker:
-    """One LLJIT. It keeps about 10 KB of each library that it ever linked, so after some hundreds of them a new one takes over, and
-    the old one is freed with its last library.
+    """One LLJIT.
+
+    It keeps about 10 KB of each library that it ever linked. After some hundreds of libraries a new
+    linker replaces it; the old one is freed with its last library.
     """
 
     def __init__(self) -> None:
@@ -54,7 +56,7 @@ _linkers: dict[int, _Linker] = {}  # those in use, by number; the last one links
 
 
 def _take_linker() -> int:
-    """The number of the linker for one more library."""
+    """Return the number of the linker for one more library."""
     with _linker_lock:
         number = max(_linkers, default=0)
         if not _linkers or _linkers[number].linked >= _LIBRARIES_OF_A_LINKER:
@@ -66,7 +68,7 @@ def _take_linker() -> int:
 
 
 def _leave_linker(number: int) -> None:
-    """A library of a linker is gone."""
+    """Record that a library was closed, and free old linkers without libraries."""
     with _linker_lock:
         linker = _linkers[number]
         linker.open -= 1
@@ -75,7 +77,10 @@ def _leave_linker(number: int) -> None:
 
 
 def prepare_host() -> None:
-    """Load LLVM and make what compilations for this machine share: its description, data layout, target, dynamic linker."""
+    """Load LLVM and create the objects that all compilations for this machine share.
+
+    These are its description, data layout, target and dynamic linker.
+    """
     host_target().data_layout  # noqa: B018  # computed once, then kept
     own_target_machine(host_target())
     usable_cores()
@@ -146,11 +151,11 @@ class NativeLibrary:
     def bind(
         self, name: str, restype: Any, argtypes: Iterable[Any], *, release_gil: bool = True
     ) -> Callable[..., Any]:
-        """A Python function (ctypes) on an exported symbol; it keeps the library loaded.
+        """Return a ctypes function of an exported symbol; the function keeps the library loaded.
 
         release_gil: other Python threads run meanwhile (about 0.2 us a call more). Calls raise
-        TargetAboveMachineError where the CPU that the process compiles for has more than this
-        machine's.
+        TargetAboveMachineError if the process compiles for a CPU with more than this machine's
+        features.
         """
         if (why := why_not_here(host_target())) is not None:
             return _refusing(why)
@@ -194,8 +199,10 @@ _half_libraries: dict[str, NativeLibrary | None] = {}
 
 
 def half_precision_symbols() -> dict[str, int]:
-    """Addresses of conversions of half precision that code for this process may call: x86 CPUs without F16C have no instructions for
-    them, and not every compiler's runtime has the functions. Empty where the CPU converts by itself.
+    """Return addresses of half-precision conversions that code for this process may call.
+
+    x86 CPUs without F16C have no instructions for them, and not every compiler's runtime has the
+    functions. Empty if the CPU has the instructions.
     """
     target = host_target()
     if target.architecture not in X86 or target.has_half_conversions:
@@ -233,7 +240,7 @@ _ELF_SYMBOL_TABLE_SECTION = 2
 
 
 def undefined_symbols(object_bytes: bytes) -> set[str]:
-    """Names that a 64-bit little-endian ELF object uses and does not define; empty for other formats."""
+    """Return the undefined symbols of a 64-bit little-endian ELF object; else empty."""
     if object_bytes[:6] != b"\x7fELF\x02\x01":
         return set()
     (section_offset,) = struct.unpack_from("<Q", object_bytes, 0x28)

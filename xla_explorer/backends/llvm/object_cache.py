@@ -1,10 +1,10 @@
 """A content-addressed cache of object code: in memory, and on disk across processes.
 
-One file per object, named by the SHA-256 of everything that decides its content. A file carries a
-checksum of its name and payload, is written beside its place and then renamed, so any number of
-processes may share the folder; a torn, damaged or moved file is a miss and is deleted. The folder
-is this user's alone; a file that is another user's, or that others may write, is a miss too. The
-least recently used files go first when the folder outgrows its bound.
+One file per object, named by the SHA-256 of its complete inputs. A file carries a checksum of its
+name and payload. It is written beside its place and then renamed, so any number of processes may
+share the folder. A torn, damaged or moved file is a miss and is deleted. The folder belongs to this
+user alone: a file of another user, or one that others may write, is a miss too. The least recently
+used files are deleted when the folder outgrows its bound.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _TOUCH_INTERVAL_SECONDS = 600.0
 
 
 class KeptOnDisk(NamedTuple):
-    """What is kept in the folder of caches.
+    """A kind of files in the cache folder.
 
-    holds: a phrase. max_bytes: its bound, then the least recently used goes; 0 for a few KiB.
+    holds: a phrase. max_bytes: its bound, above which the least recently used files are deleted; 0
+    for a few KiB.
     """
 
     holds: str
@@ -53,7 +54,10 @@ CACHES: dict[str, KeptOnDisk] = {
 
 
 def user_cache_folder() -> Path:
-    """The platform's folder for caches of this package: $XDG_CACHE_HOME, ~/Library/Caches or %LOCALAPPDATA%."""
+    """Return the platform's cache folder of this package.
+
+    That is a folder of $XDG_CACHE_HOME, ~/Library/Caches or %LOCALAPPDATA%.
+    """
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -65,7 +69,7 @@ def user_cache_folder() -> Path:
 
 @dataclass(slots=True)
 class CacheStatistics:
-    """What this process did with the cache. Bytes and files count the folder, at the last look."""
+    """Use of the cache by this process. Bytes and files: of the folder, when last read."""
 
     memory_hits: int = 0
     disk_hits: int = 0
@@ -103,7 +107,10 @@ class ObjectCache:
 
     @staticmethod
     def key(*parts: str) -> str:
-        """SHA-256 (hexadecimal) of the parts; parts are delimited, so ("a", "b") and ("ab",) differ."""
+        """Return the SHA-256 (hexadecimal) of the parts.
+
+        Parts are delimited, so ("a", "b") and ("ab",) differ.
+        """
         digest = hashlib.sha256()
         for part in parts:
             data = part.encode()
@@ -112,7 +119,7 @@ class ObjectCache:
         return digest.hexdigest()
 
     def get(self, key: str) -> bytes | None:
-        """The object of a key, or None."""
+        """Return the object of a key, or None."""
         if not self.enabled:
             return None
         with self._lock:
@@ -253,7 +260,7 @@ def _checksum(key: str, data: bytes) -> bytes:
 
 
 def cache_enabled_by_environment() -> bool:
-    """False if XLA_EXPLORER_CACHE is `off`, `0`, `no` or `false`."""
+    """Return False if XLA_EXPLORER_CACHE is `off`, `0`, `no` or `false`."""
     return os.environ.get("XLA_EXPLORER_CACHE", "").strip().lower() not in (
         "off",
         "0",
@@ -264,5 +271,8 @@ def cache_enabled_by_environment() -> bool:
 
 @functools.lru_cache(maxsize=1)
 def default_object_cache() -> ObjectCache:
-    """The cache of this process: the platform's folder, 256 MB; off if the environment says XLA_EXPLORER_CACHE=off."""
+    """Return the cache of this process: the platform's folder, 256 MB.
+
+    It is off if the environment has XLA_EXPLORER_CACHE=off.
+    """
     return ObjectCache(enabled=cache_enabled_by_environment())

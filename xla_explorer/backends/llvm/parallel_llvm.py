@@ -1,9 +1,9 @@
 """LLVM on several cores: the two expensive calls of llvmlite, without its process-wide lock.
 
-llvmlite runs one LLVM call at a time in a process. LLVM itself asks only that no two threads share
-a context, a target machine or a pass manager; every compilation here has its own, so optimiser and
-code generator may run side by side (twice the speed on two cores, equal bytes). Where llvmlite's
-internals are not as expected, its public, locked calls are used.
+llvmlite runs one LLVM call at a time in a process. LLVM itself requires only that no two threads
+share a context, a target machine or a pass manager. Every compilation here has its own, so
+optimiser and code generator may run side by side (twice the speed on two cores, equal bytes). If
+llvmlite's internals differ from those expected, its public, locked calls are used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run_passes(manager: Any, module: Any, builder: Any) -> None:
 
 
 def _leaked_disposal(kind: type) -> Any:
-    """The native function that frees a pass manager, where llvmlite's class hides it behind one that does nothing."""
+    """Return the native function that frees a pass manager, if llvmlite's method does nothing."""
     from llvmlite.binding import ffi
 
     if getattr(kind, "_dispose", None) is not ffi.ObjectRef._dispose:
@@ -76,9 +76,8 @@ def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = Tru
 class _Emitters:
     """The threads that generate code now.
 
-    Whether LLVM's code generator reduces the strength of indices in loops is a setting of the whole
-    process: who wants the one waits for those that have the other, and the last leaves LLVM as it
-    was.
+    Strength reduction of indices in loops is a setting of the whole process. Threads with one
+    setting wait until those with the other are done; the last one restores LLVM's default.
     """
 
     def __init__(self) -> None:
@@ -136,7 +135,7 @@ def _unlocked() -> tuple[Any, Any] | None:
 
 @functools.lru_cache(maxsize=1)
 def compilation_threads() -> ThreadPoolExecutor:
-    """The threads that compile, one per usable core; started when first needed."""
+    """Return the threads that compile, one per usable core; started on first use."""
     return ThreadPoolExecutor(usable_cores(), thread_name_prefix="xla_explorer_llvm")
 
 

@@ -1,7 +1,7 @@
-"""Functions that code generators call and not every C library or compiler runtime has, as LLVM IR of our own.
+"""LLVM IR of functions that code generators call and some runtimes lack.
 
-Conversions of half precision where the CPU has none (names and meaning: compiler-rt and libgcc),
-rounding to even (C23), and what a target without a C library lacks (wasm32). They are weak and
+Conversions of half precision for CPUs without such instructions (names and meaning: compiler-rt and
+libgcc), rounding to even (C23), and the C library functions that wasm32 lacks. They are weak and
 hidden: several objects may bring them into one program.
 """
 

@@ -1,4 +1,4 @@
-"""What the stages of every LLVM backend share: optimised LLVM IR without its debug metadata."""
+"""Optimised LLVM IR without its debug metadata, for the stages of every LLVM backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _REFERENCE = re.compile(r",? !dbg (!\d+)")
 
 
 def strip_debug(text: str) -> tuple[str, list[int | None]]:
-    """LLVM IR without its debug metadata, and the instruction id of each line from it (see `with_debug_lines`)."""
+    """Return LLVM IR without debug metadata, and each line's instruction id from that metadata.
+
+    See `with_debug_lines`.
+    """
     locations = {
         m.group(1): int(m.group(2)) - 1 for m in _LOCATION.finditer(text) if m.group(2) != "0"
     }

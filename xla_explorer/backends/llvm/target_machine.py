@@ -1,11 +1,11 @@
-"""LLVM targets: what we generate code for, and the LLVM objects that do it.
+"""LLVM targets and target machines.
 
 The only place that initialises LLVM. Nothing here runs at import; the first `host_target` or
 `create_target_machine` loads llvmlite (about 60 to 100 ms in a fresh process) and initialises the
 targets (about 3 ms), once.
 
-Which CPU and how many cores programs are made for is asked here (`host_target`, `usable_cores`),
-and nowhere else: what the machine has, unless the user says otherwise (`target_request.py`).
+Only `host_target` and `usable_cores` determine the CPU and the number of cores that programs are
+compiled for: those of the machine, or of the user's request (`target_request.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _X86_WIDTH_FEATURES = {
 
 
 class TargetError(XlaExplorerError):
-    """LLVM knows no such target, CPU or feature."""
+    """LLVM has no such target, CPU or feature."""
 
 
 class TargetAboveMachineError(TargetError):
@@ -42,16 +42,15 @@ class TargetAboveMachineError(TargetError):
 
 @dataclass(frozen=True, slots=True)
 class TargetDescription:
-    """Everything that decides which machine code comes out of the same LLVM IR; part of every cache key.
+    """Everything that decides the machine code of LLVM IR; part of every cache key.
 
     triple: LLVM target triple. cpu, features: as LLVM spells them (`znver5`, `+avx2,+fma`); empty
     is the baseline. relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model:
     `jitdefault` for code that is loaded into this process, `default` or `small` for object files.
-    abi_name: RISC-V needs one (`lp64d`). vector_register_bits: width of the vectors that programs
-    are written with, by our kernels and by LLVM's vectoriser alike, 0 without SIMD; scalable
-    vectors (SVE, RVV) count with their least width. widest_register_bits: what the CPU has; more
-    than the former only where somebody asked for narrower vectors. has_fma: one instruction for a *
-    b + c in f32 and f64.
+    abi_name: RISC-V needs one (`lp64d`). vector_register_bits: width of the vectors that our
+    kernels and LLVM's vectoriser use, 0 without SIMD; scalable vectors (SVE, RVV) count with their
+    least width. widest_register_bits: of the CPU; larger than the former only if the user requests
+    narrower vectors. has_fma: one instruction for a * b + c in f32 and f64.
     """
 
     triple: str
@@ -72,12 +71,12 @@ class TargetDescription:
 
     @property
     def enabled_features(self) -> frozenset[str]:
-        """Names of the features that are switched on by `features` (what the CPU name implies is not listed)."""
+        """Names of features that `features` enables, without those that the CPU name implies."""
         return frozenset(part[1:] for part in self.features.split(",") if part.startswith("+"))
 
     @property
     def has_half_conversions(self) -> bool:
-        """Whether an x86 CPU converts half precision by instructions of its own (F16C)."""
+        """True if an x86 CPU has instructions for half-precision conversions (F16C)."""
         return (
             "f16c" in self.enabled_features
             or self.widest_register_bits >= 512
@@ -96,7 +95,7 @@ class TargetDescription:
 
     @property
     def code_generator_features(self) -> str:
-        """What LLVM is told: `features`, and the width of vectors where LLVM has a preference of its own."""
+        """The features for LLVM: `features`, and the width of vectors if LLVM prefers another."""
         width = (
             _X86_WIDTH_FEATURES.get(self.vector_register_bits) if self.architecture in X86 else None
         )
@@ -116,7 +115,7 @@ class TargetDescription:
         )
 
     def vector_width_fact(self) -> Reason:
-        """The width of vectors as a decision: the number, and why it is this one."""
+        """Return the width of vectors as a decision, with its reason."""
         chosen, widest = self.vector_register_bits, self.widest_register_bits
         cpu = self.cpu or f"the baseline of {self.architecture}"
         facts = {"bits": chosen, "register_bits": widest, "cpu": self.cpu, "triple": self.triple}
@@ -146,9 +145,9 @@ _initialised: set[str] = set()
 
 
 def llvm(all_targets: bool = False) -> Any:
-    """The module `llvmlite.binding`, with the native target (or all targets) initialised.
+    """Return `llvmlite.binding` with the native target (or all targets) initialised.
 
-    Cheap once done.
+    Cheap after the first call.
     """
     import llvmlite.binding as binding
 
@@ -176,7 +175,7 @@ def llvm_version() -> str:
 
 @functools.lru_cache(maxsize=1)
 def detected_target() -> TargetDescription:
-    """This machine, as LLVM sees it: exact CPU and features, code to be loaded into this process."""
+    """Return this machine's CPU and features by LLVM, for code loaded into this process."""
     binding = llvm()
     features = binding.get_host_cpu_features().flatten()
     description = describe_target(
@@ -186,10 +185,10 @@ def detected_target() -> TargetDescription:
 
 
 def host_target() -> TargetDescription:
-    """The CPU that programs for this process are made for: this machine's, or what XLA_EXPLORER_TARGET says instead.
+    """Return the target of programs for this process: this CPU, or that of XLA_EXPLORER_TARGET.
 
     Raises TargetRequestError for a variable that does not parse, TargetError for a CPU that LLVM
-    does not know.
+    lacks.
     """
     return _requested_target(target_request())
 
@@ -222,14 +221,15 @@ def _requested_target(request: TargetRequest) -> TargetDescription:
 
 
 def usable_cores() -> int:
-    """How many threads programs are cut for, and how many compile: the cores that this process may run on, or what XLA_EXPLORER_TARGET
-    says instead.
+    """Return the number of threads of programs and of compilation.
+
+    These are the cores that this process may run on, or the number in XLA_EXPLORER_TARGET.
     """
     return target_request().cores or len(usable_core_numbers())
 
 
 def usable_core_numbers() -> list[int]:
-    """The system's numbers of the cores that this process may run on."""
+    """Return the system's numbers of the cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
@@ -286,9 +286,7 @@ def describe_target(
     code_model: str = "default",
     abi_name: str = "",
 ) -> TargetDescription:
-    """A target for object files.
-
-    Fills in what LLVM needs but people forget, and what follows from the names.
+    """Return a target for object files, with ABI, vector width and FMA derived from the names.
 
     `describe_target("riscv64-linux-gnu", features="+m,+a,+f,+d,+c,+v")` gets ABI `lp64d`.
     """
@@ -309,7 +307,7 @@ def describe_target(
 
 
 def default_abi(architecture: str, features: str) -> str:
-    """The name of the calling convention where LLVM has to be told it (RISC-V), else empty."""
+    """Return the ABI name that LLVM needs for RISC-V; empty for others."""
     if architecture not in ("riscv64", "riscv32"):
         return ""
     hard_float = "+d" in features.split(",")
@@ -364,7 +362,10 @@ declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)"
 
 @functools.lru_cache(maxsize=64)
 def _x86_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
-    """What LLVM knows of a CPU by its name: it is given 512 bits of arithmetic, and the registers that it takes are looked at."""
+    """Return (vector bits, has FMA) of an x86 CPU.
+
+    LLVM compiles 512 bits of arithmetic for it; the registers in the assembly show the width.
+    """
     binding = llvm(all_targets=True)
     machine = create_target_machine(
         TargetDescription(triple, cpu, features, vector_register_bits=_X86_WIDEST), 0
@@ -388,7 +389,10 @@ _EIGHT_FLOATS = """define void @f(ptr %p) vscale_range(2,2) {
 
 @functools.lru_cache(maxsize=64)
 def has_sve(triple: str, cpu: str, features: str) -> bool:
-    """Whether an arm64 CPU has SVE, which its name may imply: LLVM is told of 256 bits, and the registers that it takes are looked at."""
+    """Return True if an arm64 CPU has SVE, which its name may imply.
+
+    LLVM compiles 256 bits of arithmetic for it; SVE registers in the assembly show the feature.
+    """
     if not triple.startswith(("aarch64", "arm64")):
         return False
     machine = create_target_machine(TargetDescription(triple, cpu, features))
@@ -399,7 +403,7 @@ def has_sve(triple: str, cpu: str, features: str) -> bool:
 
 
 def create_target_machine(description: TargetDescription, level: int = 3) -> Any:
-    """A new llvmlite TargetMachine (about 0.3 ms). level: code generator effort, 0 to 3.
+    """Return a new llvmlite TargetMachine (about 0.3 ms). level: code generator level, 0 to 3.
 
     Raises TargetError for a triple that this LLVM was not built for.
     """
@@ -428,10 +432,10 @@ _MACHINES_OF_A_THREAD = 16
 
 
 def own_target_machine(description: TargetDescription, level: int = 3) -> Any:
-    """The calling thread's TargetMachine for a target, which it must leave as it is.
+    """Return the calling thread's TargetMachine for a target. It must not be modified.
 
-    LLVM works out what a CPU can do (0.7 ms) when a machine generates code for the first time, and
-    no two threads may use one at a time. Errors as `create_target_machine`.
+    The first code generation of a machine computes the CPU's features (0.7 ms). A machine must not
+    be used by two threads at a time. Errors as `create_target_machine`.
     """
     machines: dict[tuple[str, bool, int], Any] | None = getattr(_own, "machines", None)
     if machines is None:

@@ -1,7 +1,7 @@
-"""Whether LLVM knows a CPU and features by their names.
+"""Validation of CPU and feature names by LLVM.
 
-LLVM takes unknown names with a message on stderr, and ends the process later when the target that
-is left cannot be. So it is asked in a process of its own, whose messages are read.
+LLVM prints a message to stderr for an unknown name, and may abort the process later. So the check
+runs in a child process, and its stderr is parsed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAME = re.compile(r"^  ([\w.+-]+) +- ", re.MULTILINE)
 
 @functools.lru_cache(maxsize=64)
 def unknown_names(triple: str, cpu: str, features: str, abi_name: str = "") -> Reason | None:
-    """None when LLVM knows them all and has a target of them; else which it does not know, with the nearest that it does."""
+    """Return a refusal for a CPU or feature that LLVM lacks, with the nearest names; else None."""
     answer = _ask(triple, cpu, features, abi_name)
     found = _UNKNOWN.search(answer.stderr)
     if found is not None:

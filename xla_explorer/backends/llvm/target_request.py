@@ -1,14 +1,14 @@
-"""What the user says of this machine: the environment variable XLA_EXPLORER_TARGET.
+"""The user's description of this machine: the environment variable XLA_EXPLORER_TARGET.
 
-Programs are made for the CPU and the cores that are here. The variable says otherwise, in parts
-between commas:
+By default programs are compiled for this machine's CPU and cores. The variable overrides both, in
+parts between commas:
 
 - `native` (this CPU, as without the variable), `x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`,
-  `generic`, or a CPU as LLVM spells it (`skylake-avx512`). What this CPU cannot execute is
+  `generic`, or a CPU as LLVM spells it (`skylake-avx512`). Code that this CPU cannot execute is
   compiled, verified and shown; running it is refused.
-- `prefer-128`, `prefer-256`, `prefer-512`: vectors of at most so many bits, though the registers
+- `prefer-128`, `prefer-256`, `prefer-512`: vectors of at most so many bits, also if the registers
   are wider.
-- `cores=N`: programs are cut for so many threads, and LLVM compiles on so many.
+- `cores=N`: the number of threads of programs and of LLVM's compilation.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class TargetRequest:
 
 @functools.lru_cache(maxsize=8)
 def parse_target_request(text: str) -> TargetRequest:
-    """The value of the variable, read.
+    """Parse the value of the variable.
 
-    Each part may stand once; blanks around it do not count. Raises TargetRequestError.
+    Each part may occur once; blanks around it are ignored. Raises TargetRequestError.
 
     >>> parse_target_request("x86-64-v4,prefer-256,cores=1")
     TargetRequest(cpu='x86-64-v4', vector_bits=256, cores=1)
@@ -63,7 +63,7 @@ def parse_target_request(text: str) -> TargetRequest:
 
 
 def _read(part: str) -> tuple[str, str | int]:
-    """The field that a part is about, and its value."""
+    """Return the field that a part sets, and its value."""
     if part.startswith("prefer-"):
         bits = part.removeprefix("prefer-")
         if bits not in map(str, _WIDTHS):
@@ -93,5 +93,5 @@ def _error(message: str) -> TargetRequestError:
 
 
 def target_request() -> TargetRequest:
-    """What the environment of this process says now. Raises TargetRequestError."""
+    """Return the request in the environment of this process. Raises TargetRequestError."""
     return parse_target_request(os.environ.get(TARGET_VARIABLE, ""))
