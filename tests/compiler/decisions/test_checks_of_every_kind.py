@@ -126,7 +126,7 @@ MADE = {  # kind -> a module and the passes that decide it there
 }
 REPLAYED = {"dot-library"}  # what real XLA decides and none of our passes: tests/explorer/xla
 IN_THE_COMPILES = {  # those that the compiles of `programs.py` decide; `test_why_not.py` asks for their checks
-    "fusion", "multi-output-fusion", "horizontal-loop-fusion", "dot-epilogue-fusion", "row-fusion", "fusion-wrapper", "layout", "share-buffer",
+    "fusion", "multi-output-fusion", "horizontal-loop-fusion", "dot-epilogue-fusion", "normalization-fusion", "fusion-wrapper", "layout", "share-buffer",
     "inlining", "constant-folding", "transpose-folding", "double-buffer-loop-unrolling", "library-call",
 }  # fmt: skip
 

@@ -43,7 +43,7 @@ CLOSED: dict[
     (FUSION + "fusion_wrapper.py",): fusion_reasons.WRAPPER,
     (FUSION + "multi_output_fusion.py", ORDER): fusion_reasons.MULTI_OUTPUT,
     (FUSION + "horizontal_policy.py", ORDER): fusion_reasons.HORIZONTAL,
-    (FUSION + "row_fusion.py",): fusion_reasons.ROW,
+    (FUSION + "normalization_fusion.py",): fusion_reasons.NORMALIZATION,
     (
         FUSION + "dot_epilogue_fusion.py",
         FUSION + "epilogue_policy.py",

@@ -21,7 +21,7 @@ EXPECTED = {
     "cpu": {"fusion", "multi-output-fusion", "fusion-wrapper", "layout", "share-buffer", "parallel", "loop-vectorization", "vector-width",
             "inlining", "constant-folding", "transpose-folding"},
     "cpu, XLA's policy": {"fusion", "fusion-wrapper", "layout", "share-buffer", "parallel"},
-    "gpu": {"fusion", "row-fusion", "multi-output-fusion", "library-call", "launch", "share-buffer", "layout", "horizontal-loop-fusion"},
+    "gpu": {"fusion", "normalization-fusion", "multi-output-fusion", "library-call", "launch", "share-buffer", "layout", "horizontal-loop-fusion"},
     "interpreter": {"fusion", "inlining", "constant-folding"},
 }  # fmt: skip
 

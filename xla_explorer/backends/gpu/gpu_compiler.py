@@ -70,7 +70,7 @@ def gpu_pipeline() -> PassPipeline:
                 for name in (
                     "library-rewriter",
                     "product-epilogue-fusion",
-                    "row-fusion",
+                    "normalization-fusion",
                     "priority-fusion",
                 )
             ]

@@ -46,7 +46,7 @@ FUSION = table(
         "reduce-is-root-only": (
             "a reduce would be repeated for every element that its consumer computes",
             "%sum reduces 64 elements for each of its own; %broadcast would repeat that (repeated up to 8)",
-            "nothing to do on a CPU; on a GPU row-fusion keeps the row in registers",
+            "nothing to do on a CPU; on a GPU normalization-fusion keeps the row in registers",
         ),
         "reduce-into-reduce": (
             "a reduce inside a reduce would be repeated",
@@ -237,7 +237,7 @@ HORIZONTAL = table(
     "control-dependency",
 )
 
-ROW = table(
+NORMALIZATION = table(
     {
         "row-length": (
             "a block of threads cannot keep a row of that length in its registers",
@@ -301,6 +301,6 @@ TABLES = {
         c: r for c, r in HORIZONTAL.items() if c not in ("not-a-reduce", "dimensions-differ")
     },
     "horizontal-input-fusion": {c: r for c, r in HORIZONTAL.items() if c != "not-a-loop"},
-    "row-fusion": ROW,
+    "normalization-fusion": NORMALIZATION,
     "dot-epilogue-fusion": EPILOGUE,
 }

@@ -89,11 +89,11 @@ KINDS: dict[str, DecisionKind] = {
         "",
         "%{0} and what follows it, up to %{1}, are one kernel",
     ),
-    "row-fusion": DecisionKind(
-        "Is a whole chain of row reductions one kernel?",
-        _FUSION["row-fusion"],
+    "normalization-fusion": DecisionKind(
+        "Is a softmax, a normalisation or another chain of row reductions one kernel?",
+        _FUSION["normalization-fusion"],
         "",
-        "%{0} and what is done with its rows, up to %{1}, are one kernel",
+        "%{0}, its row reductions and their users up to %{1} are one kernel",
     ),
     "fusion-wrapper": DecisionKind(
         "Does what was left alone become a kernel of its own?",

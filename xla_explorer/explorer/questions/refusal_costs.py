@@ -21,7 +21,7 @@ from xla_explorer.hlo.module import ModuleSnapshot
 if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassTrace
 
-_ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "row-fusion"})
+_ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "normalization-fusion"})
 
 
 class RefusalCost(NamedTuple):

@@ -17,9 +17,9 @@ from xla_explorer.compiler.transforms.fusion import (
     dot_epilogue_fusion,
     horizontal_policy,
     multi_output_fusion,
+    normalization_fusion,
     policy,
     priority_policy,
-    row_fusion,
     xla_policy,
 )
 from xla_explorer.compiler.transforms.library_calls import library_rewriter, product_epilogue_fusion
@@ -34,7 +34,7 @@ POLICIES = {
     "priority": (*priority_policy.LEGALITY, *priority_policy.PROFITABILITY),
     "xla": (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY),
     "multi-output": (*multi_output_fusion.LEGALITY, *multi_output_fusion.PROFITABILITY),
-    "row": (*row_fusion.LEGALITY, *row_fusion.PROFITABILITY),
+    "normalization": (*normalization_fusion.LEGALITY, *normalization_fusion.PROFITABILITY),
     "horizontal-loop": (*horizontal_policy.OF_LOOPS, *horizontal_policy.PROFITABILITY),
     "horizontal-input": (*horizontal_policy.OF_REDUCES, *horizontal_policy.PROFITABILITY),
     "dot-epilogue": (*dot_epilogue_fusion.LEGALITY, *dot_epilogue_fusion.PROFITABILITY),

@@ -8,9 +8,9 @@ from xla_explorer.compiler.transforms.fusion.horizontal_fusion import (
 )
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MultiOutputFusion
+from xla_explorer.compiler.transforms.fusion.normalization_fusion import NormalizationFusion
 from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
-from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
 
 __all__ = [
@@ -20,8 +20,8 @@ __all__ = [
     "HorizontalLoopFusion",
     "InstructionFusion",
     "MultiOutputFusion",
+    "NormalizationFusion",
     "PriorityFusion",
-    "RowFusion",
     "XlaFusionPlanner",
     "plan_fusions",
 ]

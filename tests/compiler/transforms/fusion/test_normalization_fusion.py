@@ -1,4 +1,4 @@
-"""row-fusion: which chains become one kernel, and why others do not."""
+"""normalization-fusion: which chains become one kernel, and why others do not."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.target import NVPTX, GpuUnit
-from xla_explorer.compiler.transforms.fusion import RowFusion
+from xla_explorer.compiler.transforms.fusion import NormalizationFusion
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.text.parser import parse_hlo
 
@@ -38,7 +38,7 @@ def softmax(rows=64, length=128, more="", root="ROOT r"):
 def fused(text, multiprocessors=132):
     """The module after the pass, its fusions, and the codes of refusals."""
     module, journal = parse_hlo(text), Journal()
-    RowFusion().run(
+    NormalizationFusion().run(
         module,
         PassContext(journal, target=replace(NVPTX, gpu=GpuUnit(multiprocessors=multiprocessors))),
     )
@@ -98,7 +98,7 @@ def test_a_module_of_any_size_is_looked_at_near_each_result_only():
     long = softmax().replace("  x = f32[64,128] parameter(0)\n", "  x0 = f32[64,128] parameter(0)\n" + "".join(
         [f"  x{n + 1} = f32[64,128] tanh(x{n})\n" for n in range(60)]) + "  x = f32[64,128] negate(x60)\n")  # fmt: skip
     module, journal = parse_hlo(long), Journal()
-    RowFusion(most_seen=20).run(module, PassContext(journal, target=NVPTX))
+    NormalizationFusion(most_seen=20).run(module, PassContext(journal, target=NVPTX))
     (fusion,) = [i for i in module.entry.instructions.values() if i.opcode.name == "fusion"]
     inside = [i.opcode.name for i in fusion.called[0].instructions.values()]
     assert inside.count("reduce") == 2 and 0 < inside.count("tanh") < 20

@@ -1,4 +1,4 @@
-"""The pass `row-fusion`: softmax, layer normalisation and similar chains read each row once.
+"""The pass `normalization-fusion`: softmax, layer normalisation and similar chains read each row once.
 
 A chain is any number of repetitions: a reduction of the minor dimensions, operations on its result,
 a broadcast along the rows, and operations with the rows. The threads of a GPU block keep the row in
@@ -36,7 +36,7 @@ _COMBINERS = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
-class RowFusion:
+class NormalizationFusion:
     """Fuse chains of row reductions into one kernel per chain.
 
     longest: elements of a row that the threads of one block keep in registers. most: instructions
@@ -45,7 +45,7 @@ class RowFusion:
     linear in its size.
     """
 
-    name: ClassVar[str] = "row-fusion"
+    name: ClassVar[str] = "normalization-fusion"
     longest: int = 16384
     most: int = 120
     most_operands: int = 16
@@ -65,10 +65,12 @@ class RowFusion:
                 members = planner.members_of(root)
                 if members is None:
                     continue
-                rows = RowCandidate(tuple(members), self, multiprocessors, context.control)
+                rows = NormalizationCandidate(
+                    tuple(members), self, multiprocessors, context.control
+                )
                 if (
                     context.decide(
-                        "row-fusion",
+                        "normalization-fusion",
                         LEGALITY,
                         PROFITABILITY,
                         rows.reduce,
@@ -83,7 +85,7 @@ class RowFusion:
                         computation,
                         root,
                         members,
-                        name="row_fusion",
+                        name="normalization_fusion",
                         computation_name="row_computation",
                         kind=_CUSTOM,
                     )
@@ -101,7 +103,7 @@ class _Planner:
     taken: members of kernels so far. refused: members of refused kernels.
     """
 
-    def __init__(self, computation: HloComputation, options: RowFusion) -> None:
+    def __init__(self, computation: HloComputation, options: NormalizationFusion) -> None:
         self.options = options
         self.place = {i: number for number, i in enumerate(computation.post_order())}
         self.pinned = fusible.control_successors(computation)
@@ -228,11 +230,11 @@ class _Planner:
         return reached
 
 
-class RowCandidate(NamedTuple):
+class NormalizationCandidate(NamedTuple):
     """A kernel of rows: its members, the result first, users before producers."""
 
     members: tuple[HloInstruction, ...]
-    options: RowFusion
+    options: NormalizationFusion
     multiprocessors: int
     control: PassControl
 
@@ -275,12 +277,12 @@ _SHORTEST = 9  # one thread reduces shorter rows
 _MANY_ELEMENTS = 4096  # of a row: with fewer, few rows take little time
 
 
-def _code(rows: RowCandidate) -> str:
+def _code(rows: NormalizationCandidate) -> str:
     most, operands = rows.options.most, rows.options.most_operands
     return f"{at_most('instructions', len(rows.members), most)}, {at_most('operands', len(rows.operands), operands)}"
 
 
-def _outside(rows: RowCandidate) -> str:
+def _outside(rows: NormalizationCandidate) -> str:
     needed = rows.needed_outside
     return f"values needed outside: {'none' if needed is None else '%' + needed.name}"
 
@@ -290,7 +292,7 @@ def _outside(rows: RowCandidate) -> str:
         f"{_SHORTEST} <= {at_most('row length', fusible.reduced_size(rows.reduce), rows.options.longest)}"
     )
 )
-def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
+def row_fits_in_registers(rows: NormalizationCandidate) -> Reason | None:
     """Require a row that fits into the registers of a block."""
     length, longest = fusible.reduced_size(rows.reduce), rows.options.longest
     if not _SHORTEST <= length <= longest:
@@ -300,7 +302,7 @@ def row_fits_in_registers(rows: RowCandidate) -> Reason | None:
 
 
 @value_formatter(_code)
-def code_within_limit(rows: RowCandidate) -> Reason | None:
+def code_within_limit(rows: NormalizationCandidate) -> Reason | None:
     """Require a kernel of limited size."""
     instructions, operands, options = len(rows.members), len(rows.operands), rows.options
     if instructions > options.most or operands > options.most_operands:
@@ -313,7 +315,7 @@ def code_within_limit(rows: RowCandidate) -> Reason | None:
 
 
 @value_formatter(_outside)
-def values_stay_inside(rows: RowCandidate) -> Reason | None:
+def values_stay_inside(rows: NormalizationCandidate) -> Reason | None:
     """Require no outside reader of row values: they would be computed twice."""
     needed = rows.needed_outside
     if needed is not None:
@@ -326,7 +328,7 @@ def values_stay_inside(rows: RowCandidate) -> Reason | None:
 
 
 @value_formatter(lambda rows: forbidden_pairs(rows.control))
-def user_allows_it(rows: RowCandidate) -> Reason | None:
+def user_allows_it(rows: NormalizationCandidate) -> Reason | None:
     """Require no override that keeps a member and the result in different kernels."""
     return kept_apart(rows.control, rows.members[1:], (rows.root,)) if rows.control.forbid else None
 
@@ -337,7 +339,7 @@ def user_allows_it(rows: RowCandidate) -> Reason | None:
         f"row length {number(fusible.reduced_size(rows.reduce))}"
     )
 )
-def rows_fill_the_device(rows: RowCandidate) -> Reason | None:
+def rows_fill_the_device(rows: NormalizationCandidate) -> Reason | None:
     """Require rows for a good part of the multiprocessors if rows are long."""
     count, length = rows.reduce.shape.element_count, fusible.reduced_size(rows.reduce)
     if 4 * count < rows.multiprocessors and length >= _MANY_ELEMENTS:
