@@ -154,7 +154,7 @@ def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> Ker
         )
     written_by, directives = directives_of(session, i)
     made = KernelSchedule(nest, nest, session=session, instruction=i, written_by=written_by)
-    return made.with_policys(directives)  # which were proved when the kernel was written
+    return made.with_policy_directives(directives)  # which were proved when the kernel was written
 
 
 def nest_as_written(session: Compilation, i: HloInstruction) -> LoopNest | Reason:

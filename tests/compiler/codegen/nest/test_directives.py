@@ -687,8 +687,8 @@ def test_a_schedule_of_a_policy_is_accepted_as_a_users(body: str) -> None:
 
 def test_the_checks_that_directives_name_are_theirs() -> None:
     for made in DIRECTIVES.values():
-        assert made.asks or "checks" in vars(made), made.name
-        assert all(callable(getattr(made, name, None)) for name in made.asks), made.name
+        assert made.check_names or "checks" in vars(made), made.name
+        assert all(callable(getattr(made, name, None)) for name in made.check_names), made.name
 
 
 def test_a_check_of_an_axis_asks_the_accesses_inside_its_loop(monkeypatch):

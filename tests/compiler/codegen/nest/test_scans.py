@@ -123,7 +123,7 @@ def test_schedules_of_a_scan_give_its_values(text: str, from_end: bool) -> None:
 
 
 @pytest.mark.parametrize("from_end", [False, True])
-def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
+def test_threads_take_chunks_of_a_row(from_end: bool) -> None:
     plain_nest = running("s32", (1003,), 0, "add", from_end)
     made = Schedule(plain_nest, plain_nest).then(
         "cut{i,992},split{im,248},chunk-scan{imo},parallel{imo,4},parallel{imop,4}"
@@ -150,7 +150,7 @@ def test_threads_take_stretches_of_a_row(from_end: bool) -> None:
         ((100, 20), 1, 1, ()),
     ],
 )
-def test_a_policy_schedules_rows_columns_and_stretches(
+def test_a_policy_schedules_rows_columns_and_chunks(
     dimensions: tuple[int, ...], along: int, tasks: int, wanted: tuple[str, ...]
 ) -> None:
     i = xe.parse_hlo(scan("f32", dimensions, along, "add")).entry.root

@@ -180,7 +180,7 @@ class Combination:
     join: Combination | None = None
 
     @property
-    def parts(self) -> tuple[Combination, ...]:
+    def combinations(self) -> tuple[Combination, ...]:
         """The combiner itself and that of partial results."""
         return (self,) if self.join is None else (self, self.join)
 
@@ -368,7 +368,7 @@ def all_ids(s: Statement) -> tuple[int, ...]:
     """The values that a statement defines, those of its combiner among them."""
     if not isinstance(s, Reduce):
         return ids_of(s)
-    parts = s.combiner.parts if isinstance(s.combiner, Combination) else ()
+    parts = s.combiner.combinations if isinstance(s.combiner, Combination) else ()
     return (
         *s.ids,
         *s.running,

@@ -87,7 +87,9 @@ def _is_written(element: PrimitiveType) -> bool:
 def _combiner_is_not_written(s: Reduce) -> Reason | None:
     """None where each operation of the combiner is written for scalars, and one operation has an identity element."""
     if isinstance(s.combiner, Combination):
-        inside = [x.opcode.name for c in s.combiner.parts for x in c.body if isinstance(x, Compute)]
+        inside = [
+            x.opcode.name for c in s.combiner.combinations for x in c.body if isinstance(x, Compute)
+        ]
         bad = next((name for name in inside if name not in ELEMENTWISE_EMITTERS), None)
         return (
             refuse(
@@ -200,7 +202,7 @@ def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
                 if isinstance(s.combiner, Combination):
                     found.update(
                         dict.fromkeys(
-                            [n for c in s.combiner.parts for x in c.body for n in ids_of(x)],
+                            [n for c in s.combiner.combinations for x in c.body for n in ids_of(x)],
                             frozenset(),
                         )
                     )

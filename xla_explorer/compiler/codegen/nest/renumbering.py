@@ -105,7 +105,7 @@ def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combinati
             tuple([with_ids(x, ids, {}) for x in c.body]),
             several(c.results),
         )
-        for c in combiner.parts
+        for c in combiner.combinations
     ]
     return replace(parts[0], join=parts[1] if len(parts) > 1 else None)
 

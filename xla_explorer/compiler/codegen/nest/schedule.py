@@ -121,7 +121,7 @@ class Schedule:
                 )
         return made
 
-    def with_policys(self: S, directives: Iterable[Directive]) -> S:
+    def with_policy_directives(self: S, directives: Iterable[Directive]) -> S:
         """The schedule with directives that a policy has applied.
 
         Policies of GPUs answer for the order in which values are combined.

@@ -119,7 +119,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
         yield from _body_lines(s.body, names, depth + 1)
         yield Line(f"{inside}give {_ids(s.values)}")
         if isinstance(s.combiner, Combination):
-            for c in s.combiner.parts:
+            for c in s.combiner.combinations:
                 yield Line(
                     f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{"
                 )

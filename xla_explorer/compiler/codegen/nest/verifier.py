@@ -249,7 +249,7 @@ class _Verifier:
         counts = {len(s.ids), len(s.elements), len(s.initial), len(s.values)}
         given = [self.type_of(what, number, inner) for number in s.values]
         if isinstance(s.combiner, Combination):
-            for c in s.combiner.parts:
+            for c in s.combiner.combinations:
                 counts |= {len(c.left), len(c.right), len(c.results)}
                 combining = scope.inside()
                 combining.values.update(

@@ -1,7 +1,7 @@
 """What directives are: frozen passes of the ordinary pass runner, which decide by checks with names.
 
 Refusals are Reasons in the journal; users force and forbid by kernel and axis, of the kind
-`loop-split` and so on. What is not legal is refused whoever asks.
+`loop-split` and so on. What is not legal is refused whoever check_names.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class Directive:
     the nest.
 
     axis: the one that the journal names. bare: the field that is kept without the `%` with which
-    its name may be written. asks: the names of its checks, in the order in which they are asked.
-    adds: letters that new axes have behind the name of the axis.
+    its name may be written. check_names: the names of its checks, in the order in which they are asked.
+    new_suffixes: letters that new axes have behind the name of the axis.
     """
 
     name: ClassVar[str]
     bare: ClassVar[str] = ""
-    asks: ClassVar[tuple[str, ...]] = ()
-    adds: ClassVar[str] = ""
+    check_names: ClassVar[tuple[str, ...]] = ()
+    new_suffixes: ClassVar[str] = ""
     axis: str
 
     def __post_init__(self) -> None:
@@ -103,21 +103,21 @@ class Directive:
 
     def checks(self) -> tuple[Predicate, ...]:
         """What must hold of the nest, in the order in which it is asked."""
-        return tuple([getattr(self, name) for name in self.asks])
+        return tuple([getattr(self, name) for name in self.check_names])
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """The nest afterwards; the checks hold. Others call `applied`, which asks them."""
         raise NotImplementedError
 
-    def applied(self, nest: LoopNest, answered: Collection[str] = ()) -> LoopNest:
+    def applied(self, nest: LoopNest, waived: Collection[str] = ()) -> LoopNest:
         """The nest afterwards.
 
-        DirectiveRefused where a check does not hold. answered: codes of refusals that the caller
+        DirectiveRefused where a check does not hold. waived: codes of refusals that the caller
         answers for.
         """
         for check in self.checks():
             reason = check(nest)
-            if reason is not None and reason.code not in answered:
+            if reason is not None and reason.code not in waived:
                 raise DirectiveRefused(self, reason)
         return self.changed(nest)
 
@@ -196,7 +196,7 @@ class Directive:
 
     def new_names(self, nest: LoopNest) -> set[str]:
         """The names of new axes."""
-        return {self.axis + letter for letter in self.adds}
+        return {self.axis + letter for letter in self.new_suffixes}
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
         """No other axis has one of the new names."""
@@ -233,7 +233,7 @@ class Directive:
             )
         return None
 
-    def parts_combine(self, nest: LoopNest) -> Reason | None:
+    def partial_results_combine(self, nest: LoopNest) -> Reason | None:
         """No step sees what another stored, and a reduction may combine partial results of some steps each, in whatever order."""
         loop = nest.loop(self.axis)
         joins = (

@@ -43,8 +43,8 @@ class ChunkScan(Directive):
     """
 
     name: ClassVar[str] = "chunk-scan"
-    adds = "pba"
-    asks = (
+    new_suffixes = "pba"
+    check_names = (
         "axis_exists",
         "is_a_scan",
         "axis_is_serial",
@@ -108,7 +108,7 @@ class ChunkScan(Directive):
         (element,), (one, *rest) = s.elements, s.axes
         start = identity_of(next(numbers), s.combiner, element)
         array = Array(
-            f"stretch_{s.ids[0]}",
+            f"chunk_totals_{s.ids[0]}",
             array_shape(element, (one.axis.extent, LINE_BYTES // element.bytes)),
             True,
             Space.SCRATCH,

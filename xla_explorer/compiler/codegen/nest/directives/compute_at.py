@@ -199,7 +199,7 @@ class ComputeAt(StepDirective):
         else:
             places = {id(x.statement): tuple([index(a) for a in x.axes]) for x in (first, *later)}
             shape = array_shape(element, tuple([a.extent for a in first.axes]))
-            array = Array(f"kept_{ids_of(first.statement)[0]}", shape, True, Space.SCRATCH)
+            array = Array(f"stored_{ids_of(first.statement)[0]}", shape, True, Space.SCRATCH)
         again = {id(x.statement) for x in later}
 
         def change(s: Statement) -> Body | Statement | None:

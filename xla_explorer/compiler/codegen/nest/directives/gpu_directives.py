@@ -31,13 +31,13 @@ from xla_explorer.foundation.reason import Reason, refuse
 class _Launched(Binding):
     """The axis gets a kind of the launch."""
 
-    def parts_combine(self, nest: LoopNest) -> Reason | None:
-        """See `Directive.parts_combine`; of argmax threads combine pairs by their indices."""
+    def partial_results_combine(self, nest: LoopNest) -> Reason | None:
+        """See `Directive.partial_results_combine`; of argmax threads combine pairs by their indices."""
         loop = nest.loop(self.axis)
         return (
             None
             if isinstance(loop, Reduce) and argmax_direction(loop) is not None
-            else super().parts_combine(nest)
+            else super().partial_results_combine(nest)
         )
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
@@ -64,11 +64,11 @@ class Block(_Launched):
     """The axis is distributed over blocks of the grid."""
 
     name: ClassVar[str] = "block"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "has_several_steps",
-        "parts_combine",
+        "partial_results_combine",
         "is_outermost",
         "fills_no_array_of_a_block",
     )
@@ -103,11 +103,11 @@ class Thread(_Launched):
     """The axis is distributed over threads of a block."""
 
     name: ClassVar[str] = "thread"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "has_several_steps",
-        "parts_combine",
+        "partial_results_combine",
         "threads_fit",
         "can_be_halved",
     )
@@ -130,12 +130,12 @@ class Warp(_Launched):
     """The axis is distributed over neighbouring lanes of a warp."""
 
     name: ClassVar[str] = "warp"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "has_several_steps",
         "fits_a_warp",
-        "parts_combine",
+        "partial_results_combine",
         "threads_fit",
     )
     kind = AxisKind.WARP

@@ -42,7 +42,7 @@ class CutLoop(Directive):
     """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
 
     name: ClassVar[str] = "cut"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "keeps_order",
@@ -55,14 +55,14 @@ class CutLoop(Directive):
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """See `Directive.changed`."""
-        return cut(nest, self.axis, self.parts(nest))
+        return cut(nest, self.axis, self.subranges(nest))
 
-    def parts(self, nest: LoopNest) -> list[_Part]:
+    def subranges(self, nest: LoopNest) -> list[_Subrange]:
         """The parts of the axis, in order."""
         rest = nest.axes()[self.axis].axis.extent - self.steps
         return [
-            _Part(Axis(f"{self.axis}m", self.steps), 1, 0),
-            _Part(Axis(f"{self.axis}r", rest), 1, self.steps),
+            _Subrange(Axis(f"{self.axis}m", self.steps), 1, 0),
+            _Subrange(Axis(f"{self.axis}r", rest), 1, self.steps),
         ]
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class CutLoop(Directive):
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
             inside += [b.axis.name for b in loop.axes if b.axis.name != self.axis]
-        first, *rest = [part.axis.name for part in self.parts(nest)]
+        first, *rest = [part.axis.name for part in self.subranges(nest)]
         return {
             first,
             *rest,
@@ -141,16 +141,16 @@ class SplitByResidue(CutLoop):
         """See `CutLoop.limits`."""
         return 2, extent
 
-    def parts(self, nest: LoopNest) -> list[_Part]:
-        """See `CutLoop.parts`."""
+    def subranges(self, nest: LoopNest) -> list[_Subrange]:
+        """See `CutLoop.subranges`."""
         extent = nest.axes()[self.axis].axis.extent
         return [
-            _Part(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k)
+            _Subrange(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k)
             for k in range(self.steps)
         ]
 
 
-class _Part(NamedTuple):
+class _Subrange(NamedTuple):
     """Some steps of an axis: factor times another axis, from `begins` on."""
 
     axis: Axis
@@ -158,7 +158,7 @@ class _Part(NamedTuple):
     begins: int
 
 
-def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
+def cut(nest: LoopNest, name: str, subranges: Sequence[_Subrange]) -> LoopNest:
     """The nest with an axis in parts.
 
     A reduction takes the first part from the initial values, the next from what these come to;
@@ -169,10 +169,10 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
     names = set(nest.axes())
 
     def loops(s: For) -> Iterator[For]:
-        for axis, factor, begins in parts:
+        for axis, factor, begins in subranges:
             values: Substitution = {s.axis: index(axis) * factor + begins}
             body = _decided(with_axes_replaced(s.body, values))
-            if axis is not parts[0].axis:
+            if axis is not subranges[0].axis:
                 body = _with_fresh_names(body, numbers, names)
             yield For(
                 axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered
@@ -192,7 +192,7 @@ def cut(nest: LoopNest, name: str, parts: Sequence[_Part]) -> LoopNest:
         at = [b.axis.name for b in s.axes].index(name)
         old, kind = s.axes[at]
         taken: list[tuple[Axis, Substitution, tuple[Guard, ...]]] = []
-        for axis, factor, begins in parts:
+        for axis, factor, begins in subranges:
             values: Substitution = {old: index(axis) * factor + begins}
             guards = guards_replaced(s.guards, values)
             if not any(_never_holds(g) for g in guards):

@@ -52,14 +52,14 @@ class Binding(Directive):
         """See `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
-    def parts_combine(self, nest: LoopNest) -> Reason | None:
-        """See `Directive.parts_combine`.
+    def partial_results_combine(self, nest: LoopNest) -> Reason | None:
+        """See `Directive.partial_results_combine`.
 
         Unrolled axes of a scan must be inside of its loops, and its vector lanes inside of these.
         """
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
-            return super().parts_combine(nest)
+            return super().partial_results_combine(nest)
         if runs_in_order(
             [b._replace(kind=self.kind) if b.axis.name == self.axis else b for b in s.axes]
         ):
@@ -73,7 +73,12 @@ class Unroll(Binding):
     """The axis is unrolled: one instance of the body for each step, in registers."""
 
     name: ClassVar[str] = "unroll"
-    asks = ("axis_exists", "axis_is_serial", "instances_within_limit", "parts_combine")
+    check_names = (
+        "axis_exists",
+        "axis_is_serial",
+        "instances_within_limit",
+        "partial_results_combine",
+    )
     kind = AxisKind.UNROLLED
 
     def instances_within_limit(self, nest: LoopNest) -> Reason | None:
@@ -105,11 +110,11 @@ class Vectorize(Binding):
     """
 
     name: ClassVar[str] = "vectorize"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "is_a_vector",
-        "parts_combine",
+        "partial_results_combine",
         "no_other_vector",
         "accesses_are_contiguous",
     )
@@ -170,7 +175,7 @@ class Parallel(Directive):
     """The axis is partitioned into tasks for CPU threads."""
 
     name: ClassVar[str] = "parallel"
-    asks = (
+    check_names = (
         "axis_exists",
         "axis_is_serial",
         "steps_are_independent",

@@ -32,7 +32,7 @@ class FuseLoops(Directive):
     """A loop and a later one of the same body become one loop: each step does the work of both."""
 
     name: ClassVar[str] = "fuse-loops"
-    asks = ("axis_exists", "loops_follow", "rows_agree", "steps_stay_independent")
+    check_names = ("axis_exists", "loops_follow", "rows_agree", "steps_stay_independent")
     axis: str
     following: str
 

@@ -34,8 +34,8 @@ class Split(Directive):
     """The axis becomes factor * <axis>o + <axis>i; where the factor does not divide its extent, a guard remains."""
 
     name: ClassVar[str] = "split"
-    adds = "oi"
-    asks = ("axis_exists", "axis_is_serial", "factor_fits", "names_are_free")
+    new_suffixes = "oi"
+    check_names = ("axis_exists", "axis_is_serial", "factor_fits", "names_are_free")
     axis: str
     factor: int
 
@@ -144,7 +144,7 @@ class Reorder(Pair):
     """Two nested axes change places."""
 
     name: ClassVar[str] = "reorder"
-    asks = (
+    check_names = (
         "axis_exists",
         "axes_are_nested",
         "neither_is_ordered",
@@ -181,7 +181,7 @@ class Sink(Directive):
     """
 
     name: ClassVar[str] = "sink"
-    asks = ("axis_exists", "only_computes")
+    check_names = ("axis_exists", "only_computes")
     axis: str
 
     def changed(self, nest: LoopNest) -> LoopNest:
@@ -219,7 +219,7 @@ class Tile(Pair):
     """Two nested axes in blocks of rows * columns: both split, and the outer parts put outside."""
 
     name: ClassVar[str] = "tile"
-    asks = (
+    check_names = (
         "axis_exists",
         "axes_are_nested",
         "both_are_serial",

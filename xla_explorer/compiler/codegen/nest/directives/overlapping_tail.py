@@ -33,8 +33,14 @@ class OverlapTail(Directive):
     """
 
     name: ClassVar[str] = "overlap"
-    adds = "oi"
-    asks = ("axis_exists", "axis_is_serial", "steps_are_repeatable", "blocks_fit", "names_are_free")
+    new_suffixes = "oi"
+    check_names = (
+        "axis_exists",
+        "axis_is_serial",
+        "steps_are_repeatable",
+        "blocks_fit",
+        "names_are_free",
+    )
     bare: ClassVar[str] = "lines_of"
     axis: str
     factor: int

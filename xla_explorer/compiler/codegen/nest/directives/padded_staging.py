@@ -58,7 +58,7 @@ class StagePadded(Stage):
     """
 
     name: ClassVar[str] = "stage-padded"
-    asks = (*Stage.asks, "is_multiplied", "names_are_free")
+    check_names = (*Stage.check_names, "is_multiplied", "names_are_free")
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
         """See `Directive.facts`."""
@@ -126,7 +126,7 @@ class StagePadded(Stage):
             self._left_out(nest),
         )
         assert isinstance(load, Load)
-        tile = Array(f"frame_{load.id}", self._tile(nest), True, Space(self.space))
+        tile = Array(f"padded_{load.id}", self._tile(nest), True, Space(self.space))
         extents = self._operand(nest).shape.dimensions
         at, to, loops = (
             list(load.place),

@@ -16,7 +16,7 @@ class Pad(Directive):
     """The axis gets more steps, up to an extent, which a guard leaves out: loops of one launch then have as many."""
 
     name: ClassVar[str] = "pad"
-    asks = ("axis_exists", "axis_is_serial", "is_a_loop", "extent_grows")
+    check_names = ("axis_exists", "axis_is_serial", "is_a_loop", "extent_grows")
     axis: str
     extent: int
 

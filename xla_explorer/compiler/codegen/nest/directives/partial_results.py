@@ -60,7 +60,7 @@ class Rfactor(ReductionDirective):
     """
 
     name: ClassVar[str] = "rfactor"
-    adds = "p"
+    new_suffixes = "p"
     axis: str
     stored: bool = False
     outermost: bool = False
@@ -216,7 +216,7 @@ class Reassociate(ReductionDirective):
     """A reduction that finds an extreme value and its index carries the position of the value too: partial results combine in any order."""
 
     name: ClassVar[str] = "reassociate"
-    asks = ("axis_exists", "axis_is_reduced", "axis_is_serial", "is_argmax_or_argmin")
+    check_names = ("axis_exists", "axis_is_reduced", "axis_is_serial", "is_argmax_or_argmin")
     axis: str
 
     def is_argmax_or_argmin(self, nest: LoopNest) -> Reason | None:

@@ -42,7 +42,7 @@ class FuseIntoReduction(Directive):
     """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
 
     name: ClassVar[str] = "fuse-into-reduction"
-    asks = (
+    check_names = (
         "axis_exists",
         "sweeps_stand_together",
         "steps_agree",

@@ -57,7 +57,7 @@ class InterchangeReduction(ReductionDirective):
 
     name: ClassVar[str] = "interchange-reduction"
     takes_scans = True
-    asks = (
+    check_names = (
         "axis_exists", "along_exists", "axis_is_reduced", "axis_is_serial", "reduction_is_inside", "loops_are_free", "rest_has_identity",
         "starts_outside", "needs_no_other_work", "not_in_registers", "names_are_free", "fits_in_scratch",
     )  # fmt: skip

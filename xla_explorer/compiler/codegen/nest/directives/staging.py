@@ -53,7 +53,7 @@ class Stage(StepDirective):
     """
 
     name: ClassVar[str] = "stage"
-    asks: ClassVar[tuple[str, ...]] = (
+    check_names: ClassVar[tuple[str, ...]] = (
         "axis_exists", "is_a_loop", "space_is_known", "read_at_one_place", "stays_inside", "order_has_all_axes", "fits", "not_in_registers",
     )  # fmt: skip
     array: str

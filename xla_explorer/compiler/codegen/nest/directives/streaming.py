@@ -35,7 +35,7 @@ class Stream(Directive):
     """
 
     name: ClassVar[str] = "stream"
-    asks = ("is_a_result", "is_not_read")
+    check_names = ("is_a_result", "is_not_read")
     bare: ClassVar[str] = "axis"
     axis: str  # the name of the array, as the journal's subject; `%name` is the same
 
@@ -80,7 +80,7 @@ class Prefetch(Directive):
     """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
 
     name: ClassVar[str] = "prefetch"
-    asks = ("axis_exists", "axis_is_serial", "reads_contiguously")
+    check_names = ("axis_exists", "axis_is_serial", "reads_contiguously")
     bare: ClassVar[str] = "array"
     axis: str
     array: str

@@ -50,7 +50,7 @@ LEAST_REGISTER = 16  # bytes; few features take no wider ones than they fill, no
 
 class Convolution(NamedTuple):
     """Loops over the batch, over the positions of windows (none where each sees elements of its own) and over features; axes of the sum,
-    input features first; what is multiplied. framed, turned: the image, or the weights, are copied.
+    input features first; what is multiplied. padded, turned: the image, or the weights, are copied.
     """
 
     batch: list[Axis]
@@ -59,7 +59,7 @@ class Convolution(NamedTuple):
     taps: list[Axis]
     image: Load
     weights: Load
-    framed: bool
+    padded: bool
     turned: bool
 
 
@@ -170,7 +170,7 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         [high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]]
     )
     elements = max(
-        own if c.framed else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0
+        own if c.padded else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0
     )
     if elements * read.element.bytes > MOST_COPIED:
         return no(f"needs a copy of {elements} elements, which does not fit the cache")
@@ -193,7 +193,7 @@ def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
     depth, *window = c.taps
     inside = [axis for axis in (*window, depth) if axis.extent > 1]
     outer, around = _loops_around(plan, c, tasks)
-    if c.framed:
+    if c.padded:
         body = walk(for_of(plan.nest, around).body)
         axes = {b.axis for s, _ in body for b in axes_of(s)}
         (place,) = [s.place for s, _ in body if isinstance(s, Load) and s.array == c.image.array]
@@ -223,7 +223,7 @@ def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
     first = c.batch[0] if batch and c.batch[0].extent >= tasks else c.places[0]
     if first in c.batch and not c.turned:
         return batch[0], batch[-1]
-    if not batch and not c.framed and not c.turned:
+    if not batch and not c.padded and not c.turned:
         return "", ""
     unit = prod([count for name, count in _remainders(plan.nest) if name == first.name])
     steps = next(

@@ -47,7 +47,7 @@ from xla_explorer.hlo.analysis.indexing import Axis
 IN_REGISTERS = 16  # registers of columns that have their running values there
 TILE = 4096  # columns whose running values are in memory at a time: rows are read in long runs
 LEAST_ROW = 32  # elements of a row that is scanned in registers
-LEAST_STRETCH = 1024  # elements of a row that a thread takes
+LEAST_SCAN_CHUNK = 1024  # elements of a row that a thread takes
 
 
 def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
@@ -79,8 +79,8 @@ def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Re
         and _lies_side_by_side(plan.nest, s, axis)
     ):
         size = axis.extent // tasks // lanes * lanes
-        if tasks > 1 and not loops and size >= LEAST_STRETCH:
-            _stretches(plan, axis, size, lanes, tasks)
+        if tasks > 1 and not loops and size >= LEAST_SCAN_CHUNK:
+            _scan_in_chunks(plan, axis, size, lanes, tasks)
             return plan.schedule()
         _in_registers(plan, axis, lanes)
     plan.parallelize(tasks)
@@ -175,7 +175,7 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
         name, left = f"{name}r", left - whole
 
 
-def _stretches(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> None:
+def _scan_in_chunks(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> None:
     """A row in stretches, one for each thread, which first learns what its elements come to; the last one goes on with what is left."""
     name = axis.name
     if size * tasks < axis.extent:
