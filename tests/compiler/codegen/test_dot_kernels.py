@@ -55,8 +55,8 @@ def check(dots, equations, seed=0):
 
 
 MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
-LEFT_TURNED = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
-RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+LEFT_TRANSPOSED = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+RIGHT_TRANSPOSED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
 
 
 @pytest.mark.parametrize("t", ["f32", "f64"])
@@ -74,11 +74,11 @@ def test_every_small_size_is_right(t):
 
 
 @pytest.mark.parametrize("t", ["f32", "f64"])
-def test_turned_operands_of_any_size(t):
+def test_transposed_operands_of_any_size(t):
     rng = np.random.default_rng(6)
     sizes = [*rng.integers(1, 41, (7, 3)).tolist(), (40, 37, 3), (64, 5, 33)]
-    dots = [(t, (k, m), (k, n), (m, n), LEFT_TURNED) for m, n, k in sizes]
-    dots += [(t, (m, k), (n, k), (m, n), RIGHT_TURNED) for m, n, k in sizes]
+    dots = [(t, (k, m), (k, n), (m, n), LEFT_TRANSPOSED) for m, n, k in sizes]
+    dots += [(t, (m, k), (n, k), (m, n), RIGHT_TRANSPOSED) for m, n, k in sizes]
     check(dots, ["km,kn->mn"] * len(sizes) + ["mk,nk->mn"] * len(sizes))
 
 
@@ -164,10 +164,10 @@ def test_packed_panels_and_blocks_of_rows():
 
 def test_a_left_operand_whose_columns_collide_is_packed_by_blocks():
     dots = [
-        ("f32", (40, 1024), (40, 70), (1024, 70), LEFT_TURNED),
-        ("f64", (9, 1536), (9, 33), (1536, 33), LEFT_TURNED),
-        ("f32", (700, 256), (700, 96), (256, 96), LEFT_TURNED),
-        ("f64", (515, 130), (515, 48), (130, 48), LEFT_TURNED),
+        ("f32", (40, 1024), (40, 70), (1024, 70), LEFT_TRANSPOSED),
+        ("f64", (9, 1536), (9, 33), (1536, 33), LEFT_TRANSPOSED),
+        ("f32", (700, 256), (700, 96), (256, 96), LEFT_TRANSPOSED),
+        ("f64", (515, 130), (515, 48), (130, 48), LEFT_TRANSPOSED),
         (
             "f32",
             (3, 20, 1024),
@@ -197,8 +197,8 @@ def test_long_contractions_are_cut_into_blocks():
     dots = [
         ("f32", (37, 2100), (2100, 101), (37, 101), MULTIPLY),
         ("f64", (50, 1603), (1603, 70), (50, 70), MULTIPLY),
-        ("f32", (1600, 40), (1600, 90), (40, 90), LEFT_TURNED),
-        ("f32", (1601, 512), (1601, 33), (512, 33), LEFT_TURNED),
+        ("f32", (1600, 40), (1600, 90), (40, 90), LEFT_TRANSPOSED),
+        ("f32", (1601, 512), (1601, 33), (512, 33), LEFT_TRANSPOSED),
         (
             "f32",
             (29, 1601),
@@ -286,11 +286,11 @@ def test_what_tiles_leave_over_is_counted():
         (4096, 8, 1024, 400, ""),  # too few rows
         (4096, 100, 1024, 3, ""),  # read too few times
         (3136, 784, 784, 4, "larger"),
-        (2048, 784, 512, 8, "second-level"),
+        (2048, 784, 512, 8, "sets of L2"),
         (2048, 512, 512, 8, ""),  # as many lines as the sets hold
         (2000, 300, 500, 8, "two lines"),
-        (2000, 64, 500, 8, ""),  # the first-level cache holds a panel
-        (2048, 300, 512, 40, "first-level"),
+        (2000, 64, 500, 8, ""),  # L1 holds a panel
+        (2048, 300, 512, 40, "sets of L1"),
         (1984, 300, 496, 400, ""),
     ],
 )
@@ -330,7 +330,7 @@ def test_dots_without_a_tile():
     assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=NVPTX) == "no-vectors"
     assert code("s16", (8, 8), (8, 8), (8, 8), MULTIPLY) == "type-without-tile"
     assert code("f32", (8, 8), (8, 0), (8, 0), MULTIPLY) == "empty-dot"
-    assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TURNED) == "columns-not-contiguous"
+    assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TRANSPOSED) == "columns-not-contiguous"
     separate = cpu_target(bits=512, fma=False)
     assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=separate) == "no-fused-multiply-add"
 

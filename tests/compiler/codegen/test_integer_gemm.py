@@ -19,7 +19,7 @@ HERE = described_cpu(libraries=True)
 DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
 PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
 MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
-RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+RIGHT_TRANSPOSED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
 needs_groups = pytest.mark.skipif(
     dot_product_instruction(HERE, "s8", "s8") is None,
     reason="this CPU has no instruction for groups of integers",
@@ -48,7 +48,7 @@ def operands(module, fill, seed=0):
 @needs_groups
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 @pytest.mark.parametrize(
-    ("rows", "depth", "columns", "turned"),
+    ("rows", "depth", "columns", "transposed"),
     [
         (4, 4, 4, False),
         (5, 7, 4, False),
@@ -59,19 +59,19 @@ def operands(module, fill, seed=0):
     ],
 )
 @pytest.mark.sampled(5)
-def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
+def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, transposed):
     monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
-    b = f"{columns},{depth}" if turned else f"{depth},{columns}"
+    b = f"{columns},{depth}" if transposed else f"{depth},{columns}"
     module = dot(
         f"{left}[{rows},{depth}]",
         f"{right}[{b}]",
         f"s32[{rows},{columns}]",
-        RIGHT_TURNED if turned else MULTIPLY,
+        RIGHT_TRANSPOSED if transposed else MULTIPLY,
     )
     assert isinstance(plan_integer_gemm(module.entry.root, HERE), IntegerGemmPlan)
     for fill in [("any", "any"), ("min", "min"), ("min", "max"), ("max", "min"), ("max", "max")]:
         x, y = operands(module, fill)
-        wanted = x.astype(np.int64) @ (y.T if turned else y).astype(np.int64)
+        wanted = x.astype(np.int64) @ (y.T if transposed else y).astype(np.int64)
         np.testing.assert_array_equal(run_kernels(module, x, y)[0], wanted.astype(np.int32))
 
 
@@ -137,7 +137,7 @@ def test_the_instruction_needs_vectors_of_every_width():
             WITH_VNNI,
             "irregular-strides",
         ),
-        ("s8[9,7]", "s8[9,7]", RIGHT_TURNED, WITH_VNNI, "irregular-strides"),
+        ("s8[9,7]", "s8[9,7]", RIGHT_TRANSPOSED, WITH_VNNI, "irregular-strides"),
     ],
 )
 def test_a_refusal_says_why(left, right, attributes, target, code):

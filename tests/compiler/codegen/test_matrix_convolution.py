@@ -46,7 +46,7 @@ CASES = {  # name: (input, weights, result, window, labels)
         "size=3x2 pad=1_1x0_0 rhs_reversal=1x1",
         NHWC,
     ),
-    "weights turned": (
+    "weights transposed": (
         "[2,6,6,5]",
         "[3,3,9,5]",
         "[2,6,6,9]",
@@ -127,7 +127,7 @@ CASES = {  # name: (input, weights, result, window, labels)
         "size=10x8 pad=1_1x0_0",
         "f01b_i01o->01bf",
     ),
-    "weights turned, one by one with stride": (
+    "weights transposed, one by one with stride": (
         "[2,5,6,12]",
         "[1,1,19,12]",
         "[2,3,3,19]",

@@ -29,7 +29,7 @@ from xla_explorer.hlo.text.parser import parse_hlo
 CPU = described_cpu(
     describe_target("x86_64-unknown-linux-gnu", "x86-64-v4")
 )  # whatever machine this is
-PLAIN, LEFT_TURNED, RIGHT_TURNED = ((1, 0), (0, 0), (1, 1))
+PLAIN, LEFT_TRANSPOSED, RIGHT_TRANSPOSED = ((1, 0), (0, 0), (1, 1))
 
 
 def _dot(left, right, result, contracted):
@@ -53,7 +53,7 @@ def _made(*dot) -> Schedule | Reason:
             ("64,64", "64,64", "64,64", PLAIN),
             "overlap{i,5},reorder{ii,jo},reorder{io,jo},unroll{ii},unroll{jio},vectorize{jii}",
         ),
-        (("64,32", "96,32", "64,96", RIGHT_TURNED), "stage{%b,"),  # contiguous columns
+        (("64,32", "96,32", "64,96", RIGHT_TRANSPOSED), "stage{%b,"),  # contiguous columns
         (("512,256", "256,1024", "512,1024", PLAIN), "stage{%b,"),  # rows a page apart
         (("40,24", "24,10", "40,10", PLAIN), "split{j,16}"),  # masked
         (
@@ -76,7 +76,7 @@ def test_what_policies_write(dot, wanted):
 def test_schedules_of_products_can_be_written_by_a_user():
     for dot in (
         ("64,64", "64,64", "64,64", PLAIN),
-        ("64,32", "96,32", "64,96", RIGHT_TURNED),
+        ("64,32", "96,32", "64,96", RIGHT_TRANSPOSED),
         ("512,256", "256,1024", "512,1024", PLAIN),
     ):
         schedule = _made(*dot)
@@ -87,9 +87,9 @@ def test_schedules_of_products_can_be_written_by_a_user():
 @pytest.mark.parametrize(
     ("dot", "copied"),
     [
-        (("1024,96", "1024,256", "96,256", LEFT_TURNED), ""),  # contiguous columns of few lines
+        (("1024,96", "1024,256", "96,256", LEFT_TRANSPOSED), ""),  # contiguous columns of few lines
         (
-            ("512,1024", "512,256", "1024,256", LEFT_TURNED),
+            ("512,1024", "512,256", "1024,256", LEFT_TRANSPOSED),
             "stage{%a,ioo,scratch,0,ioi.k.ii}",
         ),  # a page from row to row
         (
@@ -133,9 +133,9 @@ def test_long_contractions_go_by_in_blocks(dot, blocks):
 
 
 @pytest.mark.parametrize(("columns", "cuts"), [(15, 0), (23, 1), (31, 1), (63, 2)])
-def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns, cuts):
+def test_transposed_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns, cuts):
     """Each piece of the columns reads the whole left operand, so 31 must not be 16, 8, 4, 2 and 1."""
-    nest = nest_of(_dot("64,33", f"{columns},33", f"64,{columns}", RIGHT_TURNED))
+    nest = nest_of(_dot("64,33", f"{columns},33", f"64,{columns}", RIGHT_TRANSPOSED))
     assert isinstance(nest, LoopNest)
     schedule = product_policy(nest, replace(tuning_of(CPU), overlaps_tails=False))
     assert isinstance(schedule, Schedule) and len(re.findall(r"cut\{j", str(schedule))) == cuts
@@ -149,7 +149,7 @@ def test_turned_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns
     )
 
 
-@pytest.mark.parametrize("contracted", [PLAIN, LEFT_TURNED, RIGHT_TURNED])
+@pytest.mark.parametrize("contracted", [PLAIN, LEFT_TRANSPOSED, RIGHT_TRANSPOSED])
 @pytest.mark.parametrize(
     ("rows", "columns", "depth"), [(61, 92, 33), (61, 64, 1025), (203, 92, 1700), (16, 92, 9)]
 )
@@ -177,12 +177,12 @@ def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracte
 
 
 @pytest.mark.parametrize("columns", [17, 33, 49, 65, 401])
-@pytest.mark.parametrize("contracted", [PLAIN, RIGHT_TURNED])
+@pytest.mark.parametrize("contracted", [PLAIN, RIGHT_TRANSPOSED])
 def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
     """A directive was refused there, so that the whole product was plain loops, 12 times as slow."""
     i = _dot(
         "64,33",
-        f"{columns},33" if contracted == RIGHT_TURNED else f"33,{columns}",
+        f"{columns},33" if contracted == RIGHT_TRANSPOSED else f"33,{columns}",
         f"64,{columns}",
         contracted,
     )
@@ -191,7 +191,7 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
 
 def test_lanes_that_no_copy_wrote_are_not_read():
     """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
-    i = _dot("64,33", "12,33", "64,12", RIGHT_TURNED)
+    i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
     found = nest_code(i, CPU, kernel_slots(i))
     assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
     assert any("call" in line and "llvm.masked.load.v16f32" in line for line in found.lines)
@@ -269,7 +269,7 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
 
 
 def test_what_is_copied_all_together_does_not_overflow_a_stack():
-    i = _dot("128,2275", "426,2275", "128,426", RIGHT_TURNED)
+    i = _dot("128,2275", "426,2275", "128,426", RIGHT_TRANSPOSED)
     made = nest_code(i, CPU, kernel_slots(i))
     arrays = [
         int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)

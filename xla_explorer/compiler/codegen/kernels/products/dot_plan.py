@@ -24,7 +24,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 WITH_TILES = ("f32", "f64", "s32", "u32", "s64", "u64")
 COPY_CYCLES = 0.2  # an element, packing as it is
-TURN_CYCLES = 0.5  # an element, packing with transposition
+TRANSPOSE_CYCLES = 0.5  # an element, packing with transposition
 LIBRARY_EFFICIENCY = 0.97
 LIBRARY_COPY_CYCLES = 0.5
 LIBRARY_RESULT_CYCLES = 0.15
@@ -32,7 +32,7 @@ LIBRARY_CALL_CYCLES = 300
 
 
 class DotPlan(NamedTuple):
-    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows). cycles: of all batches
+    """packing of the right operand: `none`, `panels`, or `transposed panels` (its columns are contiguous, not its rows). cycles: of all batches
     together. copied: why there are panels, where another reason than the order of its elements.
     """
 
@@ -88,7 +88,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
     if (
         columns == 1 and rows > 1 and left.row == 1 and left.column != 1
-    ):  # one column with the other operand turned is one row
+    ):  # one column with the other operand transposed is one row
         rows, columns = columns, rows
         left, right = (
             MatrixOperand(right.column, right.row, right.batch),
@@ -127,7 +127,7 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
                 f"%{dot.name} has too few rows to pay for transposing its right operand",
                 rows=rows,
             )
-        packing = "turned panels"
+        packing = "transposed panels"
     elif why := LIMITS.copied_right(
         right.row * bytes_, tile.width * bytes_, depth, depth * columns * bytes_, down
     ):
@@ -149,7 +149,8 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         )
     cycles = (
         tile.cycles
-        + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
+        + packed
+        * {"none": 0.0, "panels": COPY_CYCLES, "transposed panels": TRANSPOSE_CYCLES}[packing]
     )
     if left_is_copied:
         cycles += COPY_CYCLES * rows * depth

@@ -53,7 +53,7 @@ UNROLLED = (
 class IntegerGemmPlan(NamedTuple):
     """instruction: what multiplies.
 
-    element: the type of the left factors. turned: the columns of the right operand are contiguous,
+    element: the type of the left factors. transposed: the columns of the right operand are contiguous,
     not its rows.
     """
 
@@ -63,7 +63,7 @@ class IntegerGemmPlan(NamedTuple):
     instruction: DotProductInstruction
     element: PrimitiveType
     tile: RegisterTile
-    turned: bool
+    transposed: bool
 
     @property
     def groups(self) -> int:
@@ -109,8 +109,8 @@ def plan_integer_gemm(
             "irregular-strides",
             f"the contracted dimension of the left operand of %{dot.name} must be contiguous",
         )
-    turned = right.column != 1
-    if turned and (
+    transposed = right.column != 1
+    if transposed and (
         right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))
     ):
         return refuse(
@@ -131,7 +131,7 @@ def plan_integer_gemm(
         target.vector.registers,
         overlaps=True,
     )
-    plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, turned)
+    plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, transposed)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:
         return refuse(
@@ -276,7 +276,7 @@ class _Tiles:
         panel_step: int,
         cut: LoopPartition | None = None,
     ) -> None:
-        """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
+        """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks transposed in
         registers.
         """
         tile, w = self.tile, self.w
@@ -335,14 +335,14 @@ class _Tiles:
         """Copy the right operand as panels, and behind each what its tiles start from."""
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
-        if plan.turned:
+        if plan.transposed:
             self.pack_transposed(
                 b, plan.right.column // group, plan.groups, columns, scratch, plan.panel, cut
             )
         begin, end = self._panels(columns, cut)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             target = self.at(scratch, w.mul(p, plan.panel))
-            if not plan.turned:
+            if not plan.transposed:
                 source = self.small_at(b, w.block_start(p, tile.columns, columns))
                 with w.loop(depth // group, stem="pack.rows", metadata=NO_UNROLL) as k:
                     at = self.small_at(source, w.mul(k, group * plan.right.row))

@@ -50,7 +50,7 @@ LEAST_REGISTER = 16  # bytes; few features take no wider ones than they fill, no
 
 class Convolution(NamedTuple):
     """Loops over the batch, over the positions of windows (none where each sees elements of its own) and over features; axes of the sum,
-    input features first; what is multiplied. padded, turned: the image, or the weights, are copied.
+    input features first; what is multiplied. padded, transposed: the image, or the weights, are copied.
     """
 
     batch: list[Axis]
@@ -60,7 +60,7 @@ class Convolution(NamedTuple):
     image: Load
     weights: Load
     padded: bool
-    turned: bool
+    transposed: bool
 
 
 def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
@@ -147,11 +147,11 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
     batch = [
         a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)
     ]
-    places, turned = (
+    places, transposed = (
         [a for a in axes if a not in batch] if first < len(axes) else [],
         weights[0][1].coefficient(features) != 1,
     )
-    if not places and turned:
+    if not places and transposed:
         if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
             return no("is a product with weights whose output features are not contiguous")
         batch, places = batch[:-1], batch[-1:]  # windows that stand apart and see one element each
@@ -164,13 +164,13 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         read,
         weights[0][0],
         leaves or offset.coefficient(taps[0]) not in (0, 1),
-        turned,
+        transposed,
     )
     own = prod(
         [high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]]
     )
     elements = max(
-        own if c.padded else 0, prod([a.extent for a in (*taps, features)]) if c.turned else 0
+        own if c.padded else 0, prod([a.extent for a in (*taps, features)]) if c.transposed else 0
     )
     if elements * read.element.bytes > MOST_COPIED:
         return no(f"needs a copy of {elements} elements, which does not fit the cache")
@@ -204,7 +204,7 @@ def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
         plan.do(
             StagePadded(f"%{c.image.array}", around, "scratch", order=".".join(map(str, moves)))
         )
-    if c.turned:
+    if c.transposed:
         plan.do(
             Stage(
                 f"%{c.weights.array}",
@@ -221,9 +221,9 @@ def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
     """
     batch = [a.name for a in c.batch]
     first = c.batch[0] if batch and c.batch[0].extent >= tasks else c.places[0]
-    if first in c.batch and not c.turned:
+    if first in c.batch and not c.transposed:
         return batch[0], batch[-1]
-    if not batch and not c.padded and not c.turned:
+    if not batch and not c.padded and not c.transposed:
         return "", ""
     unit = prod([count for name, count in _remainders(plan.nest) if name == first.name])
     steps = next(

@@ -24,7 +24,7 @@ from xla_explorer.hlo.analysis.indexing import Axis
 
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of a left operand that are copied together: as many as stay in a set of the first-level cache
-SQUARE = 8  # lanes of the squares that contiguous columns are turned in
+SQUARE = 8  # lanes of the squares that contiguous columns are transposed in
 
 
 class Product(NamedTuple):
@@ -55,12 +55,12 @@ class Product(NamedTuple):
 class OperandPacking(NamedTuple):
     """How operands are copied, and the contraction is cut.
 
-    turned: columns are contiguous, panels are turned. left: what is copied of the left operand, its
+    transposed: columns are contiguous, panels are transposed. left: what is copied of the left operand, its
     `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a
     block, 0 for all. spread: panels are copied whose rows are far apart.
     """
 
-    turned: bool = False
+    transposed: bool = False
     left: str = ""
     deep: int = 0
     spread: bool = False
@@ -200,7 +200,7 @@ def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
     )
 
 
-def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: bool) -> None:
+def stage_panels(plan: Plan, p: Product, group: str, names: list[str], transposed: bool) -> None:
     """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
     panel, unrolled, inner = names
     contracted = [b.axis.name for b in reduction_in(plan, group).axes]
@@ -209,7 +209,7 @@ def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: b
         plan, Stage(f"%{p.right}", group, "scratch", order=".".join(order), read=p.right_read)
     )
     k, unrolled, inner = [copied.get(name, "") for name in (contracted[-1], unrolled, inner)]
-    if turned:
+    if transposed:
         _in_squares(plan, k, unrolled, inner)
         return
     if (
@@ -227,7 +227,7 @@ def stage_panels(plan: Plan, p: Product, group: str, names: list[str], turned: b
 
 
 def _in_squares(plan: Plan, k: str, unrolled: str, inner: str) -> None:
-    """A copy that reads along one axis and writes along another, in squares that are turned in registers; the rest one by one."""
+    """A copy that reads along one axis and writes along another, in squares that are transposed in registers; the rest one by one."""
     depth, width = extent_of(plan, k), extent_of(plan, inner)
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
     if side < 2 or for_of(plan.nest, inner).guards:

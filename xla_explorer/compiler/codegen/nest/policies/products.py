@@ -100,15 +100,15 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
         )
         if reason is not None:
             return reason
-    elif contiguous or _may_be_turned(plan, p):
+    elif contiguous or _may_be_transposed(plan, p):
         in_tiles(plan, p, _copies(plan, p, not contiguous), tasks)
     elif (
         p.row is not None and p.row_step == p.bytes < p.left_step
     ):  # rows are columns, then, of a result that is written with gaps
         plan.do(Reorder(p.row.name, p.column.name))
-        if (turned := _product(plan, gaps=True)) is None:
+        if (swapped := _product(plan, gaps=True)) is None:
             return reduction_policy(nest, tuning, tasks)
-        in_tiles(plan, turned, _copies(plan, turned, False), tasks)
+        in_tiles(plan, swapped, _copies(plan, swapped, False), tasks)
     else:
         return reduction_policy(nest, tuning, tasks)
     plan.parallelize(tasks)
@@ -226,8 +226,8 @@ def _tile(plan: Plan, p: Product) -> RegisterTile:
     )
 
 
-def _may_be_turned(plan: Plan, p: Product) -> bool:
-    """Whether panels of contiguous columns are copied in squares that are turned in registers."""
+def _may_be_transposed(plan: Plan, p: Product) -> bool:
+    """Whether panels of contiguous columns are copied in squares that are transposed in registers."""
     one = len(reduction_in(plan, p.column.name).axes) == 1 and p.depth > 1
     fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
     return (
@@ -239,11 +239,11 @@ def _may_be_turned(plan: Plan, p: Product) -> bool:
     )
 
 
-def _copies(plan: Plan, p: Product, turned: bool) -> OperandPacking:
+def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
     tile, rows = _tile(plan, p), p.row.extent if p.row is not None else 1
     down, across, deep = -(-rows // tile.rows), -(-p.column.extent // tile.columns), 0
     if down == 1 or len(reduction_in(plan, p.column.name).axes) > 1:
-        return OperandPacking(turned, spread=True)
+        return OperandPacking(transposed, spread=True)
     if (
         LIMITS.is_deep(p.depth, down * across)
         and p.depth * p.column.extent * p.bytes <= MOST_STAGED
@@ -253,7 +253,7 @@ def _copies(plan: Plan, p: Product, turned: bool) -> OperandPacking:
     left = LIMITS.copied_left(
         steps, p.bytes, whole, tile.rows, deep or p.depth, across > 1, deep > 0
     )
-    return OperandPacking(turned, left, deep, True)
+    return OperandPacking(transposed, left, deep, True)
 
 
 def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
@@ -280,8 +280,8 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     while rest:
         masks = masks and rest > 1
         masked = masks and (
-            not by.turned or rest < tile.width
-        )  # whole vectors of turned columns are copied in squares
+            not by.transposed or rest < tile.width
+        )  # whole vectors of transposed columns are copied in squares
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
         vectors = -(-rest // width) if masked else rest // width
         after, done = piece, rest if masked else vectors * width
@@ -401,7 +401,7 @@ def _loops(
             plan.do(Split(inner, tile.width))
             unrolled, inner = f"{inner}o", f"{inner}i"
     rows = -(-extent_of(plan, row) // tile.rows)
-    staged = by.turned or (by.spread and bool(panel) and is_spread(p, rows, tile))
+    staged = by.transposed or (by.spread and bool(panel) and is_spread(p, rows, tile))
     group, suffixes, outer, block, inside = panel, [""], "", f"{row}o", f"{row}i"
     if row and (panel or by.left or by.deep) and rows % blocks:  # blocks overlap, not their tiles
         plan.do(OverlapTail(row, -(-rows // blocks) * tile.rows))
@@ -442,7 +442,7 @@ def _loops(
         if panel:
             plan.do(Reorder(block, panel))
         if staged:
-            stage_panels(plan, p, group, [panel, unrolled, inner], by.turned)
+            stage_panels(plan, p, group, [panel, unrolled, inner], by.transposed)
         if rows == 1:
             by = by._replace(left="")
         if (
@@ -452,7 +452,7 @@ def _loops(
                 plan, p, by, around, [panel, block, inside, unrolled, inner], staged
             )
     elif staged:
-        stage_panels(plan, p, group, [panel, unrolled, inner], by.turned)
+        stage_panels(plan, p, group, [panel, unrolled, inner], by.transposed)
     for suffix in suffixes:
         if row:
             plan.do(Unroll(f"{inside}{suffix}"))

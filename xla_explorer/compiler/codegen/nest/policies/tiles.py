@@ -74,14 +74,14 @@ class ProductLimits(NamedTuple):
         if step % self.page == 0:
             return "its rows are whole pages apart"
         if whole_bytes > self.uncopied_bytes:
-            return "it is larger than a second-level cache"
+            return "it is larger than L2"
         if tiles >= self.missing_from_tiles:
             if depth * math.gcd(step, self.second_page) > self.second_ways * self.second_page:
-                return "its rows fall into few sets of a second-level cache"
+                return "its rows map to few sets of L2: conflict misses"
             if depth > NEAR and step % self.line and vector_bytes == self.line:
                 return "its vectors lie in two lines each"
         if tiles >= self.colliding_from_tiles and self.collide(step, depth):
-            return "its rows fall into few sets of a first-level cache"
+            return "its rows map to few sets of L1: conflict misses"
         return ""
 
     def is_deep(self, depth: int, tiles: int) -> bool:
