@@ -26,7 +26,7 @@ from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE
@@ -68,7 +68,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         if i.opcode.name in _NO_CODE:
             continue
         assert kernel_is_emitted(i) is None, kernel_is_emitted(i)
-        slots = list(kernel_slots(i))
+        slots = list(argument_slots(i))
         if in_place:
             slots[-1] = 0
         made.append(

@@ -27,7 +27,7 @@ from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.kernels import Kernel
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.evaluator import evaluate
@@ -147,7 +147,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
             continue
         reason = kernel_is_emitted(i)
         assert reason is None, reason
-        slots = list(kernel_slots(i))
+        slots = list(argument_slots(i))
         if i.name in in_place:
             slots[-1] = 0
         write = (

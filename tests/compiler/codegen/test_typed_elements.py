@@ -10,7 +10,7 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.types import BF16
 from xla_explorer.compiler.codegen.ir.values import Complex, Value
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.llvm_types import pair, real, value_type
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.primitive_type import BF16 as BF16_ELEMENTS
@@ -48,7 +48,7 @@ def test_elements_have_the_types_of_their_instructions(monkeypatch):
                 and not only_nests
                 and kernel_is_emitted(i) is None
             ):
-                write_opaque_kernel(i, HOST_LIKE, kernel_slots(i))
+                write_opaque_kernel(i, HOST_LIKE, argument_slots(i))
     assert len(seen) > 100
 
 

@@ -7,7 +7,7 @@ from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.program_kernels import Finished, ProgramKernels
-from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
+from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice, HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.target import Target
@@ -49,7 +49,7 @@ def write_program(
     foreign = sum(
         [is_foreign_call(i) for c in module.computations.values() for i in c.instructions.values()]
     )
-    table = HostTable(
+    table = ArgumentTable(
         len(leaves),
         len(leaves),
         len(leaves) + len(outputs),
@@ -73,8 +73,8 @@ def write_program(
 
     target = target or described_cpu(libraries=True)
     # Memory that was given away is a parameter's and a result's.
-    apart = not any(alias.reason is None for alias in assignment.aliases)
+    noalias = not any(alias.reason is None for alias in assignment.aliases)
     kernels = ProgramKernels(target, threads, name, control, scheduled, decides, finished)
     return HostProgramWriter(
-        module, kernels, place_of, table, instrumented=instrumented, apart=apart
+        module, kernels, place_of, table, instrumented=instrumented, noalias=noalias
     ).write()

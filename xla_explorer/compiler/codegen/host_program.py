@@ -29,7 +29,7 @@ from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
-from xla_explorer.compiler.codegen.program_records import BufferSlice, HostProgram, HostTable
+from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice, HostProgram
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
@@ -50,15 +50,15 @@ class HostProgramWriter:
         module: HloModule,
         kernels: ProgramKernels,
         place_of: PlaceOf,
-        layout: HostTable,
+        layout: ArgumentTable,
         *,
         instrumented: bool = False,
-        apart: bool = False,
+        noalias: bool = False,
     ) -> None:
-        """apart: no two slots of the table lead to the same memory."""
+        """noalias: no two slots of the argument table point to the same memory."""
         self.module, self.kernels, self.place_of, self.table = module, kernels, place_of, layout
         self.threads, self.name = kernels.threads, kernels.entry
-        self.apart, self.instrumented = apart, instrumented
+        self.noalias, self.instrumented = noalias, instrumented
         self.operations = OperationWriter(kernels, place_of, layout, instrumented=instrumented)
         self.w, self.calls = self.operations.w, self.operations.calls
 
@@ -262,7 +262,7 @@ class HostProgramWriter:
         # The evaluator writes through pointers of its own.
         if (
             self.operations.is_long
-            or not (self.apart and loops)
+            or not (self.noalias and loops)
             or self.operations.steps
             or len(pointers) > 2 * MOST_POINTERS
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
-from xla_explorer.compiler.codegen.program_records import BufferSlice, HostTable
+from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice
 
 PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks); the backend's pool has it
 
@@ -19,7 +19,12 @@ class KernelCalls:
     """
 
     def __init__(
-        self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, instrumented: bool
+        self,
+        w: FunctionWriter,
+        table: ArgumentTable,
+        kernels: ProgramKernels,
+        *,
+        instrumented: bool,
     ) -> None:
         self.w, self.table, self.kernels, self.instrumented = w, table, kernels, instrumented
         self.pointers: dict[int, str] = {}

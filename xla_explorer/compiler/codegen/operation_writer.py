@@ -20,9 +20,9 @@ from xla_explorer.compiler.codegen.program_kernels import (
     ProgramKernels,
 )
 from xla_explorer.compiler.codegen.program_records import (
+    ArgumentTable,
     BufferSlice,
     EvaluatorStep,
-    HostTable,
     ProgramRow,
 )
 from xla_explorer.compiler.codegen.single_device import IDENTIFIERS
@@ -57,7 +57,7 @@ class OperationWriter:
         self,
         kernels: ProgramKernels,
         place_of: PlaceOf,
-        table: HostTable,
+        table: ArgumentTable,
         *,
         instrumented: bool = False,
     ) -> None:

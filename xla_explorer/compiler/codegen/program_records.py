@@ -1,4 +1,4 @@
-"""What `HostProgramWriter` makes and is told: a program as LLVM IR text, its steps, and the layout of the table of pointers."""
+"""Records of a host program: LLVM IR text, its steps, and the layout of its argument table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_explorer.hlo.literal import Literal
 
 
 class BufferSlice(NamedTuple):
-    """A slice as (table slot, byte offset, bytes)."""
+    """A slice of a buffer: slot of the argument table, byte offset, bytes."""
 
     slot: int
     offset: int
@@ -18,10 +18,11 @@ class BufferSlice(NamedTuple):
 
 
 class ProgramRow(NamedTuple):
-    """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
+    """One step of the program: an instruction and its executor.
 
-    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library
-    or not. refused: the other ways that were asked before (see `placement`), with what they said.
+    runs_on: `kernel`, `library`, `evaluator` or `copy`. function: name of the LLVM function.
+    reason: why the evaluator runs the step, or why a library does or does not. refused: strategies
+    tried before (see `dispatch`), with their refusals.
     """
 
     number: int
@@ -35,12 +36,11 @@ class ProgramRow(NamedTuple):
 
 
 class KernelDecision(NamedTuple):
-    """What was decided for the kernel of an instruction.
+    """A decision about the kernel of an instruction.
 
-    accepted: whether it was done; the reason says why not, or what spoke for it.
-
-    kind: `parallel` (tasks for several threads), `cache-blocking` (parts that one thread does one
-    after the other), `loop-vectorization`.
+    accepted: True if it was done. reason: for or against it. kind: `parallel` (tasks for several
+    threads), `cache-blocking` (blocks that one thread runs one after the other) or
+    `loop-vectorization`.
     """
 
     instruction: int
@@ -51,9 +51,10 @@ class KernelDecision(NamedTuple):
 
 
 class EvaluatorStep(NamedTuple):
-    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf.
+    """An instruction that the evaluator runs.
 
-    record_slot: of a foreign function, which native code calls; what it returned is looked at here.
+    operands, results: their slices, leaf by leaf. record_slot: of a foreign function that native
+    code calls; the evaluator only handles what the function returned.
     """
 
     instruction: HloInstruction
@@ -63,9 +64,9 @@ class EvaluatorStep(NamedTuple):
 
 
 class HostProgram(NamedTuple):
-    """LLVM IR text of a module and what its table must hold.
+    """LLVM IR text of a module and the contents of its argument table.
 
-    streaming: functions that write results past the caches.
+    streaming: functions that write results by non-temporal stores.
     """
 
     lines: list[str]
@@ -94,10 +95,11 @@ class HostProgram(NamedTuple):
         return "\n".join(self.lines) + "\n"
 
 
-class HostTable(NamedTuple):
-    """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest.
+class ArgumentTable(NamedTuple):
+    """The layout of the argument table, an array of pointers that the program receives.
 
-    foreign_calls: of how many foreign functions there is a record.
+    Parameters start at slot 0, outputs at `output_slot`, constants at `constant_slot`; the rest
+    follows. foreign_calls: number of foreign functions with a record.
     """
 
     parameters: int
@@ -123,7 +125,7 @@ class HostTable(NamedTuple):
 
     @property
     def scratch_slot(self) -> int:
-        """The slot of the memory that kernels use while they run, one after the other."""
+        """The slot of the scratch memory, which kernels use one after the other."""
         return self.arena_slot + 3
 
     @property

@@ -78,7 +78,7 @@ ENTRY e { x = f32[4000,64] parameter(0) u = f32[3000,64] parameter(1) i = s32[] 
         assert (found[at : at + 3000] == u).all() and (
             np.delete(found, np.s_[at : at + 3000], 0) == np.delete(x, np.s_[at : at + 3000], 0)
         ).all()
-    assert nest_text(parse_nest(nest_text(nest))) == nest_text(nest) and "holding %x" in nest_text(
+    assert nest_text(parse_nest(nest_text(nest))) == nest_text(nest) and "aliasing %x" in nest_text(
         nest
     )
     emitted = write_gpu_kernels(root, gpu_architecture("sm_80"), (0, 1, 2, 3, 0))

@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
 from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.backends.gpu.emulator import LaunchOptions
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
@@ -80,10 +80,10 @@ def run_nest(text, nest, *inputs, assemble=False):
 
     def write(root, facts):
         descriptor = nest_kernels(
-            root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root)
+            root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
         )
         assert not isinstance(descriptor, Reason), descriptor
-        return finished(descriptor, kernel_slots(root), ())
+        return finished(descriptor, argument_slots(root), ())
 
     return run(text, *inputs, assemble=assemble, write=write)
 
@@ -105,7 +105,7 @@ def check_random_schedules(seed, count):
             nest = after
         root = parse_hlo(module_of(body)).entry.root
         refused = nest_kernels(
-            root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root)
+            root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
         )
         if isinstance(refused, Reason):
             assert refused.code == "not-lowered", refused
@@ -238,7 +238,9 @@ def test_sums_that_do_not_fit_into_shared_memory_are_refused():
     )
     root = parse_hlo(text).entry.root
     nest = scheduled(nest_of(root), "split{i,32},unroll{io},warp{ii},thread{j}")
-    refused = nest_kernels(root, NestSchedule((), nest, "loop-nest", "", nest), kernel_slots(root))
+    refused = nest_kernels(
+        root, NestSchedule((), nest, "loop-nest", "", nest), argument_slots(root)
+    )
     assert (
         isinstance(refused, Reason)
         and refused.code == "shared-memory"

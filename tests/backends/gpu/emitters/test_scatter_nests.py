@@ -5,7 +5,7 @@ import pytest
 
 from tests.backends.gpu.emitters.emitter_runner import check
 from xla_explorer.backends.gpu.emitters.nests.scatters import scatter_nest
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
 from xla_explorer.compiler.codegen.nest.text import nest_text
@@ -38,7 +38,7 @@ ENTRY e {{ x = {kind}[{dimensions}] parameter(0) i = {index_kind}[{indices}] par
 def checked(text, *inputs):
     """The nest is well formed, says the same as text, and its meaning is the evaluator's; so is what its kernel gives."""
     root = parse_hlo(text).entry.root
-    nest = scatter_nest(root, kernel_slots(root))
+    nest = scatter_nest(root, argument_slots(root))
     assert not isinstance(nest, Reason) and not why_not_well_formed(nest), nest
     assert nest_text(parse_nest(nest_text(nest))) == nest_text(nest)
     ran = check(text, *inputs, assemble=False)

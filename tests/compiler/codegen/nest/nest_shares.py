@@ -16,7 +16,7 @@ from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.compiler.codegen.dispatch import cpu_strategy
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.instruction import HloInstruction
@@ -76,7 +76,7 @@ def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
                 or cpu_strategy(i, target).why_not_native is not None
             ):
                 continue
-            yield family(i), isinstance(nest_code(i, target, kernel_slots(i)), NestCode)
+            yield family(i), isinstance(nest_code(i, target, argument_slots(i)), NestCode)
 
 
 def shares(texts: Iterable[str]) -> dict[str, tuple[int, int]]:

@@ -11,7 +11,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import describe_target
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.directives import InterchangeReduction, Stage
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
@@ -42,7 +42,7 @@ def _dot(left, right, result, contracted):
 
 def _made(*dot) -> Schedule | Reason:
     i = _dot(*dot)
-    found = nest_code(i, CPU, kernel_slots(i))
+    found = nest_code(i, CPU, argument_slots(i))
     return found.schedule if isinstance(found, NestCode) else found
 
 
@@ -192,7 +192,7 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
 def test_lanes_that_no_copy_wrote_are_not_read():
     """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
     i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
-    found = nest_code(i, CPU, kernel_slots(i))
+    found = nest_code(i, CPU, argument_slots(i))
     assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
     assert any("call" in line and "llvm.masked.load.v16f32" in line for line in found.lines)
 
@@ -270,7 +270,7 @@ def test_sums_of_several_loops_are_accumulated_in_one_tile():
 
 def test_what_is_copied_all_together_does_not_overflow_a_stack():
     i = _dot("128,2275", "426,2275", "128,426", RIGHT_TRANSPOSED)
-    made = nest_code(i, CPU, kernel_slots(i))
+    made = nest_code(i, CPU, argument_slots(i))
     arrays = [
         int(n) for line in made.lines for n in re.findall(r"= alloca \[(\d+) x float\]", line)
     ]

@@ -12,7 +12,7 @@ from tests.compiler.codegen.nest.test_directives import plain, schedule
 from tests.compiler.codegen.nest.test_lowering import native
 from tests.compiler.codegen.test_scan import scan
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.nest.estimate import estimate
 from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
@@ -154,7 +154,7 @@ def test_a_policy_schedules_rows_columns_and_chunks(
     dimensions: tuple[int, ...], along: int, tasks: int, wanted: tuple[str, ...]
 ) -> None:
     i = xe.parse_hlo(scan("f32", dimensions, along, "add")).entry.root
-    made = nest_code(i, described_cpu(), kernel_slots(i), tasks)
+    made = nest_code(i, described_cpu(), argument_slots(i), tasks)
     assert isinstance(made, NestCode)
     assert set(wanted) <= {d.name for d in made.schedule.directives} and bool(wanted) == bool(
         made.schedule.directives

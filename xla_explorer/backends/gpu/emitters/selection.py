@@ -37,7 +37,7 @@ from xla_explorer.backends.gpu.launch_dimensions import (
 )
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_opaque_kernel
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, argument_slots
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -121,7 +121,7 @@ def write_gpu_kernels(
     choice of emitters and policies; ScheduleError if one is refused. GPUs other than NVIDIA's get
     the plain nest, because the emitters use NVIDIA's intrinsics.
     """
-    slots = slots if slots is not None else kernel_slots(i)
+    slots = slots if slots is not None else argument_slots(i)
     if directives is not None:
         return finished(nest_by_user(i, directives, slots), slots, (), overrides.math)
     refused: list[tuple[str, Reason]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from xla_explorer.compiler.codegen.dispatch.kernel_rows import kernel_row
-from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, kernel_slots
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext, argument_slots
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     IntegerGemmPlan,
@@ -29,7 +29,7 @@ def write_kernel(
 
     tasks: cut it into so many tasks (CPU). The kernel's `tasks` is 1 where it is not possible.
     """
-    slots = slots if slots is not None else kernel_slots(i)
+    slots = slots if slots is not None else argument_slots(i)
     made = nest_kernel(i, target, slots, tasks)
     return (
         made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, tasks, why=made)

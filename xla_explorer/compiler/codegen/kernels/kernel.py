@@ -200,7 +200,7 @@ class KernelContext:
         )
 
 
-def kernel_slots(instruction: HloInstruction) -> tuple[int, ...]:
+def argument_slots(instruction: HloInstruction) -> tuple[int, ...]:
     """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
     operands = (
         len(instruction.called[0].parameters())

@@ -29,8 +29,8 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
     if 0 in root.shape.dimensions:
         return
     rules = root.attribute("window").dimensions
-    apart = _windows_are_apart(rules)
-    covered = apart and all(
+    disjoint = _windows_are_disjoint(rules)
+    covered = disjoint and all(
         r.stride == r.size and n * r.stride == size
         for r, n, size in zip(rules, source.shape.dimensions, x.shape.dimensions, strict=True)
     )
@@ -41,13 +41,13 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
     if 0 in source.shape.dimensions:
         return
     with nullcontext() if covered else context.partition.phase():
-        if apart:
+        if disjoint:
             _write_whole_windows(context, rules)
         else:
             _write_window_by_window(context, rules)
 
 
-def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
+def _windows_are_disjoint(rules: tuple[WindowDimension, ...]) -> bool:
     """Whether no two windows share an element, none reaches into padding, and one is small enough to unroll."""
     plain = [
         r == WindowDimension(r.size, r.stride, 0, min(r.padding_high, 0)) and r.stride >= r.size

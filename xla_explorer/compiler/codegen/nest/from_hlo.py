@@ -209,7 +209,7 @@ class PlainNest:
             "out.result" if "out" in taken else "out",
             root.shape,
             True,
-            holds="" if held is None or copied else held.name,
+            aliases="" if held is None or copied else held.name,
         )
 
         def loops(x: HloInstruction, write: Callable[[Place], None]) -> None:

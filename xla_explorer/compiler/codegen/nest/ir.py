@@ -69,7 +69,7 @@ class Array:
 
     written: it is a result, or one that the nest allocates.
 
-    holds: the operand whose elements a result has before the kernel runs, and keeps where nothing
+    aliases: the operand whose elements a result has before the kernel runs, and keeps where nothing
     is stored: both are the same memory. streamed: it is written past the caches, where whole
     registers of it are stored.
     """
@@ -78,7 +78,7 @@ class Array:
     shape: Shape
     written: bool = False
     space: Space = Space.PARAMETER
-    holds: str = ""
+    aliases: str = ""
     streamed: bool = False
 
 

@@ -157,7 +157,7 @@ class Lowering(Indices):
         self.pointers = {
             a.name: self.b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)
         }
-        changing = {a.name for a in nest.arrays if a.written} | {a.holds for a in nest.arrays}
+        changing = {a.name for a in nest.arrays if a.written} | {a.aliases for a in nest.arrays}
         self.memory = {
             a.name: Memory(self.b, a.shape.element_type, may_alias or a.name in changing)
             for a in nest.arrays

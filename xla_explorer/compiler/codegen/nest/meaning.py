@@ -86,8 +86,8 @@ class _Machine:
         self.memory |= {
             a.name: np.zeros(a.shape.dimensions, a.shape.element_type.dtype) for a in outputs
         }
-        self.memory |= {a.name: np.array(self.memory[a.holds]) for a in outputs if a.holds}
-        self.stored = {a.name: np.full(a.shape.dimensions, bool(a.holds)) for a in outputs}
+        self.memory |= {a.name: np.array(self.memory[a.aliases]) for a in outputs if a.aliases}
+        self.stored = {a.name: np.full(a.shape.dimensions, bool(a.aliases)) for a in outputs}
         self.values: dict[int, Numbers] = {}
         self.owners: dict[
             str, tuple[Axis, ...]

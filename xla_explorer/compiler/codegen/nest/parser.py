@@ -36,7 +36,7 @@ from xla_explorer.hlo.shape import array_shape, parse_shape
 
 _HEAD = re.compile(r"kernel @([\w.\-]+)\((.*)\)(?: tasks (\d+))? \{")
 _ARRAY = re.compile(
-    r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: holding %([\w.\-]+))?"
+    r"(out )?(stream )?%([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?)(?: aliasing %([\w.\-]+))?"
 )
 _ALLOCATE = re.compile(r"allocate %([\w.\-]+): (\w+\[[\d,]*\](?:\{[^}]*\})?) in (scratch|shared)")
 _FOR = re.compile(r"for (\w+) in (\d+) @(\w+)( ordered)?(?: where (.*))? \{")
@@ -81,7 +81,7 @@ class _Parser:
         found = _ARRAY.finditer(head[2])
         arrays = tuple(
             [
-                Array(m[3], parse_shape(m[4]), bool(m[1]), holds=m[5] or "", streamed=bool(m[2]))
+                Array(m[3], parse_shape(m[4]), bool(m[1]), aliases=m[5] or "", streamed=bool(m[2]))
                 for m in found
             ]
         )

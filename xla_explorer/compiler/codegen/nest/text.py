@@ -56,7 +56,7 @@ def array_text(a: Array) -> str:
     if a.space is not Space.PARAMETER:
         return f"%{a.name}: {shape} in {a.space.value}"
     head = f"{'out ' if a.written else ''}{'stream ' if a.streamed else ''}%{a.name}: {shape}"
-    return f"{head} holding %{a.holds}" if a.holds else head
+    return f"{head} aliasing %{a.aliases}" if a.aliases else head
 
 
 def guards_text(guards: tuple[Guard, ...]) -> str:

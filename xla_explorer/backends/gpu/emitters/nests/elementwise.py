@@ -48,7 +48,7 @@ def elementwise_schedule(
     """
     applied = Applied(nest)
     applied.sink()
-    moves = any(a.holds for a in nest.arrays) or not any(
+    moves = any(a.aliases for a in nest.arrays) or not any(
         isinstance(s, Compute | SelectRegion) for s, _ in walk(nest.body)
     )
     return distributed(applied, architecture, tuning, LANES if moves else SMALL_BLOCK)

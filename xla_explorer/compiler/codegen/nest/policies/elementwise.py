@@ -488,7 +488,7 @@ def _stream(plan: Plan, squares: bool) -> None:
         else plan.tuning.streamed_bytes - rows_bytes(plan.nest)
     )
     large = all(
-        a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.holds
+        a.shape.byte_size >= least and a.shape.element_type.bits in (32, 64) and not a.aliases
         for a in results
     )
     if (
