@@ -30,6 +30,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "graph": ("xla_explorer.explorer.exploring", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
+    "minimize": ("xla_explorer.explorer.questions.minimization", "minimize"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "options": ("xla_explorer.explorer.sessions.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
@@ -37,7 +38,6 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
     "random_arguments": ("xla_explorer.explorer.sessions.arguments", "random_arguments"),
     "read_timeline": ("xla_explorer.explorer.measures.trace_events", "read_timeline"),
-    "reduce": ("xla_explorer.explorer.questions.reduction", "reduce"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "rule": ("xla_explorer.compiler.transforms.simplifiers.checked_rule", "rule"),
     "search_fusion": ("xla_explorer.explorer.searching", "search_fusion"),
@@ -161,7 +161,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.measures import charts as charts
     from xla_explorer.explorer.measures.trace_events import read_timeline as read_timeline
-    from xla_explorer.explorer.questions.reduction import reduce as reduce
+    from xla_explorer.explorer.questions.minimization import minimize as minimize
     from xla_explorer.explorer.searching import search_fusion as search_fusion
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.sessions.arguments import random_arguments as random_arguments

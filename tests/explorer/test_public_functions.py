@@ -53,7 +53,7 @@ SCRIPTS = {
         "errors": "try:\n    xe.parse_hlo('no')\nexcept xe.errors.HloParseError:\n    pass",
         "XlaExplorerError": "assert all(issubclass(getattr(xe.errors, name), xe.XlaExplorerError) for name in xe.errors.__all__)",
         "rule": "assert callable(xe.rule)",
-        "reduce": "xe.reduce(TEXT, lambda m: True)",
+        "minimize": "xe.minimize(TEXT, lambda m: True)",
         "course": "xe.course.exercises(); xe.course.check('nb01.quiz', {})",
         "Reason": "xe.Reason('code', 'a sentence', {})",
         "plugin": "from xla_explorer.plugin import Journal; Journal().save('j.jsonl'); Journal.load('j.jsonl')",

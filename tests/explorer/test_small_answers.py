@@ -168,7 +168,7 @@ ENTRY e {
             i.opcode.name == "multiply" and len(i.operands) == 2 for i in module.instructions()
         )
 
-    small = xe.reduce(text, shows)
+    small = xe.minimize(text, shows)
     assert [i.opcode.name for i in small.instructions()] == ["parameter", "multiply"] and len(
         small.computations
     ) == 1

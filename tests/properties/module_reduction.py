@@ -1,6 +1,6 @@
 """Makes a failing module small: `python module_reduction.py SEED [SIZE]` prints the least HLO found that fails in the same way.
 
-The moves are those of `xe.reduce`; a parameter in place of an instruction gets the value that the
+The moves are those of `xe.minimize`; a parameter in place of an instruction gets the value that the
 evaluator gives this. Each trial runs in a forked child, so crashes and hangs count as failures too.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 import xla_explorer as xe
 from tests.properties.module_checks import check_all, evaluate_leaves
 from tests.properties.random_modules import RandomModule, random_module
-from xla_explorer.explorer.questions.reduction import smaller_modules
+from xla_explorer.explorer.questions.minimization import smaller_modules
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 

@@ -278,7 +278,7 @@ COMMANDS = (
         *_common(),
     ),
     _command(
-        "reduce",
+        "minimize",
         "make a module small as long as a command says that it still fails",
         _argument("file", help=_FILE_HELP),
         _argument(

@@ -30,7 +30,7 @@ from xla_explorer.explorer.code.loop_nests import all_loops
 from xla_explorer.explorer.comparisons.compare import compare as run_compare
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.doctor import doctor as diagnose
-from xla_explorer.explorer.questions.reduction import reduce as run_reduce
+from xla_explorer.explorer.questions.minimization import minimize as run_minimize
 from xla_explorer.explorer.real_xla import read_profile
 from xla_explorer.explorer.real_xla import why_slow as explain_slowness
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
@@ -196,8 +196,8 @@ def bisect(given: Namespace) -> int:
     return 1 if found else 0
 
 
-def reduce(given: Namespace) -> int:
-    """The smallest module for which a command exits with 0."""
+def minimize(given: Namespace) -> int:
+    """Print the smallest module found for which a command exits with 0."""
     words = shlex.split(given.test)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "smaller.hlo"
@@ -214,7 +214,9 @@ def reduce(given: Namespace) -> int:
                 == 0
             )
 
-        smallest = run_reduce(read_module(given.file), still_fails, seconds=given.seconds).to_text()
+        smallest = run_minimize(
+            read_module(given.file), still_fails, seconds=given.seconds
+        ).to_text()
     if given.output is None:
         print_exactly(smallest)
     else:

@@ -18,7 +18,7 @@ from xla_explorer.course.checking.programs import (
 )
 from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
-from xla_explorer.explorer.questions.reduction import smaller_modules
+from xla_explorer.explorer.questions.minimization import smaller_modules
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 

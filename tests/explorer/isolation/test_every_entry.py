@@ -103,7 +103,7 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
     "optimize, check_values": lambda: xe.optimize(ENDLESS, control=PassControl(check_values=[A])),
     "interpreter": lambda: xe.compile(ENDLESS, backend="interpreter")(A),
     "search_fusion": lambda: xe.search_fusion(ENDLESS, A),
-    "reduce": lambda: xe.reduce(ENDLESS, lambda module: xe.evaluate(module, A) is None),
+    "minimize": lambda: xe.minimize(ENDLESS, lambda module: xe.evaluate(module, A) is None),
 }
 REAL_XLA: dict[str, Callable[[], Any]] = {
     "a session": lambda: xe.compile(ENDLESS, backend="xla")(A),

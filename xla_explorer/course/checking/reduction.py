@@ -1,4 +1,4 @@
-"""Reduction of the program of a failed case, by the steps of `xe.reduce`.
+"""Minimization of the program of a failed case, by the steps of `xe.minimize`.
 
 The reduced program fails in the same way. The number of trials is bounded, not the time, so the
 result is the same on every machine.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from xla_explorer.course.checking.registry import Cases, WrongAnswer
 from xla_explorer.course.checking.result import CRASHED, TOO_LARGE, TOO_SLOW, Failure
-from xla_explorer.explorer.questions.reduction import smaller_modules
+from xla_explorer.explorer.questions.minimization import smaller_modules
 from xla_explorer.hlo.module import HloModule
 
 Test = Callable[[HloModule], Failure | None]

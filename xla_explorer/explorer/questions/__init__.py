@@ -1,1 +1,1 @@
-"""History, decisions, rules, provenance, overrides, bisection, reduction."""
+"""History, decisions, rules, provenance, overrides, bisection, minimization."""

@@ -35,11 +35,11 @@ def test_bisect_says_that_every_pass_keeps_the_value(
     assert "every pass keeps the value" in capsys.readouterr().out
 
 
-def test_reduce_asks_a_command(module: Path, tmp_path: Path) -> None:
+def test_minimize_runs_a_command(module: Path, tmp_path: Path) -> None:
     script, out = tmp_path / "test.py", tmp_path / "small.hlo"
     script.write_text("import sys; sys.exit(0 if ' sine(' in open(sys.argv[1]).read() else 1)")
     assert (
-        main(["reduce", str(module), "--test", f"{sys.executable} {script}", "-o", str(out)]) == 0
+        main(["minimize", str(module), "--test", f"{sys.executable} {script}", "-o", str(out)]) == 0
     )
     assert [i.opcode.name for i in xe.parse_hlo(out.read_text()).instructions()] == [
         "parameter",

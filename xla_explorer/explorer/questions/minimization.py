@@ -1,4 +1,4 @@
-"""`xe.reduce`: the smallest module that still shows a problem."""
+"""`xe.minimize`: the smallest module that still shows a problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xla_explorer.hlo.verifier import violations
 Move = Callable[[HloInstruction], bool]
 
 
-def reduce(
+def minimize(
     module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0
 ) -> HloModule:
     """Make a module smaller while it still fails.
@@ -60,14 +60,14 @@ def reduce(
     ...   z = f32[4] tanh(y)
     ...   ROOT r = f32[4] negate(z)
     ... }'''
-    >>> small = xe.reduce(text, lambda m: any(i.opcode.name == "tanh" for i in m.instructions()))
+    >>> small = xe.minimize(text, lambda m: any(i.opcode.name == "tanh" for i in m.instructions()))
     >>> small.instruction_count()
     2
     """
     best = as_module(module).clone()
     if not still_fails(best.clone()):
         raise XlaExplorerError(
-            "the module given does not fail, so there is nothing to reduce",
+            "the module given does not fail, so there is nothing to minimize",
             "still_fails(module) must be true at first",
         )
     end, progress = time.monotonic() + seconds, True
@@ -95,7 +95,7 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
 def smaller_modules(
     module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None
 ) -> Iterator[HloModule]:
-    """Yield well-formed modules that are one move smaller, the largest reductions first.
+    """Yield well-formed modules that are one move smaller, moves at early instructions first.
 
     tidy: without dead code and unused parameters.
     """
