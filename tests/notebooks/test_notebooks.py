@@ -49,16 +49,6 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "xla-explorer-static" in html and "reduce-is-root-only" in html
 
 
-def test_the_first_session_of_the_readme_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
-    assert (tmp_path / "attention.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
 def run_page(name: str) -> tuple[int, dict[str, object], str]:
     """How many Python cells a page has, the names that they define, its text."""
     text = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
@@ -88,11 +78,3 @@ def test_the_page_about_exercises_runs(capsys: pytest.CaptureFixture[str]) -> No
     cells, names, _ = run_page("write_an_exercise.md")
     assert cells == 4 and "The longest chain has another length." in capsys.readouterr().out
     assert xe.course.check("mine.depth", names["longest"])
-
-
-def test_the_readme_has_the_two_commands() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert (
-        "pip install . && xla-explorer tour" in text
-        and 'pip install -e ".[test]" && pytest' in text
-    )
