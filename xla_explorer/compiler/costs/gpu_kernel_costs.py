@@ -4,7 +4,7 @@ Source of the form: xla/service/gpu/model/gpu_performance_model.cc and
 gpu_performance_model_base.cc. time = launch + the larger of arithmetic and memory + a small part of
 the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block; that of a
 product is the estimate of its kernel's plan, where the target knows the plan. Memory is read once
-from DRAM and again from a cache; a kernel of few threads has too few requests under way to reach
+from DRAM and again from a cache; a kernel of few threads has too little memory-level parallelism to reach
 the bandwidth (Little's law).
 """
 
@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 _OVERLAP = 0.95  # of the smaller of arithmetic and memory time is hidden behind the larger
 _BLOCK = 128  # threads of a block of a loop kernel
-_BYTES_UNDER_WAY = 16  # that one thread has requested at a time
+_BYTES_PER_THREAD = 16  # that one thread has requested at a time
 _BYTES_OF_A_THREAD = 64  # that one thread reads of a kernel that makes less than it reads
 TRANSCENDENTAL = 20  # instructions of one call, about
 SHARE_OF_A_PRODUCT = (
@@ -45,10 +45,10 @@ class KernelEstimate(NamedTuple):
     nanoseconds: float
 
 
-def threads_in_flight(device: GpuUnit) -> int:
-    """Threads whose requests keep the memory busy, or as many as are resident at once."""
+def threads_for_full_bandwidth(device: GpuUnit) -> int:
+    """Return the threads whose loads saturate DRAM bandwidth, at most those resident at once."""
     return min(
-        math.ceil(device.dram_bytes_per_nanosecond * device.dram_nanoseconds / _BYTES_UNDER_WAY),
+        math.ceil(device.dram_bytes_per_nanosecond * device.dram_nanoseconds / _BYTES_PER_THREAD),
         device.resident_threads,
     )
 
@@ -78,7 +78,7 @@ def gpu_kernel_estimate(
     occupancy = min(1.0, threads / resident)
     bandwidth = min(
         device.dram_bytes_per_nanosecond,
-        min(threads, resident) * _BYTES_UNDER_WAY / device.dram_nanoseconds,
+        min(threads, resident) * _BYTES_PER_THREAD / device.dram_nanoseconds,
     )
     memory = (net + again + written) / bandwidth + (
         device.dram_nanoseconds if net + written else 0.0

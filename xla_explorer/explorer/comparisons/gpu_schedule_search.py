@@ -36,7 +36,7 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 Spent = Callable[[float], Callable[[], bool]]  # a share of the budget -> whether it is spent
 COUNTED = "counters of the emulator"
 _NUMBERS: dict[str, tuple[int, ...]] = {
-    "most_elements": (1, 2, 4), "in_flight": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
+    "most_elements": (1, 2, 4), "memory_parallelism": (1, 2, 8), "block": (64, 128, 512), "most_columns": (1, 2), "in_registers": (8, 64),
     "largest_group": (128, 256), "rows_at_once": (4, 16),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from tests.backends.gpu.emitters.emitter_runner import check, run
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.selection import Overrides
-from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
+from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)
@@ -105,7 +105,7 @@ def test_a_transpose_has_the_threads_that_memory_waits_for(kind, shape, side, th
     (kernel,) = write_gpu_kernels(
         parse_hlo(transpose(kind, shape, order)).entry.root, facts
     ).kernels
-    launch, enough = kernel.launch, threads_in_flight(facts)
+    launch, enough = kernel.launch, threads_for_full_bandwidth(facts)
     assert (launch.threads_per_block, f"tiles of {side} x {side} elements" in launch.reasoning) == (
         threads,
         True,

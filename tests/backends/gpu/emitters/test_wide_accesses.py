@@ -56,7 +56,7 @@ ENTRY e {{ x = {kind}[1024,{count * 64}] parameter(0) ROOT r = {kind}[1024,{coun
 
 
 def test_long_functions_do_not_keep_a_loop_from_reading_sixteen_bytes():
-    """One element a thread leaves too few bytes under way for the memory of a large GPU."""
+    """One element a thread gives too little memory-level parallelism for the bandwidth of a large GPU."""
     text = """HloModule m
 f { x = f32[1048576] parameter(0) a = f32[1048576] erf(x) b = f32[1048576] tanh(a) c = f32[1048576] exponential(b)
   d = f32[1048576] log(c) e = f32[1048576] logistic(d) ROOT r = f32[1048576] divide(e, x) }

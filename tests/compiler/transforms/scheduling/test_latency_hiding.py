@@ -108,7 +108,7 @@ def test_a_module_without_asynchronous_work_is_left_to_the_memory_scheduler() ->
     )
 
 
-def test_limits_of_what_is_in_flight() -> None:
+def test_the_overlap_limit() -> None:
     lines = ["y = f32[512,512] parameter(0)"]
     for k in range(4):
         lines += [
@@ -125,7 +125,7 @@ def test_limits_of_what_is_in_flight() -> None:
     )
     for limit in (1, 2, 4):
         module = module_of(*lines)
-        run(module, make_pass("latency-hiding-scheduler", max_in_flight=limit))
+        run(module, make_pass("latency-hiding-scheduler", overlap_limit=limit))
         at = places(module)
         flying = [
             sum([at[f"g{k}"] < position < at[f"h{k}"] for k in range(4)])

@@ -58,13 +58,13 @@ def work_overlaps(window: Window) -> Reason | None:
 class LatencyHidingScheduler:
     """Schedule a module with asynchronous work; others are left to `memory-scheduler`.
 
-    max_in_flight: asynchronous operations of one kind at a time. memory_limit: live bytes above
+    overlap_limit: asynchronous operations of one kind at a time. memory_limit: live bytes above
     which memory takes priority over latency (0: none).
     """
 
     name: ClassVar[str] = "latency-hiding-scheduler"
     kinds: ClassVar[tuple[str, ...]] = ("latency-hiding", "execution-order")
-    max_in_flight: int = 2
+    overlap_limit: int = 2
     memory_limit: int = 0
 
     def run(self, module: HloModule, context: PassContext) -> bool:
@@ -93,7 +93,7 @@ class LatencyHidingScheduler:
         context: PassContext,
     ) -> list[HloInstruction]:
         order = BackwardList(
-            computation, pairs, durations, self.max_in_flight, self.memory_limit
+            computation, pairs, durations, self.overlap_limit, self.memory_limit
         ).order()
         hidden = work_between(order, pairs, durations)
         refused = set()
@@ -119,7 +119,7 @@ class LatencyHidingScheduler:
                 refused.add(pair)
         if refused:
             order = BackwardList(
-                computation, pairs, durations, self.max_in_flight, self.memory_limit, refused
+                computation, pairs, durations, self.overlap_limit, self.memory_limit, refused
             ).order()
         return order
 
@@ -143,13 +143,13 @@ class BackwardList:
         computation: HloComputation,
         pairs: list[AsyncPair],
         durations: DurationModel,
-        max_in_flight: int,
+        overlap_limit: int,
         memory_limit: int,
         at_once: set[AsyncPair] | frozenset[AsyncPair] = frozenset(),
     ) -> None:
-        self.computation, self.max_in_flight, self.memory_limit = (
+        self.computation, self.overlap_limit, self.memory_limit = (
             computation,
-            max_in_flight,
+            overlap_limit,
             memory_limit,
         )
         sequence = computation.post_order()
@@ -190,24 +190,24 @@ class BackwardList:
         reverse: list[HloInstruction] = []
         now = 0.0
         may_start_at: dict[HloInstruction, float] = {}
-        in_flight: dict[str, int] = {}
+        overlapping: dict[str, int] = {}
         alive: set[HloInstruction] = set()
         alive_bytes = 0
         ready = [i for i, waiting in self.after.items() if waiting == 0]
         while ready:
             pressed = bool(self.memory_limit) and alive_bytes > self.memory_limit
             i = min(
-                ready, key=lambda c: self._rank(c, now, may_start_at, in_flight, alive, pressed)
+                ready, key=lambda c: self._rank(c, now, may_start_at, overlapping, alive, pressed)
             )
             ready.remove(i)
             reverse.append(i)
             now = max(now, may_start_at.get(i, 0.0)) + self.busy[i]
             if i in self.of_done:
                 pair = self.of_done[i]
-                in_flight[pair.kind] = in_flight.get(pair.kind, 0) + 1
+                overlapping[pair.kind] = overlapping.get(pair.kind, 0) + 1
                 may_start_at[pair.start] = now + self.latency[pair]
             elif i in self.of_start:
-                in_flight[self.of_start[i].kind] -= 1
+                overlapping[self.of_start[i].kind] -= 1
             alive_bytes += self._growth(i, alive)
             alive.discard(i)
             alive.update(i.operands)
@@ -222,7 +222,7 @@ class BackwardList:
         i: HloInstruction,
         now: float,
         may_start_at: Mapping[HloInstruction, float],
-        in_flight: Mapping[str, int],
+        overlapping: Mapping[str, int],
         alive: set[HloInstruction],
         pressed: bool,
     ) -> tuple[float, ...]:
@@ -231,7 +231,7 @@ class BackwardList:
         if start is not None and start in self.at_once:
             return (-1.0,)
         early = max(0.0, may_start_at.get(i, 0.0) - now)  # a start whose done would wait
-        crowded = done is not None and in_flight.get(done.kind, 0) >= self.max_in_flight
+        crowded = done is not None and overlapping.get(done.kind, 0) >= self.overlap_limit
         opens = done is not None and not crowded
         memory = float(self._growth(i, alive)) if pressed else 0.0
         closes = start is not None and not early

@@ -77,7 +77,7 @@ class Applied:
         self.then(lanes if lanes.accesses_are_contiguous(self.nest) is None else Unroll(f"{name}i"))
         return f"{name}o"
 
-    def in_flight(self, name: str, steps: int) -> None:
+    def overlap_loads(self, name: str, steps: int) -> None:
         """Unroll a loop so that `steps` iterations overlap, or all of them."""
         if self.extent(name) > steps:
             self.then(Split(name, steps), Unroll(f"{name}i"))

@@ -130,7 +130,7 @@ def _apply(
     if plan.across > 1 and applied.extent(column) > 1:
         applied.then(Warp(column))
     for name in sweeps:
-        run = tuning.in_flight
+        run = tuning.memory_parallelism
         if in_runs and plan.above > 1 and applied.extent(name) % (run * plan.above) == 0:
             applied.then(Split(name, run), Unroll(f"{name}i"))
             name, run = f"{name}o", 1
@@ -142,7 +142,7 @@ def _apply(
                 applied.then(Thread(name))
                 continue
         if run > 1:
-            applied.in_flight(name, run)
+            applied.overlap_loads(name, run)
 
 
 class ColumnPlan(NamedTuple):
@@ -175,7 +175,7 @@ def plan_columns(
     width: maximum columns of a thread. held: bytes of a column's accumulators, which threads
     exchange in shared memory.
     """
-    # Threads on more multiprocessors have more loads in flight than wide accesses; threads of the
+    # Threads on more multiprocessors give more memory-level parallelism than wide accesses; threads of the
     # same block do not.
     widths = [width >> k for k in range(width.bit_length())]
     blocks_of = {

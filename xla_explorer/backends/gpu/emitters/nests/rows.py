@@ -2,7 +2,7 @@
 
 A group of threads takes a row, each thread some neighbours at a time. A row that fits into
 registers is read once: the sweeps over it are equal straight-line code, whose loads LLVM merges. A
-longer row is read again, with several loads in flight. If there are too few rows for the device,
+longer row is read again, with several independent loads at a time. If there are too few rows for the device,
 they are split over several blocks, and a second kernel combines the parts. Source:
 xla/backends/gpu/codegen/emitters/reduction.cc for the shapes; the numbers are ours.
 """
@@ -143,7 +143,7 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
 
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
-    """Schedule a sweep: lanes, threads, and the steps of each thread, in registers or in flight."""
+    """Schedule a sweep: lanes, threads, and the steps of each thread, in registers or with overlapped loads."""
     name = applied.neighbours(name, width)
     if plan.threads > 1 and plan.steps > 1:
         applied.then(Split(name, plan.threads), Thread(f"{name}i"))
@@ -152,8 +152,8 @@ def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTu
         applied.then(Thread(name))
         return
     all_of_them = plan.steps * width <= tuning.in_registers
-    if all_of_them or plan.steps > tuning.in_flight:
-        applied.in_flight(name, plan.steps if all_of_them else tuning.in_flight)
+    if all_of_them or plan.steps > tuning.memory_parallelism:
+        applied.overlap_loads(name, plan.steps if all_of_them else tuning.memory_parallelism)
 
 
 class RowPlan(NamedTuple):
@@ -190,11 +190,11 @@ def plan_rows(
         chunks = -(-chunks // splits)
         splits = -(-(length // width) // chunks)
     threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
-    # More work per thread while the device stays full: fewer shuffles and more loads in flight.
+    # More work per thread while the device stays full: fewer shuffles and more memory-level parallelism.
     while (
         threads > LANES
         and threads * count * splits >= 2 * architecture.resident_threads
-        and chunks < tuning.in_flight * threads
+        and chunks < tuning.memory_parallelism * threads
     ):
         threads //= 2
     block = max(threads, tuning.block)

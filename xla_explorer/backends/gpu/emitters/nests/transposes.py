@@ -30,7 +30,7 @@ from xla_explorer.compiler.codegen.nest.directives.staging import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
 from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.costs.gpu_kernel_costs import threads_in_flight
+from xla_explorer.compiler.costs.gpu_kernel_costs import threads_for_full_bandwidth
 from xla_explorer.compiler.target import NVPTX
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, linearize
@@ -100,7 +100,7 @@ def transpose_schedule(
         width //= 2
     matrices, enough = (
         math.prod([a.extent for a in axes if a not in (read, written)]),
-        threads_in_flight(architecture),
+        threads_for_full_bandwidth(architecture),
     )
     widest, rows = width, tuning.rows_at_once
     while (width > 1 or rows < LANES) and matrices * _tiles(
