@@ -1,4 +1,4 @@
-"""A module compiled ahead of time: one object, its arguments and results, and the memory it wants."""
+"""A module compiled ahead of time: one object, its arguments and results, and its memory."""
 
 from __future__ import annotations
 
@@ -91,17 +91,20 @@ class AheadOfTimeProgram:
         return self.compiled.object_bytes
 
     def serialize(self) -> bytes:
-        """The object file."""
+        """Return the object file."""
         return self.object_bytes
 
     @property
     def stages(self) -> dict[str, CompilationStage]:
-        """Hlo (where the journal kept it), hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
+        """Return the stages `hlo` (if the journal has it) to `object`.
+
+        They are: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object.
+        """
         return cpu_stages(self.trace, self.assignment, self.program, self.compiled)
 
     @property
     def weight_bytes(self) -> bytes:
-        """What the caller passes as weights: the constants, each at its offset."""
+        """Return the weights that the caller passes: the constants, each at its offset."""
         size = sum([aligned(len(weight.data)) for weight in self.weights])
         blob = bytearray(size)
         for weight in self.weights:
@@ -110,7 +113,7 @@ class AheadOfTimeProgram:
 
     @property
     def sections(self) -> list[SectionSize]:
-        """What of the object is in memory when the program runs."""
+        """Return the sections of the object that are in memory at run time."""
         return section_sizes(self.object_bytes)
 
 
@@ -143,7 +146,11 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def refusals(program: HostProgram) -> list[Reason]:
-    """The steps that an object file cannot do: those of the evaluator, and foreign functions, whose addresses are those of a process."""
+    """Return refusals of steps that an object file cannot contain.
+
+    These are steps of the evaluator, and foreign functions, whose addresses are valid in one
+    process.
+    """
     reasons = []
     for row in program.rows:
         if row.runs_on == "evaluator" or row.function == FOREIGN_CALL:
@@ -187,7 +194,11 @@ def ahead_of_time_program(
 
 
 def _optimization(text: str, description: TargetDescription) -> OptimizationOptions:
-    """For wasm, LLVM 22's code generator does not come to an end on vectors of half precision: modules with such numbers get none."""
+    """Return the optimisation options of a module.
+
+    LLVM 22's code generator for wasm does not end on vectors of half precision, so modules with
+    such numbers are not vectorised.
+    """
     if description.architecture.startswith("wasm") and " half" in text:
         return replace(OPTIMIZATION, loop_vectorization=False, slp_vectorization=False)
     return OPTIMIZATION
@@ -203,11 +214,11 @@ def compile_ahead_of_time(
     cache: ObjectCache | None = None,
     libraries: bool = False,
 ) -> AheadOfTimeProgram:
-    """The program of the optimised, scheduled module at the end of a trace.
+    """Compile the optimised, scheduled module at the end of a trace.
 
     prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB
-    and more. libraries: the code may call CBLAS and LAPACK. AheadOfTimeError where an instruction
-    has no native code.
+    and more. libraries: the code may call CBLAS and LAPACK. AheadOfTimeError if an instruction has
+    no native code.
     """
     module = trace.module
     if (dynamic := why_no_native_code(module)) is not None:

@@ -1,4 +1,4 @@
-"""The files beside an ahead-of-time object: header, examples in C and C++, a CMake snippet, the build line."""
+"""Files beside an ahead-of-time object: header, C and C++ examples, CMake snippet, build line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MATHEMATICS = frozenset(
 
 
 def needs_linear_algebra(program: AheadOfTimeProgram) -> bool:
-    """Whether the object calls CBLAS or LAPACK (OpenBLAS has both, with integers of 32 bits)."""
+    """Return True if the object calls CBLAS or LAPACK (OpenBLAS has both, with 32-bit integers)."""
     return any(name.startswith("cblas_") or name in LAPACK_SYMBOLS for name in program.needs)
 
 
 def needs_mathematics(program: AheadOfTimeProgram) -> bool:
-    """Whether the program is linked with -lm."""
+    """Return True if the program must be linked with -lm."""
     return any(name in _MATHEMATICS for name in program.needs)
 
 
@@ -134,9 +134,9 @@ def _typed_call(program: AheadOfTimeProgram) -> list[str]:
 
 
 def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
-    """Static buffers, a call, the first values of each result.
+    """Return static buffers, a call, and the output of the first values of each result.
 
-    align: what makes a static buffer aligned.
+    align: the alignment specifier of a static buffer.
     """
     p = program.prefix
     static = []
@@ -218,7 +218,7 @@ _COMPILERS = {
 
 
 def build_line(program: AheadOfTimeProgram, *, cpp: bool = False) -> str:
-    """The command that builds the example."""
+    """Return the command that builds the example."""
     p = program.prefix
     if program.description.architecture.startswith("wasm"):
         return f"wasm-ld --no-entry --export={p}_run --export=__heap_base {p}.o -o {p}.wasm"

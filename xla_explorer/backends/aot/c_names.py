@@ -42,23 +42,23 @@ _REMARKS = {
 
 
 def c_identifier(name: str) -> str:
-    """A name that C and C++ take, without the underscores that they reserve."""
+    """Return a valid C and C++ name, without reserved underscores."""
     made = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "x"
     return f"x{made}" if made[0].isdigit() else f"{made}_" if made in _RESERVED else made
 
 
 def c_type(element_type: PrimitiveType) -> str:
-    """The type of an element of a buffer; a complex number is two of them."""
+    """Return the C type of an element of a buffer; a complex number has two such elements."""
     return _C_TYPES.get(element_type.name, "uint8_t")
 
 
 def c_elements(element_type: PrimitiveType) -> int:
-    """How many values of `c_type` an element is."""
+    """Return the number of values of `c_type` in an element."""
     return 2 if element_type.is_complex else 1
 
 
 def type_remark(element_type: PrimitiveType) -> str:
-    """How the values stand in memory, where the C type does not say so; else empty."""
+    """Return the representation of values if the C type does not define it; else empty."""
     name = element_type.name
     if name not in _REMARKS and name not in _C_TYPES and name != "u8":
         return f"bits of {name}, one element a byte"

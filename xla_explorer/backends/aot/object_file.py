@@ -1,4 +1,4 @@
-"""What an object file holds and what it lacks: sizes of its sections, symbols that somebody else must define.
+"""Contents of an object file: sizes of its sections, and its undefined symbols.
 
 Source: System V ABI, chapter "Object Files" (ELF); WebAssembly specification 2.0, section 5.5
 (binary format of modules).
@@ -28,7 +28,10 @@ class SectionSize(NamedTuple):
 
 
 def section_sizes(data: bytes) -> list[SectionSize]:
-    """The sections that end up in memory when the program runs; not symbol tables, relocations, notes."""
+    """Return the sections that are in memory at run time.
+
+    Symbol tables, relocations and notes are not.
+    """
     if data[:4] == _ELF:
         return list(_elf_sizes(data))
     if data[:4] == _WASM:
@@ -83,7 +86,10 @@ def _text_at(data: bytes, start: int) -> str:
 
 
 def _elf_sections(data: bytes) -> tuple[list[_ElfSection], int]:
-    """Section headers of a little-endian ELF of 32 or 64 bits, and the number of the section that holds their names."""
+    """Return (section headers, number of the section of their names) of an ELF file.
+
+    The file is little-endian, of 32 or 64 bits.
+    """
     wide = data[4] == 2
     table = struct.unpack_from("<Q" if wide else "<I", data, 40 if wide else 32)[0]
     entry_size, count, names = struct.unpack_from("<HHH", data, 58 if wide else 46)
@@ -127,7 +133,7 @@ def _undefined_in_elf(data: bytes) -> set[str]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned LEB128 number, and where it ends."""
+    """Return an unsigned LEB128 number, and the position after it."""
     value = shift = 0
     while True:
         value |= (data[at] & 127) << shift
@@ -138,7 +144,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _wasm_sections(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Number, place and size of each section."""
+    """Yield (number, position, size) of each section."""
     at = 8
     while at < len(data):
         section, at = _number(data, at)

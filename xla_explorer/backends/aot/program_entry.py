@@ -1,8 +1,8 @@
-"""The C entry of an ahead-of-time program: LLVM IR that checks the caller's pointers and fills the program's table on the stack.
+"""The C entry of an ahead-of-time program: LLVM IR that checks pointers and fills the table.
 
-Everything else in the object has internal linkage, so that several modules can be linked into one
-program. Nothing is written but the outputs and the caller's workspace: any number of threads may
-run the same entry, each with a workspace of its own.
+The table is on the stack. Everything else in the object has internal linkage, so that several
+modules can be linked into one program. Only the outputs and the caller's workspace are written: any
+number of threads may run the same entry, each with its own workspace.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEXADECIMAL = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
 class Weight(NamedTuple):
-    """A constant that the caller passes: its place in the weights, and its bytes as the program wants them."""
+    """A constant that the caller passes: its offset in the weights, its bytes in memory order."""
 
     slot: int
     offset: int
@@ -43,12 +43,12 @@ class ProgramEntry(NamedTuple):
 
 
 def aligned(size: int) -> int:
-    """Rounded up to the alignment."""
+    """Return the size rounded up to the alignment."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def literal_bytes(literal: Literal) -> bytes:
-    """A constant's bytes in the order of its layout."""
+    """Return a constant's bytes in the order of its layout."""
     array = np.asarray(literal.array)
     if not literal.shape.layout.is_default and literal.shape.rank > 1:
         array = array.transpose(tuple(reversed(literal.shape.layout.minor_to_major)))
@@ -56,7 +56,7 @@ def literal_bytes(literal: Literal) -> bytes:
 
 
 def constant_definition(name: str, data: bytes) -> str:
-    """A private constant of these bytes."""
+    """Return the LLVM definition of a private constant."""
     raw = np.frombuffer(data, np.uint8)
     text = np.empty((len(raw), 3), np.uint8)
     text[:, 0], text[:, 1], text[:, 2] = ord("\\"), _HEXADECIMAL[raw >> 4], _HEXADECIMAL[raw & 15]
@@ -67,10 +67,10 @@ _CALLED = re.compile(r"@(\w+)(?=\()")
 
 
 def with_prefix(program: HostProgram, prefix: str) -> HostProgram:
-    """The program with its functions called `<prefix>.<name>`, and its entry, written as `<prefix>_run`, called `<prefix>.program`.
+    """Return the program with functions named `<prefix>.<name>` and the entry `<prefix>.program`.
 
-    Kernels have the names of instructions, and one that is called `round` or `memcpy` would be what
-    the code generator calls.
+    Kernels are named after instructions. A kernel named `round` or `memcpy` would otherwise replace
+    the function that the code generator calls.
     """
     names = {function: f"{prefix}.{function}" for function in program.functions}
 

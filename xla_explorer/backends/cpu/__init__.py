@@ -9,5 +9,5 @@ from xla_explorer.backends.cpu.cpu_platform import CpuPlatform
 
 
 def platform() -> CpuPlatform:
-    """The platform object that the registry hands out."""
+    """Return the platform for the registry."""
     return CpuPlatform()

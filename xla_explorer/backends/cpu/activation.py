@@ -1,4 +1,4 @@
-"""What one run of a program at a time works in: its table of addresses, its arena, and the evaluator for steps without native code."""
+"""The state of one run of a program: its table of addresses, its arena, and the evaluator."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ class Activation:
         self.arena: ArenaBuffer | None = None
 
     def take_memory(self) -> None:
-        """At the first run: a program that is too large for this machine can be compiled and looked at all the same."""
+        """Allocate arena and scratch memory, at the first run.
+
+        So a program that is too large for this machine can still be compiled and shown.
+        """
         program = self.program
         arena = ARENA.take(max(self._arena_size, 64))
         if program.scratch_bytes:
@@ -57,13 +60,13 @@ class Activation:
         self.arena = arena
 
     def take_failure(self) -> BaseException | None:
-        """The exception that ended the last run; it is forgotten here."""
+        """Return the exception that ended the last run, and forget it."""
         failure, self.failure = self.failure, None
         return failure
 
     # -- the evaluator, for what has no native code ------------------------------------------------
     def _evaluate(self, number: int) -> int:
-        """Called from native code: evaluate step `number` on the buffers.
+        """Evaluate step `number` on the buffers; called from native code.
 
         Errors are kept and end the execution.
         """
@@ -90,7 +93,7 @@ class Activation:
             return 1
 
     def _view(self, place: BufferSlice, shape: Shape) -> Array:
-        """The memory of a place as an array in logical order."""
+        """Return the memory of a place as an array in logical order."""
         address = self.table[place.slot] + place.offset
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
         stored = tuple([shape.dimensions[d] for d in major_to_minor])
@@ -107,14 +110,14 @@ class Activation:
 
 
 class NativeCalls:
-    """How native code runs a program without `CpuExecutable.execute`: fill a table, call the entry.
+    """The interface of a program for native callers, without `CpuExecutable.execute`.
 
-    entry: `int entry(void *table)`; other than 0 is a failure, which the activation explains. The
-    table begins with the addresses of the parameter leaves; those of the results follow.
-    parameters: the number of leaves. results: for each result leaf that is an array, its bytes, and
-    the parameter leaf whose memory it takes over. written: parameter leaves that the program writes
-    into. activate: makes a table of its own, so that callers run side by side. calls_python: some
-    steps are the evaluator's, or foreign functions.
+    A caller fills a table and calls the entry. entry: `int entry(void *table)`; other than 0 is a
+    failure, which the activation explains. The table begins with the addresses of the parameter
+    leaves; those of the results follow. parameters: the number of leaves. results: for each result
+    leaf that is an array, its bytes, and the parameter leaf whose memory it reuses. written:
+    parameter leaves that the program writes into. activate: makes another table, so that callers
+    run side by side. calls_python: some steps run in the evaluator or are foreign functions.
     """
 
     __slots__ = ("activate", "calls_python", "entry", "parameters", "results", "written")

@@ -1,8 +1,8 @@
-"""Memory that is used again: aligned scratch buffers, and output arrays that come back once nobody holds them.
+"""Reused memory: aligned scratch buffers, and output arrays that nothing refers to any longer.
 
-A fresh page costs more than the arithmetic that fills it (a fault and 4 KB of zeros each), so
-neither scratch memory nor outputs go back to the system between executions. Large blocks lie on
-huge pages where the system allows it.
+A fresh page costs more than the arithmetic that fills it: a fault and 4 KB of zeros each. So
+neither scratch memory nor outputs return to the system between executions. Large blocks lie on huge
+pages if the system supports them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _MAPPING_THRESHOLD: Final = 64 << 10
 
 
 def size_class(size: int) -> int:
-    """The block size that serves `size` bytes: eight classes per power of two, multiples of 64, at most 1/8 waste."""
+    """Return the block size for `size` bytes.
+
+    There are eight classes per power of two, multiples of 64, with at most 1/8 waste.
+    """
     if size <= 512:
         return (size + 63) & ~63 or 64
     step = 1 << ((size - 1).bit_length() - 4)
@@ -48,11 +51,11 @@ def _readable(size: int) -> str:
 
 
 def allocate_aligned(size: int) -> tuple[Any, int, int]:
-    """New memory of at least `size` bytes: (owner, offset, address).
+    """Allocate at least `size` bytes and return (owner, offset, address).
 
     owner is a writable buffer that frees the memory when it dies; the aligned bytes start at
-    `offset` in it, which is at `address`. Aligned to 64 bytes, from 1 MB on to 2 MB with huge pages
-    asked for. AllocationError (a MemoryError) if there is none.
+    `offset` in it, which is at `address`. Aligned to 64 bytes, from 1 MB on to 2 MB, on huge pages
+    if possible. AllocationError (a MemoryError) if there is none.
     """
     if size < _MAPPING_THRESHOLD:
         owner: Any = bytearray(size + ALIGNMENT)
@@ -79,7 +82,7 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
 
 
 def aligned_copy(data: bytes) -> npt.NDArray[Any]:
-    """The bytes as a flat array in new memory, aligned to 64 bytes."""
+    """Copy the bytes to a flat array in new memory, aligned to 64 bytes."""
     owner, offset, _ = allocate_aligned(len(data))
     array: npt.NDArray[Any] = np.ndarray((len(data),), np.uint8, owner, offset)
     array[...] = np.frombuffer(data, np.uint8)
@@ -110,7 +113,7 @@ class ArenaBuffer:
         self.size = size
 
     def view(self, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
-        """The bytes as a flat array. It must not be used after the buffer is released."""
+        """Return the bytes as a flat array. It must not be used after the buffer is released."""
         dtype = np.dtype(dtype)
         return np.ndarray((self.size // dtype.itemsize,), dtype, self._owner, self.offset)
 
@@ -144,9 +147,9 @@ class Arena:
         self._lock = threading.Lock()
 
     def take(self, size: int) -> ArenaBuffer:
-        """A buffer of at least `size` bytes, aligned to 64 (2 MB if large).
+        """Return a buffer of at least `size` bytes, aligned to 64 (2 MB if large).
 
-        About 0.4 us when one is there.
+        About 0.4 us if an idle one exists.
         """
         wanted = size_class(size)
         with self._lock:
@@ -186,7 +189,7 @@ class _Block:
 
 
 def _idle_reference_count() -> int:
-    """What getrefcount says for a block that nobody uses, asked exactly as the pool asks.
+    """Return the reference count of an unused block, read exactly as the pool reads it.
 
     It differs between Python versions: from 3.14 on, loading an attribute may borrow.
     """
@@ -203,7 +206,7 @@ _OLD_CHECKED_PER_TAKE: Final = 4
 
 
 class _SizeClass:
-    """Blocks of one size: the few used last (tried first, they are in cache), and the others in a ring."""
+    """Blocks of one size: the last used, tried first as they are in cache, and a ring of others."""
 
     __slots__ = ("old", "recent", "size")
 
@@ -229,7 +232,7 @@ class OutputSlot:
         self._class = pool._class_of(self.nbytes)
 
     def take(self) -> tuple[npt.NDArray[Any], int]:
-        """A new C-contiguous array with undefined contents, and the address of its first byte."""
+        """Return a new C-contiguous array, uninitialised, and the address of its first byte."""
         # A thread owns the block it has popped; the lists are changed by single atomic operations
         # only.
         recent = self._class.recent
@@ -262,15 +265,13 @@ class OutputSlot:
 
 
 class OutputPool:
-    """Arrays for results.
+    """Arrays for results, whose memory is reused when the array and all its views are gone.
 
-    Their memory is handed out again only when the array and all its views are gone.
-
-    Whoever holds an array, a view, a memoryview or a DLPack capsule of it holds a reference to the
-    owner of the memory, so the reference count of that owner says whether the block is free; no
-    finaliser runs and none can be missed. max_bytes: bound of what the pool keeps track of, in use
-    or idle. Beyond it idle blocks are dropped, and if all are in use, further arrays are ordinary
-    ones whose memory is freed with them. Safe from several threads.
+    An array, a view, a memoryview or a DLPack capsule of it refers to the owner of the memory. So
+    the reference count of the owner shows if the block is free; no finaliser runs and none can be
+    missed. max_bytes: bound of the blocks in the pool, in use or idle. Beyond it idle blocks are
+    dropped. If all are in use, further arrays are ordinary ones whose memory is freed with them.
+    Safe from several threads.
     """
 
     def __init__(self, max_bytes: int = 512 << 20) -> None:
@@ -280,17 +281,20 @@ class OutputPool:
         self._lock = threading.Lock()
 
     def slot(self, shape: Sequence[int], dtype: npt.DTypeLike) -> OutputSlot:
-        """A prepared request for arrays of this shape and type."""
+        """Return a prepared request for arrays of this shape and type."""
         return OutputSlot(self, shape, dtype)
 
     def array(self, shape: Sequence[int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """A C-contiguous array with undefined contents, aligned to 64 bytes (2 MB if large)."""
+        """Return a C-contiguous array, uninitialised, aligned to 64 bytes (2 MB if large)."""
         return OutputSlot(self, shape, dtype).take()[0]
 
     def array_with_address(
         self, shape: Sequence[int], dtype: npt.DTypeLike
     ) -> tuple[npt.NDArray[Any], int]:
-        """As `array`, with the address of its first byte (asking numpy for it costs more than the array)."""
+        """Return an array and the address of its first byte.
+
+        Reading the address from numpy costs more than the array.
+        """
         return OutputSlot(self, shape, dtype).take()
 
     @property

@@ -1,9 +1,10 @@
-"""Where the elements of a numpy array lie, for code that asks a million times a second.
+"""The address of a numpy array's elements, for code that reads it a million times a second.
 
 `array.__array_interface__` makes a dictionary, which takes a microsecond; a small program runs for
 less. The address is the first field behind the header of the array object: numpy's C interface
-fixes that (`PyArrayObject_fields.data` in numpy/ndarraytypes.h), because extension modules read it
-without a call. Tried when this module is loaded; where it does not hold, the interface is asked.
+fixes the layout (`PyArrayObject_fields.data` in numpy/ndarraytypes.h), because extension modules
+read it without a call. It is checked when this module is loaded; if the check fails, the interface
+is used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """OpenBLAS from the wheel `scipy-openblas32`, by symbol address, for native code to call.
 
-The wheel is a base dependency. Its Python package is found but never imported (importing it loads
-the library with whatever core type OpenBLAS guesses). Interfaces: CBLAS (32-bit integers, row or
-column major by argument), LAPACKE, and Fortran LAPACK (column major, all arguments by pointer)
-under their standard names, without the wheel's prefix.
+The wheel is a base dependency. Its Python package is found but never imported: importing it loads
+the library with OpenBLAS's own choice of core type. Interfaces: CBLAS (32-bit integers, row or
+column major by argument), LAPACKE, and Fortran LAPACK (column major, arguments by pointer). All
+have their standard names, without the wheel's prefix.
 """
 
 from __future__ import annotations
@@ -51,29 +51,32 @@ _CBLAS_REAL_ROUTINES: Final = ("dot", "ger", "syrk")
 _LAPACK_ROUTINES: Final = ("trtri", "trtrs")  # besides those that programs call
 
 
-class BlasUnavailable(XlaExplorerError):
-    """No OpenBLAS to call; the hint is the command that installs it."""
+class BlasUnavailableError(XlaExplorerError):
+    """No OpenBLAS is installed; the hint is the command that installs it."""
 
 
 def blas_library_path() -> Path:
-    """The shared library inside the wheel. Raises BlasUnavailable. Loads nothing."""
+    """Return the path of the shared library in the wheel, without loading it.
+
+    Raises BlasUnavailableError.
+    """
     specification = importlib.util.find_spec("scipy_openblas32")
     if specification is None or not specification.submodule_search_locations:
-        raise BlasUnavailable("OpenBLAS is not installed", _HINT)
+        raise BlasUnavailableError("OpenBLAS is not installed", _HINT)
     folder = Path(next(iter(specification.submodule_search_locations))) / "lib"
     for suffix in (".so", ".dylib", ".dll"):
         for candidate in sorted(folder.glob(f"*scipy_openblas*{suffix}")):
             return candidate
-    raise BlasUnavailable(f"no OpenBLAS library in {folder}", f"{_HINT} --force-reinstall")
+    raise BlasUnavailableError(f"no OpenBLAS library in {folder}", f"{_HINT} --force-reinstall")
 
 
 _CORE_TYPES: Final = {"x86-64-v2": "Nehalem", "x86-64-v3": "Haswell", "x86-64-v4": "SkylakeX"}
 
 
 def preferred_core_type(target: TargetDescription) -> str | None:
-    """The value of OPENBLAS_CORETYPE that this machine needs, or None where OpenBLAS chooses well by itself.
+    """Return the OPENBLAS_CORETYPE that this machine needs; None if OpenBLAS detects it.
 
-    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the
+    OpenBLAS does not recognise the newest AMD families and falls back to AVX2 kernels, at half the
     speed of the AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself. A
     level of x86-64 (XLA_EXPLORER_TARGET) has the kernels of its first CPUs, unless this machine
     could not execute them.
@@ -103,15 +106,14 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 
 @functools.lru_cache(maxsize=1)
 def load_blas() -> ctypes.CDLL:
-    """The library, loaded once, with one thread per call (we partition the work ourselves).
+    """Load the library once, with one thread per call, because programs partition the work.
 
-    Raises BlasUnavailable.
+    Raises BlasUnavailableError.
 
-    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so
-    both are set for that moment only: an OPENBLAS_CORETYPE of the environment is meant for numpy's
-    and scipy's copies, often to work around the very fall-back that is mended here. For our copy
-    set XLA_EXPLORER_BLAS_CORETYPE. If the process has loaded this very file before, its core type
-    stays what it was: see `corename`.
+    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS only while it is loaded, so both are
+    set for that moment. An OPENBLAS_CORETYPE of the environment is meant for numpy's and scipy's
+    copies, often to work around the same fall-back. For this copy set XLA_EXPLORER_BLAS_CORETYPE.
+    If the process has loaded this file before, its core type stays as it was: see `corename`.
     """
     path = blas_library_path()
     settings = {"OPENBLAS_NUM_THREADS": "1"}
@@ -122,7 +124,7 @@ def load_blas() -> ctypes.CDLL:
         try:
             library = ctypes.CDLL(str(path))
         except OSError as problem:
-            raise BlasUnavailable(
+            raise BlasUnavailableError(
                 f"cannot load {path.name}: {problem}", f"{_HINT} --force-reinstall"
             ) from problem
     set_threads = getattr(library, f"{_PREFIX}openblas_set_num_threads", None)
@@ -132,7 +134,10 @@ def load_blas() -> ctypes.CDLL:
 
 
 def corename() -> str:
-    """The kernels that OpenBLAS uses: `SkylakeX`, `Haswell`, `neoversen1` ... Raises BlasUnavailable."""
+    """Return the kernels that OpenBLAS uses: `SkylakeX`, `Haswell`, `neoversen1` ...
+
+    Raises BlasUnavailableError.
+    """
     function = getattr(load_blas(), f"{_PREFIX}openblas_get_corename")
     function.restype = ctypes.c_char_p
     name: bytes = function()
@@ -142,7 +147,7 @@ def corename() -> str:
 def symbol_address(name: str) -> int:
     """Address of a routine by its standard name: `cblas_sgemm`, `LAPACKE_spotrf`, `spotrf_`.
 
-    Raises BlasUnavailable, KeyError if the library exports no such routine.
+    Raises BlasUnavailableError, KeyError if the library exports no such routine.
     """
     address = _address(load_blas(), name)
     if not address:
@@ -170,11 +175,12 @@ def _all_symbols() -> dict[str, int]:
 
 
 def blas_symbols() -> dict[str, int]:
-    """Addresses by standard name, ready for `NativeLibrary(symbols=...)`. Raises BlasUnavailable.
+    """Return addresses by standard name, for `NativeLibrary(symbols=...)`.
 
     `cblas_{s,d,c,z}{gemm,gemv,trsm,trmm,...}`; LAPACK as `LAPACKE_spotrf` (row or column major;
     checks for NaN, may allocate) and as Fortran `spotrf_` (column major, by pointer): trtri, trtrs,
-    and those of `LAPACK_SYMBOLS`. A routine that the library does not export is absent.
+    and those of `LAPACK_SYMBOLS`. A routine that the library does not export is absent. Raises
+    BlasUnavailableError.
     """
     return dict(_all_symbols())
 

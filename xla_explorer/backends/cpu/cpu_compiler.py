@@ -1,4 +1,4 @@
-"""The CPU compiler: HLO passes, buffers, one LLVM module for the whole entry, one object, loaded by LLJIT."""
+"""The CPU compiler: HLO passes, buffers, one LLVM module and one object, loaded by LLJIT."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CpuCompiler:
     name = "cpu"
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data."""
+        """Return the HLO pipeline, as data."""
         return cpu_pipeline()
 
     def warm_up(self) -> None:
@@ -79,7 +79,10 @@ class CpuCompiler:
     def compile_ahead_of_time(
         self, module: HloModule, options: AotCompilationOptions
     ) -> AheadOfTimeProgram:
-        """See `backends.interfaces.AheadOfTimeCompiler`: an object file, for this machine unless the options name a triple."""
+        """Compile to an object file, for this machine unless the options name a triple.
+
+        See `backends.interfaces.AheadOfTimeCompiler`.
+        """
         from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
 
         if not options.triple:
@@ -170,7 +173,7 @@ _DECIDED_IN = {
 
 
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:
-    """What was decided about threads, blocks of rows and vectors, kernel by kernel."""
+    """Record the decisions about threads, row blocks and vectors of each kernel."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:
@@ -187,7 +190,7 @@ def record_decisions(program: HostProgram, journal: Journal | None) -> None:
 
 
 def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
-    """How wide the vectors of the program are, and why, as a decision of kind `vector-width` about its result."""
+    """Record the vector width of the program as a decision of kind `vector-width` of its result."""
     if trace.journal is None or trace.journal.level < Level.DECISIONS:
         return
     root, fact = trace.module.entry.root, target.vector_width_fact()

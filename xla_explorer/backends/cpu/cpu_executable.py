@@ -1,4 +1,4 @@
-"""An executable on this CPU: one native call per execution; inputs by address, outputs from a reusing pool."""
+"""An executable on this CPU: one native call per execution; inputs by address, pooled outputs."""
 
 from __future__ import annotations
 
@@ -104,8 +104,9 @@ class CpuExecutable:
         self._instrumented: tuple[NativeLibrary, Any] | None = None
 
     def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
-        """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
-        write into, for results or for what leads to them).
+        """Return the reused parameter leaf of each result leaf, and all written parameter leaves.
+
+        The latter are written for results or for intermediate values.
         """
         entry = self.module.entry
         leaves = [
@@ -152,8 +153,10 @@ class CpuExecutable:
         return results
 
     def place(self, arrays: list[Array]) -> list[Array]:
-        """See `ArgumentPlacer`: numpy's own arrays begin 16 bytes after a cache line, so that every vector of 64 bytes lies in two; these
-        begin a line, the large ones a huge page, in the parameter's layout.
+        """Copy arguments to aligned memory, in the parameter's layout (see `ArgumentPlacer`).
+
+        numpy's own arrays begin 16 bytes after a cache line, so that every vector of 64 bytes lies
+        in two. Placed arrays begin at a line, large ones at a huge page.
         """
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
@@ -171,8 +174,9 @@ class CpuExecutable:
     def calls_of(
         self, arrays: list[Array]
     ) -> tuple[Callable[[], object], list[Array], list[Array]]:
-        """(a call that does nothing but run, the arrays that it reads, those that it writes), for timing: as long as these live and
-        nothing else of this executable runs.
+        """Return (a call that only runs, its input arrays, its output arrays), for timing.
+
+        The call is valid while these arrays live and nothing else of this executable runs.
         """
         with self._lock:
             prepared, results = self._fill_table(arrays)
@@ -207,7 +211,10 @@ class CpuExecutable:
         return prepared, results
 
     def native_calls(self) -> NativeCalls | None:
-        """How native code calls the program; None where an argument or a result does not lie in memory as its shape says."""
+        """Return the interface for native callers.
+
+        None if an argument or a result does not lie in memory in the default layout of its shape.
+        """
         other = any(reader.order is not None or reader.has_sizes for reader in self._readers)
         if other or any(order is not None for _, order in self._outputs):
             return None
@@ -230,7 +237,7 @@ class CpuExecutable:
         )
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
-        """Execute the instrumented build, which adds to `counters`: int64 [steps, 2], cycles and calls.
+        """Execute the instrumented build and add to `counters`: int64 [steps, 2], cycles, calls.
 
         While a step runs its cycles are negative: a process that shares the memory can name the
         step in which a program hangs.
@@ -256,7 +263,7 @@ class CpuExecutable:
 
     # -- profile -----------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
-        """Time the whole program, then each step by the cycle counters of the instrumented build."""
+        """Time the program, then each step by the cycle counters of the instrumented build."""
         totals = []
         for _ in range(3):
             self.execute(arrays)
@@ -290,7 +297,10 @@ class CpuExecutable:
 
 
 def _after_fork() -> None:
-    """Another thread may have held a lock when this process was forked, and it is not here to give it back."""
+    """Renew all locks in a forked child.
+
+    Another thread may have held one during the fork, and does not exist in the child to release it.
+    """
     for executable in list(_executables):
         executable._lock = threading.Lock()
     ARENA.forget_holder()
@@ -302,7 +312,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
-    """Numbers of the contiguous arrays whose memory is also another one's."""
+    """Return the numbers of contiguous arrays that overlap another one in memory."""
     found: set[int] = set()
     last, end = -1, 0
     for address, k in sorted(

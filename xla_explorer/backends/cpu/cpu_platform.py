@@ -22,7 +22,7 @@ class CpuPlatform:
     option_names = ("contraction", "donate", "excess_precision", "fusion_policy", "schedules")
 
     def compiler(self) -> CpuCompiler:
-        """The compiler (loads LLVM)."""
+        """Return the compiler (loads LLVM)."""
         from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
 
         return CpuCompiler()
@@ -36,7 +36,7 @@ class CpuPlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Always there."""
+        """Return None: the CPU is always available."""
         return None
 
 
@@ -85,7 +85,7 @@ class CpuStreamExecutor:
         loaded.bind(function, None, [ctypes.c_void_p] * len(arguments))(*arguments)
 
     def create_stream(self) -> Any:
-        """The calling thread."""
+        """Return None, the stream of the calling thread."""
         return None
 
     def synchronize(self, stream: Any = None) -> None:

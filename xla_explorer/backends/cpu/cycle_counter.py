@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 
-# The body of the loop is what an instrumented program does around a step (`HostProgramWriter`): subtract
-# the counter, add it, count the call.
+# The body of the loop is the instrumentation of a step (`HostProgramWriter`): subtract the counter,
+# add it, count the call.
 _IR: Final = """
 declare i64 @llvm.readcyclecounter()
 

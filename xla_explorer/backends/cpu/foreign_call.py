@@ -1,7 +1,7 @@
-"""A compiled program as a foreign function of real XLA: native code that takes XLA's buffers and enters the program.
+"""A compiled program as a foreign function of real XLA: native code that reads XLA's buffers.
 
-XLA:CPU calls it by its C interface for typed foreign functions (`xla/ffi/api/c_api.h`), so that a
-program of ours runs inside JAX's own dispatch, without Python and without copies.
+XLA:CPU calls it by its C interface for typed foreign functions (`xla/ffi/api/c_api.h`). So a
+compiled program runs inside JAX's own dispatch, without Python and without copies.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _forget_old() -> None:
 
 @functools.lru_cache(maxsize=4)
 def foreign_handler(major: int, minor: int) -> int:
-    """The address of the function, for XLA's interface of this version."""
+    """Return the address of the function, for a version of XLA's interface."""
     text = _handler_text(major, minor)
     library = NativeLibrary(optimize_and_emit(text).objects, {}, [_NAME])
     _libraries.append(library)
@@ -81,7 +81,11 @@ _libraries: list[NativeLibrary] = []  # XLA never lets go of a function that was
 
 
 def _handler_text(major: int, minor: int) -> str:
-    """LLVM IR: answer what the interface's version is; else fill the program's table with the buffers' addresses, and enter it."""
+    """Return LLVM IR of the handler.
+
+    It either returns the interface's version, or fills the program's table with the buffers'
+    addresses and calls the program.
+    """
     w = FunctionWriter()
 
     def at(pointer: str, offset: str | int) -> str:

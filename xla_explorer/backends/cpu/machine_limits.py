@@ -1,9 +1,7 @@
-"""What this machine can do at most, measured: memory bandwidth and fused multiply-adds.
+"""Measured limits of this machine: memory bandwidth and fused multiply-adds, for the roofline.
 
-The lines of the roofline.
-
-Measured once (under a second) with code compiled for exactly this CPU, then kept in the user's
-cache folder.
+They are measured once (under a second) with code compiled for exactly this CPU, then kept in the
+user's cache folder.
 """
 
 from __future__ import annotations
@@ -122,7 +120,10 @@ class MachineLimits:
         *,
         streaming: bool = False,
     ) -> float:
-        """The least time for so much arithmetic and traffic, the slower of the two; what fits into a cache is taken from there."""
+        """Return the least time for arithmetic and traffic: the slower of the two.
+
+        Data that fits into a cache has that cache's bandwidth.
+        """
         return max(
             flops / self.flops(dtype, threads),
             bytes_moved / self.bandwidth(threads, bytes_moved, streaming=streaming),
@@ -148,10 +149,10 @@ class MachineLimits:
 
 @functools.lru_cache(maxsize=1)
 def machine_limits() -> MachineLimits:
-    """The limits of this machine: from the cache folder, else measured now and stored there.
+    """Return the limits of this machine: from the cache folder, else measured now and stored there.
 
-    Processes that begin together measure one after the other. What was measured while others had
-    the processor is measured again by the next process, and the higher of both is kept.
+    Processes that begin together measure one after the other. A measurement beside other work is
+    repeated by the next process, and the higher of both is kept.
     """
     if not cache_enabled_by_environment():
         return measure()
@@ -169,7 +170,10 @@ def machine_limits() -> MachineLimits:
 
 
 def refresh_machine_limits() -> MachineLimits:
-    """Measure again and keep the higher of old and new: other work on the machine can only make it look slower."""
+    """Measure again and keep the higher of old and new.
+
+    Other work on the machine can only make it look slower.
+    """
     old = machine_limits()
     with _alone():
         limits = _higher(old, measure())
@@ -190,9 +194,9 @@ def _higher(old: MachineLimits, new: MachineLimits) -> MachineLimits:
 
 @contextlib.contextmanager
 def _alone(patience: float = 20.0) -> Iterator[None]:
-    """One process of this machine measures at a time, whoever's it is; who has waited long enough goes on all the same.
+    """Let one process of this machine measure at a time; after `patience` seconds go on regardless.
 
-    The file is in the folder that all share, is only locked, and never read or written.
+    The file is in the folder that all users share. It is only locked, never read or written.
     """
     if sys.platform == "win32":
         yield
@@ -226,7 +230,7 @@ def _machine_key() -> str:
 
 
 def _stored(path: Path) -> MachineLimits | None:
-    """The limits in a file of this user; None where there is none, or it holds what no measurement gives."""
+    """Return the limits in a file of this user; None without a file or for impossible values."""
     with contextlib.suppress(
         OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError
     ):
@@ -277,108 +281,108 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
 
     array_bytes: size of each of the three arrays of the triad, per core.
     """
-    host, clock = host_target(), _Clock()
-    cores = usable_cores()
-    streams = host.architecture == "x86_64"  # what our kernels write past the cache on
-    names = [
-        "triad",
-        "multiply_add_f32",
-        "multiply_add_f64",
-        *(["streaming_triad"] if streams else []),
-    ]
+    host, clock, cores = host_target(), _Clock(), usable_cores()
+    streams = host.architecture == "x86_64"  # our kernels have streaming stores there
+    names = ["triad", "multiply_add_f32", "multiply_add_f64"]
+    text = microbenchmark_ir(host) + (STREAMING_TRIAD if streams else "")
     library = NativeLibrary(
-        optimize_and_emit(
-            microbenchmark_ir(host) + (STREAMING_TRIAD if streams else ""), host
-        ).object_bytes,
-        exports=names,
+        optimize_and_emit(text, host).object_bytes,
+        exports=[*names, *(["streaming_triad"] if streams else [])],
     )
-    triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
-    arena = Arena(max_idle_bytes=0)
-    available = _available_bytes()
-    per_core = max(1 << 20, min(array_bytes, available // (8 * 3 * cores)))
-    buffers = [[arena.take(per_core) for _ in range(3)] for _ in range(cores)]
-    count = per_core // 4096 * 1024
-    for group in buffers:
-        for buffer in group:
-            buffer.view("f4").fill(1.0)
-
-    def run_triad(core: int) -> None:
-        triad(*(buffer.address for buffer in buffers[core]), count)
-
-    traffic = 3.0 * 4 * count
-    bandwidth = traffic / clock.best(run_triad, 1, repeats)
-    streaming = streaming_all = 0.0
-    if streams:
-        past_the_cache = library.bind(
-            "streaming_triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64]
-        )
-
-        def run_streaming(core: int) -> None:
-            past_the_cache(*(buffer.address for buffer in buffers[core]), count)
-
-        streaming = traffic / clock.best(run_streaming, 1, 3 * repeats)
-        streaming_all = (
-            max(streaming, traffic * cores / clock.best(run_streaming, cores, 3 * repeats))
-            if cores > 1
-            else streaming
-        )
-    addresses = [[buffer.address for buffer in group] for group in buffers]
-
-    def small_triads(few: int, rounds: int) -> float:
-        def run(core: int) -> None:
-            for _ in range(rounds):
-                triad(*addresses[core], few)
-
-        return clock.best(run, 1, repeats)
-
-    call_seconds = small_triads(16, 1000) / 1000
-    cached = []
-    for touched in _CACHED_SIZES:
-        rounds = max(4, (4 << 20) // touched)
-        seconds = small_triads(touched // 12, rounds) - call_seconds * rounds
-        cached.append((touched, touched * rounds / max(seconds, 1e-9)))
-    # Less data is never slower: a disturbed measurement of a small size takes the speed of the next
-    # one.
-    for k in range(len(cached) - 2, -1, -1):
-        cached[k] = (cached[k][0], max(cached[k][1], cached[k + 1][1]))
-    bandwidth_all = (
-        traffic * cores / clock.best(run_triad, cores, repeats) if cores > 1 else bandwidth
+    triads = _Triads(library, clock, cores, array_bytes)
+    one, everything = triads.bandwidths("triad", repeats)
+    streaming, streaming_all = (
+        triads.bandwidths("streaming_triad", 3 * repeats) if streams else (0.0, 0.0)
     )
-    peaks: list[float] = []
-    for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
-        function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
-        iterations = 200_000
-        work = 2.0 * ACCUMULATORS * max(1, host.vector_register_bits // element_bits) * iterations
-
-        def run_multiply_add(
-            core: int, function: Callable[..., Any] = function, iterations: int = iterations
-        ) -> None:
-            function(iterations)
-
-        one = work / clock.best(run_multiply_add, 1, 2 * repeats)
-        everything = (
-            work * cores / clock.best(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
-        )
-        peaks += [one, everything]
-    for group in buffers:
-        for buffer in group:
-            buffer.release()
-    # All cores together cannot be slower than one; a busy machine may make it look so.
+    cached = triads.cached_bandwidths(repeats)
+    triads.release()
+    f32, f32_all = _arithmetic_peaks(
+        library, names[1], max(1, host.vector_register_bits // 32), clock, cores, repeats
+    )
+    f64, f64_all = _arithmetic_peaks(
+        library, names[2], max(1, host.vector_register_bits // 64), clock, cores, repeats
+    )
     return MachineLimits(
         host.cpu,
         cores,
         host.vector_register_bits,
-        bandwidth,
-        max(bandwidth, bandwidth_all),
-        peaks[0],
-        peaks[2],
-        max(peaks[0], peaks[1]),
-        max(peaks[2], peaks[3]),
-        tuple(cached),
+        one,
+        everything,
+        f32,
+        f64,
+        f32_all,
+        f64_all,
+        cached,
         streaming,
         streaming_all,
         min(clock.share, 1.0),
     )
+
+
+def _arithmetic_peaks(
+    library: NativeLibrary, name: str, lanes: int, clock: _Clock, cores: int, repeats: int
+) -> tuple[float, float]:
+    """Return the flop/s of a loop of multiply-adds on (one core, all cores)."""
+    function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
+    iterations = 200_000
+    work = 2.0 * ACCUMULATORS * lanes * iterations
+    return clock.speeds(lambda core: function(iterations), work, cores, 2 * repeats)
+
+
+class _Triads:
+    """Triads a = b + s * c, with three arrays for each core."""
+
+    def __init__(self, library: NativeLibrary, clock: _Clock, cores: int, array_bytes: int) -> None:
+        self._library, self._clock, self._cores = library, clock, cores
+        size = max(1 << 20, min(array_bytes, _available_bytes() // (8 * 3 * cores)))
+        arena = Arena(max_idle_bytes=0)
+        self._buffers = [[arena.take(size) for _ in range(3)] for _ in range(cores)]
+        self._addresses = [[buffer.address for buffer in group] for group in self._buffers]
+        self._count = size // 4096 * 1024
+        for group in self._buffers:
+            for buffer in group:
+                buffer.view("f4").fill(1.0)
+
+    def bandwidths(self, name: str, repeats: int) -> tuple[float, float]:
+        """Return the bytes/s of a triad over whole arrays on (one core, all cores)."""
+        triad = self._bind(name)
+        return self._clock.speeds(
+            lambda core: triad(*self._addresses[core], self._count),
+            3.0 * 4 * self._count,
+            self._cores,
+            repeats,
+        )
+
+    def cached_bandwidths(self, repeats: int) -> tuple[tuple[int, float], ...]:
+        """Return (bytes touched, bytes/s of one core) for sizes that fit into the caches."""
+        triad = self._bind("triad")
+
+        def seconds_of(few: int, rounds: int) -> float:
+            def run(core: int) -> None:
+                for _ in range(rounds):
+                    triad(*self._addresses[core], few)
+
+            return self._clock.best(run, 1, repeats)
+
+        call_seconds = seconds_of(16, 1000) / 1000
+        cached = []
+        for touched in _CACHED_SIZES:
+            rounds = max(4, (4 << 20) // touched)
+            seconds = seconds_of(touched // 12, rounds) - call_seconds * rounds
+            cached.append((touched, touched * rounds / max(seconds, 1e-9)))
+        # Less data is never slower: a disturbed measurement of a small size has the next one's.
+        for k in range(len(cached) - 2, -1, -1):
+            cached[k] = (cached[k][0], max(cached[k][1], cached[k + 1][1]))
+        return tuple(cached)
+
+    def release(self) -> None:
+        """Free the arrays."""
+        for group in self._buffers:
+            for buffer in group:
+                buffer.release()
+
+    def _bind(self, name: str) -> Callable[..., Any]:
+        return self._library.bind(name, None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
 
 
 def _available_bytes() -> int:
@@ -396,8 +400,18 @@ class _Clock:
     def __init__(self) -> None:
         self.share = 1.0
 
-    def best(self, work: Callable[[int], None], threads: int, repeats: int) -> float:
-        """Best time over the repeats; with threads, from the first that starts to the last that ends."""
+    def speeds(
+        self, work: Callable[[int], object], amount: float, cores: int, repeats: int
+    ) -> tuple[float, float]:
+        """Return the amount per second on (one core, all cores).
+
+        All cores cannot be slower than one; a busy machine may make them look so.
+        """
+        one = amount / self.best(work, 1, repeats)
+        return one, max(one, amount * cores / self.best(work, cores, repeats)) if cores > 1 else one
+
+    def best(self, work: Callable[[int], object], threads: int, repeats: int) -> float:
+        """Return the best time of the repeats, from the first thread's start to the last's end."""
         spans: list[list[tuple[float, float, float]]] = [[] for _ in range(threads)]
         together = threading.Barrier(threads)
 

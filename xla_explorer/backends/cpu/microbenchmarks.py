@@ -26,7 +26,7 @@ def microbenchmark_ir(host: TargetDescription) -> str:
 
 
 def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
-    """A = b + 3 * c for the element or the vector at %i. how: it is stored."""
+    """Return a = b + 3 * c for the element or the vector at %i. how: suffix of the store."""
     return f"""  %pa = getelementptr inbounds float, ptr %a, i64 %i
   %pb = getelementptr inbounds float, ptr %b, i64 %i
   %pc = getelementptr inbounds float, ptr %c, i64 %i
@@ -106,7 +106,10 @@ declare void @llvm.x86.sse.sfence()
 
 
 def multiply_add_ir(name: str, element: str, lanes: int, has_fma: bool) -> str:
-    """A loop of independent multiply-adds in registers; the sum of all is returned so that none is removed."""
+    """Return a loop of independent multiply-adds in registers.
+
+    The sum of all is returned so that none is removed.
+    """
     vector = f"<{lanes} x {element}>"
     suffix = f"v{lanes}f{32 if element == 'float' else 64}"
     intrinsic = f"@llvm.fma.{suffix}"

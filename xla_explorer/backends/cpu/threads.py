@@ -1,9 +1,9 @@
-"""A pool of threads for native code: `parallel_for` without Python and without system calls on the fast path.
+"""A pool of threads for native code: `parallel_for` without Python or system calls when busy.
 
 The workers are Python threads that stay inside native code, so the interpreter lock is free. A job
-is a function called once for each chunk number; whoever is free takes the next chunk, the caller
-included. A worker without work spins for a moment, then sleeps in a semaphore: waking costs a
-system call, spinning only what a core would idle away. Compiled kernels reach the pool through the
+is a function called once for each chunk number; each free thread takes the next chunk, the caller
+included. An idle worker spins for a moment, then sleeps in a semaphore: waking costs a system call,
+spinning costs only time that a core would idle away. Compiled kernels reach the pool through the
 symbol `xla_explorer_parallel_for`.
 """
 
@@ -308,15 +308,19 @@ class ThreadPool:
 
     @property
     def symbols(self) -> dict[str, int]:
-        """For `NativeLibrary(symbols=...)`: `void xla_explorer_parallel_for(ptr function, ptr context, i64 chunks)`.
+        """Return the pool's symbol, for `NativeLibrary(symbols=...)`.
 
-        It calls `void function(ptr context, i64 chunk)` once for each chunk from 0 to chunks - 1,
-        on any thread, in any order, and returns when all are done.
+        It is `void xla_explorer_parallel_for(ptr function, ptr context, i64 chunks)`, which calls
+        `void function(ptr context, i64 chunk)` once for each chunk from 0 to chunks - 1. Calls are
+        on any thread, in any order; it returns when all are done.
         """
         return {PARALLEL_FOR_SYMBOL: self.parallel_for_address}
 
     def parallel_for(self, function_address: int, context: int, chunks: int) -> None:
-        """The same from Python; the function must be native code (or survive being called from several threads)."""
+        """Call a function once per chunk, from Python.
+
+        It must be native code, or safe to call from several threads.
+        """
         self._call(function_address, context, chunks)
 
     def close(self) -> None:
@@ -354,7 +358,7 @@ _pools: weakref.WeakSet[ThreadPool] = weakref.WeakSet()
 
 @functools.lru_cache(maxsize=8)
 def thread_pool(threads: int | None = None) -> ThreadPool:
-    """The shared pool of so many threads (by default one per usable core); started when first needed."""
+    """Return the shared pool of so many threads (default: usable cores), started on first use."""
     return ThreadPool(threads)
 
 

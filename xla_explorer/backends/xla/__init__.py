@@ -13,8 +13,8 @@ __all__ = ["XlaPlatform", "dumped_stages", "dumped_trace", "platform"]
 
 
 def platform(python: str | None = None) -> XlaPlatform:
-    """The platform object that the registry hands out.
+    """Return the platform for the registry.
 
-    python: another environment whose jaxlib it is (`xla:FOLDER`).
+    python: another environment with its own jaxlib (`xla:FOLDER`).
     """
     return XlaPlatform(python)

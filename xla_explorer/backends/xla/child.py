@@ -1,4 +1,4 @@
-"""This side of the child process in which jaxlib runs: its flags, its folder, and plain words when it dies."""
+"""The parent of the child process that runs jaxlib: its flags, its folder, its errors."""
 
 from __future__ import annotations
 
@@ -39,17 +39,16 @@ _OUT_OF_MEMORY: Final = ("RESOURCE_EXHAUSTED", "out of memory", "bad_alloc", "Me
 
 
 class XlaChild:
-    """One child process and the folder into which its XLA dumps every pass.
+    """One child process and the folder of its XLA's dumps.
 
-    `close`, being forgotten, or the end of Python ends both.
+    `close`, garbage collection, or the end of Python ends both.
 
-    Its limits are those of `foundation.limits.bounds` where it is made; where none hold there, a
-    request has those where it is asked. The start of the process, which loads jaxlib, is not
-    counted.
+    Its limits are those of `foundation.limits.bounds` at its creation; without such, those at a
+    request. The start of the process, which loads jaxlib, is not counted.
 
-    flags: of XLA, in addition. python: of another environment, or that environment's folder.
-    dumped: of which passes XLA writes down what they made, a regular expression; empty: of none,
-    only both ends.
+    flags: further XLA flags. python: of another environment, or that environment's folder. dumped:
+    a regular expression of the passes whose results XLA dumps; empty: only before the first and
+    after the last.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class XlaChild:
 
     @property
     def folder(self) -> Path:
-        """Where XLA dumps."""
+        """The folder of XLA's dumps."""
         return Path(self._folder.name)
 
     def ask(self, *request: Any) -> Any:
@@ -152,7 +151,7 @@ class XlaChild:
 
 
 def _interpreter(place: str) -> str:
-    """The Python of an environment. XlaProcessError where there is none."""
+    """Return the Python of an environment. XlaProcessError if it has none."""
     path = Path(place).expanduser()
     inside = (path / "bin" / "python", path / "Scripts" / "python.exe")
     found = [path] if path.is_file() else [one for one in inside if one.is_file()]

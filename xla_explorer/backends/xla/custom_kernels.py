@@ -50,7 +50,7 @@ class CustomKernel(NamedTuple):
 
 
 def custom_kernel(i: HloInstruction) -> CustomKernel | None:
-    """What a custom call says of its kernel; None for calls of libraries."""
+    """Return the kernel in a custom call's configuration; None for library calls."""
     target = custom_call_target(i)
     if i.opcode.name != "custom-call" or not any(word in target.lower() for word in _TARGETS):
         return None
@@ -69,14 +69,14 @@ def custom_kernel(i: HloInstruction) -> CustomKernel | None:
 
 
 def custom_kernels(module: HloModule) -> list[CustomKernel]:
-    """The program's own kernels, in the order of their calls."""
+    """Return the program's own kernels, in the order of their calls."""
     return [found for i in module.instructions() if (found := custom_kernel(i)) is not None]
 
 
 def custom_kernel_text(
     module: HloModule, kernels: Sequence[CustomKernel]
 ) -> tuple[str, list[int | None]]:
-    """What is known of each kernel, and the instruction of each line."""
+    """Return a description of each kernel, and each line's instruction."""
     lines: list[str] = []
     origins: list[int | None] = []
     for kernel in kernels:
@@ -96,7 +96,7 @@ def custom_kernel_text(
 
 
 def _printed(bytecode: bytes) -> list[str]:
-    """The text of bytecode, or a sentence that says why there is none."""
+    """Return the text of bytecode, or the reason against it in a sentence."""
     said = f"  its representation is MLIR bytecode of {len(bytecode)} bytes"
     try:
         return triton_text(bytecode).rstrip().split("\n")
@@ -109,7 +109,7 @@ def _printed(bytecode: bytes) -> list[str]:
 
 
 def _place(module: HloModule, name: str) -> str:
-    """The innermost frame of a call that the module knows."""
+    """Return the innermost known frame of a call."""
     found = parse_metadata(module.find(name).metadata or "")
     stack = (
         module.frames.stack(found.stack_frame_id)
@@ -120,7 +120,10 @@ def _place(module: HloModule, name: str) -> str:
 
 
 def _unescaped(text: str) -> bytes:
-    """The bytes of a string of MLIR: two hexadecimal digits, or one escaped character, behind a backslash."""
+    """Return the bytes of an MLIR string.
+
+    A backslash precedes two hexadecimal digits, or one escaped character.
+    """
 
     def one(found: re.Match[str]) -> str:
         return (

@@ -37,7 +37,7 @@ FUSION_POLICIES: Final = {
 
 
 def _foreign_pass(name: str) -> HloPass:
-    """A pass of real XLA, with ours by the same rules if there is one."""
+    """Return a pass of real XLA, with our pass of the same rules if there is one."""
     own = next(parse_pipeline(FUSION_POLICIES[name]).passes()) if name in FUSION_POLICIES else None
     return cast(HloPass, ForeignPass(name, own))
 
@@ -75,9 +75,9 @@ def dumped_stages(
     module: HloModule,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, CompilationStage]:
-    """The artifacts: both HLO texts, LLVM IR of all kernels before and after optimisation, PTX, XLA's reports by their names.
+    """Return the stages: both HLO texts, LLVM IR before and after optimisation, PTX, XLA's reports.
 
-    names: XLA's names of instructions to the module's, where they differ.
+    names: XLA's names of instructions to the module's, if they differ.
     """
     found = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
     kernels = custom_kernels(module)
@@ -104,7 +104,7 @@ def dumped_stages(
 
 
 def _picks(dumped: DumpedModule, module: HloModule) -> str:
-    """What was picked for products, with what the autotuner measured where it wrote that."""
+    """Return the chosen kernels of products, with the autotuner's measurements if dumped."""
     if dumped.autotuning is None:
         return picks(module)
     try:
@@ -116,7 +116,10 @@ def _picks(dumped: DumpedModule, module: HloModule) -> str:
 
 
 def _instructions(module: HloModule, names: Mapping[str, str]) -> dict[str, int]:
-    """Name of a kernel's function -> the id of its instruction: XLA's name, with underscores where the device allows no dots."""
+    """Return the instruction id of each kernel function's name.
+
+    A function has XLA's name of the instruction, with underscores if the device permits no dots.
+    """
     shown = {ours: theirs for theirs, ours in names.items()}
     found: dict[str, int] = {}
     for i in module.instructions():
@@ -127,7 +130,7 @@ def _instructions(module: HloModule, names: Mapping[str, str]) -> dict[str, int]
 
 
 def _origins(lines: list[str], language: str, known: Mapping[str, int]) -> Iterator[int | None]:
-    """The instruction of each line of code: that whose kernel the line is in."""
+    """Yield the instruction of the kernel that each line of code belongs to."""
     begins, inside = _BEGINS.get(language), None
     for line in lines:
         if begins is not None and (head := begins.match(line)):

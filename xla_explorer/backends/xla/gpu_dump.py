@@ -1,6 +1,6 @@
-"""What a dump of XLA:GPU says beyond HLO and PTX: the machine code of each kernel, and what was picked for each product.
+"""Contents of an XLA:GPU dump besides HLO and PTX: machine code, and the choices of products.
 
-SASS is made of the dumped PTX by ptxas and nvdisasm, where these are installed (`pip install
+SASS is made from the dumped PTX by ptxas and nvdisasm, if these are installed (`pip install
 nvidia-cuda-nvcc nvidia-cuda-nvdisasm`).
 """
 
@@ -51,8 +51,9 @@ def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int
 
 
 def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
-    """A line for each library call and each kernel of Triton: what computes it, with the figures that XLA picked; below it what its
-    autotuner measured. tuned: the autotuner's picks; what belongs to no instruction stands at the end.
+    """Return a line per library call and Triton kernel, with XLA's choice and its measurements.
+
+    tuned: the autotuner's choices; those of no instruction are at the end.
     """
     rows: list[tuple[str, str, str]] = []
     left = list(tuned)
@@ -71,7 +72,10 @@ def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
 
 
 def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
-    """What was tuned for an instruction: the autotuner's key has its shapes and opcodes, under other names."""
+    """Return the autotuner's entries of an instruction.
+
+    The autotuner's key has its shapes and opcodes, under other names.
+    """
     if i.opcode.name not in ("fusion", "custom-call"):
         return []
     inside = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
@@ -89,7 +93,10 @@ def _measured(i: HloInstruction, tuned: Sequence[Tuned]) -> list[Tuned]:
 
 
 def _is_call(hlo: str, shape: str, target: str) -> bool:
-    """Whether a key is of a call of a library: `(f32[8]{0}, s8[4]{0}) custom-call(...), custom_call_target="..."`."""
+    """Return True if a key is a library call with this shape and target.
+
+    Its form is `(f32[8]{0}, s8[4]{0}) custom-call(...), custom_call_target="..."`.
+    """
     made, opens, rest = hlo.partition(" custom-call(")
     return (
         bool(opens)

@@ -1,4 +1,7 @@
-"""Calls of the user's Python functions in a program for real XLA: its child process does not have them, and dies where one is called."""
+"""Removal of calls of the user's Python functions from a program for real XLA.
+
+XLA's child process does not have the functions, and dies at such a call.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,12 @@ class HostCallbackWarning(UserWarning):
 
 
 def without_host_callbacks(module: HloModule) -> tuple[HloModule, tuple[str, ...]]:
-    """Return the module without calls of host functions, and the names of those that surely run and whose results are zeros instead.
+    """Return the module without calls of host functions, and the names of calls that became zeros.
 
-    A module without such calls is returned as it is, else a copy: a call without results goes, one
-    with results becomes zeros of their shapes. A warning names each. A call in a branch of a
-    conditional may never run: checks of errors are such calls.
+    A module without such calls is returned as it is, else a copy: a call without results is
+    removed, one with results becomes zeros of their shapes. Only calls that surely run are named;
+    one in a branch of a conditional may never run, such as a check of errors. A warning names each
+    call.
     """
     if not any(_is_callback(i) for i in module.instructions()):
         return module, ()

@@ -1,4 +1,4 @@
-"""Programs of several devices before real XLA, which runs here on one: what is said of them, and what is refused."""
+"""Warnings and refusals of programs for several devices, since real XLA runs here on one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _header_counts(module: HloModule) -> tuple[int, int]:
 
 
 def measured_on_one(module: HloModule) -> str | None:
-    """What to tell of a program for several devices that one device compiles; None of any other."""
+    """Return the warning for a program of several devices compiled for one; None for others."""
     count = devices_of(module)
     if count < 2:
         return None
@@ -51,7 +51,7 @@ def measured_on_one(module: HloModule) -> str | None:
 
 
 def refuse_to_measure_on_one(module: HloModule) -> None:
-    """Raise for what one device cannot run as written; warn of a program for several that it can."""
+    """Raise if one device cannot run the program; warn if it can but several were meant."""
     refusal = of_each_device(module) or between_devices(module)
     if refusal is not None:
         raise refusal
@@ -60,7 +60,10 @@ def refuse_to_measure_on_one(module: HloModule) -> None:
 
 
 def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
-    """The error of a module with a manual region (`shard_map`), which XLA can compile for its own number of devices alone."""
+    """Return the error of a module with a manual region (`shard_map`), else None.
+
+    XLA can compile it only for its own number of devices.
+    """
     for i in module.instructions():
         if custom_call_target(i) in INTO | OUT_OF:
             message = f"%{i.name} borders a manual region (shard_map) of {devices_of(module)} devices; real XLA compiles here for one"
@@ -69,7 +72,10 @@ def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
 
 
 def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
-    """The error of a module with a collective between several devices: the child has one, whose value alone does not answer."""
+    """Return the error of a module with a collective between several devices, else None.
+
+    The child has one device, whose value alone is not the result.
+    """
     replicas, partitions = _header_counts(module)
     for i in module.instructions():
         groups = (

@@ -1,8 +1,8 @@
-"""Keeping our names through XLA.
+"""Preservation of instruction names through XLA.
 
-jaxlib takes programs as StableHLO only, and on that way every instruction gets another name. What
-survives is metadata: so each instruction is sent with its own name as `op_name`, and in every text
-that comes back names, metadata and stack frames are put back in place.
+jaxlib accepts programs only as StableHLO, and the conversion renames every instruction. Metadata
+survives: each instruction is sent with its own name as `op_name`. Names, metadata and stack frames
+are restored in every text that comes back.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class SourceNames:
 
     @property
     def request(self) -> tuple[str, str, dict[str, Payload]]:
-        """What the child is asked for to compile the module."""
+        """Return the child's request that compiles the module."""
         return "compile", self.text, self.constants
 
     def restore(self, module: HloModule) -> None:
-        """Give the instructions of one of XLA's texts, given in order, the names and metadata that they have in the source."""
+        """Restore names and metadata of the source in one of XLA's texts, given in order."""
         marks = {}
         for i in module.instructions():
             said = i.op_metadata.op_name

@@ -1,8 +1,8 @@
-"""What a module says that StableHLO cannot: said otherwise before the module goes to jaxlib, which takes StableHLO only.
+"""Rewrites of a module into forms that StableHLO has, the only input of jaxlib.
 
-Asynchronous chains become what they start, bitcasts what they do to the elements, fusions other
-than elementwise loops calls. A program whose aliases or donors name parts of tuples gets an entry
-without tuples, as jaxlib flattens it anyway.
+Asynchronous chains become their synchronous operations, bitcasts their effect on elements, and
+fusions other than elementwise loops become calls. A program whose aliases or donors name parts of
+tuples gets an entry without tuples, as jaxlib flattens it anyway.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _UNKNOWN = frozenset({"mulhi", "scaled-dot"})
 
 
 def write_for_stablehlo(module: HloModule) -> None:
-    """Change a module so that nothing is lost on the way to XLA; metadata of instructions is kept."""
+    """Rewrite a module so that its conversion to StableHLO loses nothing.
+
+    Metadata of instructions is kept.
+    """
     for computation in module.computations.values():
         computation.set_schedule(None)  # XLA makes its own
     ConvertAsyncCollectivesToSync(always=True).run(module, PassContext())
@@ -90,7 +93,10 @@ def _put(old: HloInstruction, new: HloInstruction) -> None:
 
 # -- bitcasts --------------------------------------------------------------------------------------
 def _replace_bitcast(i: HloInstruction) -> None:
-    """Write a bitcast as what it does to elements: the operand in the order of its memory, read in the order of the result's memory."""
+    """Replace a bitcast by its effect on elements.
+
+    The operand is read in its memory order and written in the result's memory order.
+    """
     source, target = i.operands[0].shape, i.shape
     if not (source.is_array and target.is_array) or any((*source.dynamic, *target.dynamic)):
         return
@@ -125,7 +131,7 @@ def _reshaped(
 
 
 def _retyped(computation: HloComputation, x: HloInstruction, target: Shape) -> HloInstruction:
-    """The bits of all elements, in order, as a vector of the target's type."""
+    """Return the bits of all elements, in order, as a vector of the target's type."""
     source, kind = x.shape.element_type, target.element_type
     count = target.element_count
     if source.bits < kind.bits:
@@ -150,7 +156,7 @@ def _names_parts_of_tuples(module: HloModule) -> bool:
 
 
 def _flatten_entry(module: HloModule) -> None:
-    """Give the module an entry whose parameters are arrays and whose result is an array or a tuple of arrays: it calls the one of before.
+    """Give the module an entry without tuple parameters or nested results, which calls the old one.
 
     Aliases and donors name the same leaves.
     """

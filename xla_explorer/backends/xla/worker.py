@@ -1,4 +1,4 @@
-"""The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
+"""The child process in which jaxlib compiles and runs, so that a crash spares the user's kernel.
 
 Requests, as `foundation.messages` over this process's own pipes: ("version",), ("compile", text,
 constants), ("run", arrays), ("time", arrays, repeats), ("profile", arrays, repeats). Answers:
@@ -18,7 +18,10 @@ from xla_explorer.frontends.hlo_proto.large_constants import Payload, with_const
 
 
 def _find_lapack() -> None:
-    """Let jaxlib look up LAPACK's routines, as JAX does when it lowers a call: without, a program read from a file calls null pointers."""
+    """Load LAPACK's routines into jaxlib, as JAX does when it lowers a call.
+
+    Otherwise a program from a file calls null pointers.
+    """
     try:
         import numpy as np
         from jaxlib.lapack import prepare_lapack_call
@@ -46,7 +49,7 @@ class Worker:
     def compile(
         self, text: str, constants: Mapping[str, Payload] | None = None
     ) -> dict[str, float]:
-        """HLO text, with the values of large constants beside it, to an executable; seconds by phase.
+        """Compile HLO text, with the values of large constants beside it; return seconds by phase.
 
         The first compile of a process warms the client up before it is timed.
         """
@@ -73,7 +76,7 @@ class Worker:
         }
 
     def version(self) -> str:
-        """The version of jaxlib, which is that of XLA."""
+        """Return the version of jaxlib, which is that of XLA."""
         import jaxlib
 
         return str(jaxlib.__version__)
@@ -115,7 +118,7 @@ class Worker:
         return samples
 
     def profile(self, arrays: list[Any], repeats: int) -> bytes:
-        """The XSpace of some runs, recorded by XLA's own profiler, without its tracer of Python."""
+        """Return the XSpace of some runs, from XLA's own profiler without its tracer of Python."""
         from jaxlib import _profiler
 
         options = _profiler.ProfileOptions()

@@ -55,14 +55,14 @@ class XlaPlatform:
         "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
     )
     option_names: tuple[str, ...] = ("read_passes",)
-    """read_passes: names of passes; XLA writes only the texts around these, and only they are read, which is quicker."""
+    """read_passes: names of passes; XLA dumps only the texts around these, which is quicker."""
 
     def __init__(self, python: str | None = None) -> None:
         self.python = python
         self.name = "xla" if python is None else f"xla:{python}"
 
     def compiler(self) -> XlaCompiler:
-        """The compiler."""
+        """Return the compiler."""
         return XlaCompiler(self.python)
 
     def stream_executor(self) -> HostMemoryExecutor:
@@ -74,7 +74,7 @@ class XlaPlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Whether jaxlib is installed."""
+        """Return None if jaxlib is installed, else the reason."""
         if self.python is None and (find_spec("jaxlib") is None or find_spec("jax") is None):
             return Reason(
                 "jax-not-installed",
@@ -140,7 +140,7 @@ class XlaCompiler:
         return trace
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """What the child compiled in run_hlo_passes."""
+        """Return the result that the child compiled in run_hlo_passes."""
         executable, seconds, dumped, source = self._last
         return CompileResult(
             trace,
@@ -191,7 +191,10 @@ class XlaExecutable:
         return list(self.child.ask("run", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
-        """Whole programs timed in the child; kernels as XLA's own profiler records them in further runs, each its own time."""
+        """Time whole programs in the child, and kernels in further runs by XLA's own profiler.
+
+        A kernel's time excludes that of kernels inside it.
+        """
         self.run(arrays)
         samples = tuple(self.time(arrays, repeats))
         runs: dict[str, dict[Any, list[int]]] = {}
@@ -214,7 +217,7 @@ class XlaExecutable:
         return [float(sample) for sample in self.child.ask("time", arrays, repeats)]
 
     def record(self, arrays: list[Array], repeats: int) -> list[KernelEvent]:
-        """What XLA's own profiler records of some runs, with the names of the source."""
+        """Return the events of XLA's own profiler for some runs, with the names of the source."""
         self._refuse()
         events = kernel_events(read_space(self.child.ask("profile", arrays, repeats)))
         return [event._replace(op=self.restored.get(event.op, event.op)) for event in events]
@@ -225,7 +228,10 @@ class XlaExecutable:
 
 
 def _executed(computation: HloComputation) -> Iterator[HloInstruction]:
-    """What runs for a computation, in order: the bodies of loops, branches and calls behind the instruction that calls them."""
+    """Yield the instructions that run for a computation, in order.
+
+    Those of called computations follow the instruction that calls them.
+    """
     for i in computation.sequence():
         yield i
         if i.opcode.name in _CONTROL_FLOW:
