@@ -1,5 +1,5 @@
-// What a reader can do, whatever view it is done in: select, step, walk through decisions, try a what-if. Each changes the shared
-// state; the views that watch it follow.
+// A reader's actions, the same in every view: select, step, walk through decisions, try a what-if. Each changes the shared
+// state; the views that subscribe to it follow.
 import { breath, messageOf } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -17,10 +17,10 @@ export function actionsOf(app, { tabs, why, help }) {
   app.setTab = (/** @type {string} */ key) => {
     if (tabs.has(key)) tabs.turnTo(key);
   };
-  // also: what is lit with it, such as all that one line of the source became.
+  // also: further instructions to mark, such as all those of one source line.
   app.select = (/** @type {number | null} */ id, /** @type {string} */ origin, /** @type {number[]} */ also = []) =>
     app.change({ selected: id, also, block: null, origin, ...(origin === "decision" ? {} : { decision: null }) });
-  // Blocks of the graph in place of an instruction.
+  // Blocks of the graph, selected instead of an instruction.
   app.selectBlock = (/** @type {import("./layers.js").Block} */ block, /** @type {string} */ origin) =>
     app.change({ block, selected: null, also: [], decision: null, origin });
   app.go = async (/** @type {number} */ number) => {
@@ -42,11 +42,11 @@ export function actionsOf(app, { tabs, why, help }) {
     root.dataset.step = number;
     root.dataset.stepMs = (performance.now() - started).toFixed(1);
     if (isLlvm(number) && app.tab === "graph") app.setTab("text");
-    // What the next key press will show, with what it is compared with.
+    // Prepare the steps of the next key press, with those that they are compared with.
     for (const near of [app.nextChange(1), app.nextChange(-1)])
       for (const k of [near, near === null || !near ? null : near - 1]) if (k !== null) store.step(k).catch(() => {});
     try {
-      await breath(); // the picture is there; what is long follows
+      await breath(); // the picture is drawn; longer work follows
       if (mine !== ticket) return;
       if (now.lacksText || old?.lacksText) await Promise.all([store.text(number), before === null ? null : store.text(before)]);
       if (mine === ticket) app.change({ text: number });
@@ -66,7 +66,7 @@ export function actionsOf(app, { tabs, why, help }) {
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
       if (app.decision !== index) return; // a later key press overtook this one
-      if (d.step > 0 && !app.frames && !app.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
+      if (d.step > 0 && !app.frames && !app.isDrawn(subject)) await app.go(d.step - 1); // removed by the pass: show the step before it
     }
     if (app.decision === index) app.select(subject, "decision");
   };
@@ -85,16 +85,16 @@ export function actionsOf(app, { tabs, why, help }) {
     if (about.length) app.showDecision(about[(at + 1) % about.length].index, false);
     why.flash();
   };
-  // One rewrite: inside the pass if that tab is open, else its subject.
+  // One rewrite: in the Rewrite tab if that is open, else its subject.
   app.showRewrite = (/** @type {import("./schema.js").RewriteRow} */ r, /** @type {number} */ at) => {
     if (app.tab === "rewrite") app.openRewrite(at);
     else if (r.subject !== null) app.select(app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline");
   };
-  // A what-if or the way back from one: the kernel answers by sending a new compile, which is then built afresh.
+  // A what-if, or the way back from one: the kernel answers with a new compile, and the explorer is built again.
   app.tryOut = async (/** @type {Record<string, any>} */ request, /** @type {HTMLButtonElement | undefined} */ button) => {
     app.problem = "";
     root.setAttribute("aria-busy", "true");
-    root.focus({ preventScroll: true }); // a disabled button drops the focus, and the keys with it
+    root.focus({ preventScroll: true }); // a disabled button would lose the focus, and with it the keys
     if (button) {
       button.disabled = true;
       button.textContent = "compiling and measuring …";

@@ -1,10 +1,10 @@
-// Layout around what was drawn before. What was in the previous picture keeps its row and its x, exactly. What is new goes to the free
-// place nearest to its neighbours; what went leaves its place empty. A node moves only where an edge would no longer point down, or
-// where a box beside it was opened. Gaps therefore stay, until the picture is laid out afresh.
+// Layout around an earlier picture. Elements of the earlier picture keep their row and their x exactly. New ones get the free
+// place nearest to their neighbours; removed ones leave their place empty. A node moves only if an edge would no longer point down, or
+// if a box beside it was opened. Gaps therefore stay until the picture is laid out afresh.
 import { adjacencyOf, BEND_WIDTH, bendKey, GAP_X, layeredLayout, PITCH, portsOf, ROW_HEIGHT, topInRows } from "./layout.js";
 
 /** @typedef {import("./layout.js").Link} Link */
-/** Where a node was; recent: in the picture before this one. @typedef {{ row: number, x: number, recent: boolean }} Anchor */
+/** The earlier place of a node; recent: in the picture before this one. @typedef {{ row: number, x: number, recent: boolean }} Anchor */
 /** @typedef {[number, number]} Interval */
 const BEND_GAP = 6,
   LOWER_ROWS = 3,
@@ -34,7 +34,7 @@ function rowsDownward({ preds, succs, order, rank }, taken, old) {
   return row;
 }
 
-// Where what is new needs more room, what is below goes down or what is above goes up, whichever moves fewer.
+// If a new node needs more room, the rows below move down or the rows above move up, whichever moves fewer.
 /** @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {(number | null)[]} old @returns {number[]} */
 function anchoredRows(graph, taken, old) {
   const down = rowsDownward(graph, taken, old),
@@ -93,7 +93,7 @@ function wantedPlaces(widths, heights, taken, edges, graph, anchors) {
   return want;
 }
 
-// What is taken in each row: intervals from left to right.
+// The occupied intervals of each row, from left to right.
 function roomOf() {
   /** @type {Map<number, Interval[]>} */
   const rows = new Map(),
@@ -115,7 +115,7 @@ function roomOf() {
       list.splice(low, 0, interval);
     }
   };
-  // The x nearest to `want` at which something so wide is free of everything in its rows.
+  // The x nearest to `want` at which an element of this width is free of everything in its rows.
   /** @param {number} row @param {number} taken @param {number} half @param {number} gap @param {number} want */
   const nearest = (row, taken, half, gap, want) => {
     const near = half + gap - TOUCHING;
@@ -229,7 +229,7 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
   return { x, y, row, lines, left, right, top, height: bottom - top, bends: passed };
 }
 
-// anchors: per node null or { row, x, recent }, one at least not null. bends: Map "source:row" -> x. The rest as layeredLayout.
+// anchors: per node null or { row, x, recent }, at least one not null. bends: Map "source:row" -> x. The rest as in layeredLayout.
 /**
  * @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @param {(Anchor | null)[]} anchors
  * @param {Map<string, number>} bends @returns {import("./layout.js").Layout}
@@ -246,7 +246,7 @@ export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
     half = widths.map(w => w / 2),
     x = new Array(n).fill(0),
     room = roomOf();
-  // Who chooses first: those that stay, the tall before the others; those that were pushed down; the new ones.
+  // The order of placement: fixed nodes, the tall before the others; nodes that were pushed down; new ones.
   /** @param {number} v @returns {[number, number, number]} */
   const turn = v => {
     const a = anchors[v];

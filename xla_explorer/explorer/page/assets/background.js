@@ -1,5 +1,5 @@
-// Work that takes long goes to a Web Worker, so that the page goes on answering. Its script travels inside of this one (front_end.py),
-// since a saved page and a notebook have no file to load it from. Where a host allows no worker, the page does the work itself.
+// Long work runs in a Web Worker, so that the page stays responsive. The worker's script is embedded in this one (front_end.py),
+// since a saved page and a notebook have no file to load it from. If a host allows no worker, the page does the work itself.
 import { inflate } from "./store.js";
 import { TASKS } from "./tasks.js";
 import { WORKER_SOURCE } from "./worker_source.js";
@@ -24,7 +24,7 @@ async function startWorker() {
       else asked?.reject(new Error(error));
     };
     worker.onerror = () => {
-      started = Promise.resolve(null); // the host forbids it: who waits is answered here
+      started = Promise.resolve(null); // the host forbids it: pending tasks run in the page
       for (const asked of waiting.values()) asked.reject(new Error("no worker"));
       waiting.clear();
     };
@@ -35,7 +35,7 @@ async function startWorker() {
 }
 
 /**
- * What a work in pieces waits for: a task, which is done at once where the work is.
+ * A task that work in pieces waits for; without a worker it runs at once.
  * @param {keyof typeof TASKS} task
  * @param {...any} given plain data
  * @returns {Exclude<import("./elements.js").Pause, void>}
@@ -43,7 +43,7 @@ async function startWorker() {
 export const asTask = (task, ...given) => ({ now: () => TASKS[task](...given), later: () => inBackground(task, ...given) });
 
 /**
- * What a task gives, from the worker.
+ * The result of a task, from the worker.
  * @param {keyof typeof TASKS} task
  * @param {...any} given plain data
  * @returns {Promise<any>}

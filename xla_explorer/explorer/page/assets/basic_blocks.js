@@ -1,4 +1,4 @@
-// The basic blocks of a kernel's code as a picture, and beside those of assembly llvm-mca's figures for the innermost loops.
+// The basic blocks of a kernel's code as a picture, and for assembly llvm-mca's figures for the innermost loops.
 import { drawScene } from "./drawing.js";
 import { make, messageOf, shape, showNumber } from "./elements.js";
 import { buildScene } from "./scene.js";
@@ -6,7 +6,7 @@ import { pictureOf } from "./store.js";
 import { paneTitle } from "./pane_titles.js";
 import { tableOf } from "./tables.js";
 
-/** @typedef {{ head: string, picture: any, first: number[], loops: any[][], note: string }} BlocksOfCode first: the line with which each block begins */
+/** first: the first line of each block. @typedef {{ head: string, picture: any, first: number[], loops: any[][], note: string }} BlocksOfCode */
 
 const MOST_BLOCKS = 200;
 

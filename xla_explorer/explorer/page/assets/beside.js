@@ -7,10 +7,10 @@ import { registerTab } from "./tabs.js";
 import { highlighted } from "./highlighted.js";
 
 /** @typedef {import("./state.js").App} App */
-/** @typedef {[number, number]} Run lines of a stage: the first, from 1, and how many */
+/** Lines of a stage: the first, from 1, and the count. @typedef {[number, number]} Run */
 /** @typedef {[string, number | null, Run[][]]} BesideRow HLO line, its instruction, runs by stage */
-/** @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} BesideKernel beyond: lines behind the end of a page's panes */
-/** @typedef {[string, number, string, number | null, number[]]} BesideEntry name, instruction, source line, microseconds, what it computes */
+/** beyond: lines that a page's panes leave out. @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} BesideKernel */
+/** Name, instruction, source line, microseconds, computed instructions. @typedef {[string, number, string, number | null, number[]]} BesideEntry */
 /** @typedef {{ stages: string[], open: string[], kernels: BesideEntry[], made: Record<string, BesideKernel> }} Beside */
 
 /** The texts of lines, each at its number less one. @param {import("./schema.js").TextLine[]} lines */
@@ -145,7 +145,7 @@ function besideTab(app) {
   }
   /** @param {string} stage @param {number} at */
   const textAt = (stage, at) => kernel?.beyond?.[stage]?.[at] ?? ready.get(stage)?.[at - 1] ?? "";
-  /** The lines of a cell, with a mark where others lie between. @param {string} stage @param {Run[]} runs @param {number | null} id */
+  /** The lines of a cell, with a mark at a gap between them. @param {string} stage @param {Run[]} runs @param {number | null} id */
   function cell(stage, runs, id) {
     const out = /** @type {HTMLElement[]} */ ([]);
     runs.forEach(([first, count], k) => {
@@ -201,13 +201,13 @@ function besideTab(app) {
     mark();
     if (!body.querySelector(".on")) startAtInstructions();
   }
-  /** The first screen is not what the compiler puts before every kernel. */
+  /** Skip the prologue that the compiler puts before every kernel. */
   function startAtInstructions() {
     const first = body.querySelector("td.hlo .xe-line"),
       head = body.querySelector("thead");
     if (first && head) body.scrollTop += first.closest("tr").getBoundingClientRect().top - head.getBoundingClientRect().bottom;
   }
-  /** To the kernel of the selection, where it is in another one. */
+  /** Go to the kernel of the selection, if that is another one. */
   function follow() {
     if (!all || app.selected === null) return;
     const ids = new Set(all.kernels.flatMap(entry => [entry[1], ...entry[4]])),

@@ -1,5 +1,5 @@
-// A large module's picture shows its blocks, each as one node until it is opened. A page that carries the whole opens them itself; a
-// kernel is asked.
+// A large module's picture shows its blocks, each as one node until a reader opens it. A page that carries the whole module opens them
+// itself, a live view requests them from the kernel.
 import { pictureOf, setPicture } from "./store.js";
 
 /** @typedef {import("./schema.js").PictureNode} PictureNode */
@@ -21,7 +21,7 @@ function chainOf(groups, key) {
  * @param {any} whole
  * @param {Iterable<string>} opened the blocks that are open
  * @param {number[]} show instructions whose blocks are open too
- * @param {Set<number>[] | null} changes what the pass added, and changed
+ * @param {Set<number>[] | null} changes ids that the pass added, and changed
  */
 export function closedOutline(whole, opened, show, changes) {
   /** @type {Map<string, PictureGroup>} */
@@ -95,7 +95,7 @@ function liftedEdges(edges, standsFor) {
 }
 
 /**
- * The picture before a pass with the blocks open that are open after it, where a page carries all of it.
+ * The picture before a pass with the same open blocks as after it, if a page carries all of it.
  * @param {import("./store.js").Step} before @param {import("./store.js").Step} now
  */
 export const outlineBefore = (before, now) => (before.whole && now.picture.hidden ? closedOutline(before.whole(), openBlocks(now.picture), [], null) : before.picture);
@@ -104,11 +104,11 @@ export const outlineBefore = (before, now) => (before.whole && now.picture.hidde
 export const openBlocks = picture => picture.groups.flatMap((/** @type {PictureGroup} */ g) => (g.kind === "scope" && !g.hidden ? [g.id] : []));
 
 /**
- * Brings the picture of the step that is shown to what the reader has opened. On a page this is done when it returns, before the promise.
+ * Updates the picture of the shown step to the reader's open blocks. On a page this is done before the promise resolves.
  * @param {import("./graph_view.js").GraphView} view
  * @param {Set<string> | null} blocks null: as the step comes
- * @param {number[]} [show] instructions that are to be seen
- * @returns {Promise<boolean>} whether the picture is another
+ * @param {number[]} [show] instructions that must be visible
+ * @returns {Promise<boolean>} true if the picture has changed
  */
 export async function bringBlocks({ app, state }, blocks, show = []) {
   const step = app.now,
@@ -123,6 +123,6 @@ export async function bringBlocks({ app, state }, blocks, show = []) {
   if (!picture) return false;
   setPicture(step, picture);
   app.store.learn(step);
-  state.memories.delete(null); // what was inside of a node is beside it now: laid out afresh
+  state.memories.delete(null); // the inside of a node is now beside it: laid out afresh
   return true;
 }

@@ -1,4 +1,4 @@
-// The buffers tab: the arena over the schedule (time to the right, addresses upwards), what is in use at each point, and why two
+// The buffers tab: the arena over the schedule (time to the right, addresses upwards), the bytes in use at each point, and why two
 // values do not share memory.
 import { barRow, make, messageOf, numberOf, shape, showBytes, showNumber } from "./elements.js";
 import { num } from "./drawing.js";
@@ -59,7 +59,7 @@ function buffersTab(app) {
     body.replaceChildren(chart(), answer, choices(), (table = list()));
     mark();
   }
-  /** Which values the table has: those at the peak, the largest first, or all. */
+  /** The values in the table: those at the peak, the largest first, or all. */
   function choices() {
     const atPeak = rows.filter(r => r.held);
     isAtPeak = atPeak.length > 0;
@@ -156,7 +156,7 @@ function buffersTab(app) {
     ];
     return tableOf(columns, isAtPeak ? rows.filter(r => r.held) : rows, choose, { by: 1, sorted: mark });
   }
-  /** The first click selects; a click on a second one asks why the two are apart. @param {Buffer} r */
+  /** The first click selects; a click on a second value shows why the two do not share memory. @param {Buffer} r */
   async function choose(r) {
     const first = chosen;
     chosen = r;

@@ -20,14 +20,14 @@ export function codeStrip(app) {
     root = make("section", { className: "xe-code", ariaLabel: "code" }, head, body);
   /** @type {Map<string, import("./code_pane.js").BuiltPane>} */
   const built = new Map();
-  /** @type {Map<string, number>} where each pane was scrolled to: it stays there over steps and when panes come and go */
+  /** @type {Map<string, number>} the scroll position of each pane, kept over steps and when panes are added or removed */
   const tops = new Map();
   /** @type {Pane[]} */
   let panes = [];
   /** @type {import("./open_panes.js").OpenPane[]} */
   let open = [];
   let loaded = false,
-    isPlaced = true, // all panes are scrolled to their places
+    isPlaced = true, // all panes are scrolled to their positions
     frame = 0;
 
   function wrapLines() {
@@ -56,7 +56,7 @@ export function codeStrip(app) {
     built.set(name, entry);
     return entry;
   }
-  /** A pane of a big module comes when it is opened: assembly may take a code generation. @param {Pane} pane @param {() => void} changed */
+  /** A pane of a large module is loaded when it is opened: assembly may take a code generation. @param {Pane} pane @param {() => void} changed */
   async function fetchLines(pane, changed) {
     try {
       pane.lines = await app.store.pane(pane.name);
@@ -94,7 +94,7 @@ export function codeStrip(app) {
   function rememberTops() {
     if (isPlaced) for (const [name, { lines }] of built) if (lines.root.isConnected) tops.set(name, lines.root.scrollTop);
   }
-  // Scrolling asks where everything is. In the frame, where that is found out anyway, it costs nothing.
+  // Reading scroll positions forces a layout; in an animation frame the layout is done anyway.
   function scrollInFrame() {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
@@ -107,7 +107,7 @@ export function codeStrip(app) {
       isPlaced = true;
     });
   }
-  /** To where it was, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
+  /** To the last position, else to the head of the entry computation. @param {Pane} pane @param {import("./code_pane.js").BuiltPane["lines"]} lines */
   function scrollToPlace({ name, entry, lines: texts }, lines) {
     const top = tops.get(name),
       first = entry === undefined || entry === null ? -1 : (texts ?? []).findIndex(([, id]) => id === entry);
@@ -133,7 +133,7 @@ export function codeStrip(app) {
   function toggle(k) {
     const name = panes[k]?.name;
     if (name === undefined) return;
-    const order = [EDITED, ...panes.map(p => p.name)]; // the editor stands first
+    const order = [EDITED, ...panes.map(p => p.name)]; // the editor comes first
     arrange(isOpen(name) ? closePane(open, name) : openPane(open, name, order));
   }
   function mark() {
@@ -150,7 +150,7 @@ export function codeStrip(app) {
       words,
       panes.map(p => p.name),
     );
-  // Two panes follow the timeline; the others are what the session gave.
+  // Two panes follow the timeline; the others belong to the session.
   function follow() {
     const own = panesOfStep(app),
       fixed = panes.filter(p => !p.follows);
@@ -181,7 +181,7 @@ export function codeStrip(app) {
     loaded = true;
     app.change({ panes: shown() });
   }
-  // An editor that was open is there at once: keys that are pressed before the other panes come are for it.
+  // An open editor is there at once, so that it receives keys that are pressed before the other panes are loaded.
   const takeEditor = () => readPanes(app.keptPanes, [EDITED]).length && body.append(app.editor.root);
   app.subscribe(["selected", "pointed"], mark);
   app.subscribe(["text"], () => app.store.steps[app.step].level !== "llvm" && follow());

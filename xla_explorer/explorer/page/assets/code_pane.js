@@ -1,4 +1,4 @@
-// One text of the code strip: what made it, its lines, and for PTX what each line did on the emulator.
+// One text of the code strip: its compiler, its lines, and for PTX the emulator's counters of each line.
 import { make, numberOf, scrolled, slowButton } from "./elements.js";
 import { lineBlocks } from "./lines.js";
 import { paneTitle } from "./pane_titles.js";
@@ -6,25 +6,25 @@ import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
 /**
- * A text of the strip. counts: line number -> what the line did on the emulator.
+ * A text of the strip. counts: line number -> the emulator's counters.
  * @typedef {Object} Pane
  * @property {string} name
  * @property {string} producer
  * @property {string} note
- * @property {import("./schema.js").TextLine[] | null} lines null: asked for when the pane is opened
- * @property {any} [packed] the lines as columns, which are there when they are looked at
+ * @property {import("./schema.js").TextLine[] | null} lines null: requested when the pane is opened
+ * @property {any} [packed] the lines as columns, unpacked at the first use
  * @property {boolean} [costly]
- * @property {[number, string][]} [sections] where the files of a pane of several begin
- * @property {boolean} [follows] whether it shows the chosen pass
+ * @property {[number, string][]} [sections] the first lines of the files in a pane of several
+ * @property {boolean} [follows] true if it shows the chosen pass
  * @property {number | null} [entry] the instruction before which it opens
  * @property {Map<number, any>} [counts]
  */
-/** about: what stands beside its title. @typedef {{ about: (HTMLElement | null)[], body: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
+/** about: the elements beside its title. @typedef {{ about: (HTMLElement | null)[], body: HTMLElement, lines: ReturnType<typeof lineBlocks> }} BuiltPane */
 
 /**
  * @param {App} app
  * @param {Pane} pane
- * @param {() => void} changed it has something else to show
+ * @param {() => void} changed called when it has something else to show
  * @returns {BuiltPane}
  */
 export function codePane(app, pane, changed) {
@@ -43,7 +43,7 @@ export function codePane(app, pane, changed) {
   };
 }
 
-/** The files of a pane of several, to go to one. @param {Pane} pane @param {ReturnType<typeof lineBlocks>} lines */
+/** A menu of the files in a pane of several. @param {Pane} pane @param {ReturnType<typeof lineBlocks>} lines */
 function sectionChoice({ sections }, lines) {
   const choice = make(
     "select",
@@ -54,7 +54,7 @@ function sectionChoice({ sections }, lines) {
 }
 
 /**
- * What each line does, counted by the emulator of PTX: a bar for how often it runs, a colour where threads get in each other's way.
+ * The emulator's counters of each line: a bar for how often it runs, a colour for bank conflicts and uncoalesced accesses.
  * @param {App} app
  * @param {Pane} pane
  * @param {() => void} changed
@@ -121,14 +121,14 @@ export function panesOfStep(app) {
 }
 
 const FIRST_CHOICE = [["hlo-after", "hlo"], ["llvm-ir-optimized", "llvm-ir"], ["assembly", "ptx", "sass"], ["source"]];
-const CHEAP_CHOICE = [["hlo-before"], ["hlo-after", "hlo"]]; // where the others take a code generation
+const CHEAP_CHOICE = [["hlo-before"], ["hlo-after", "hlo"]]; // the others take a code generation
 const FIRST_PANES = 3;
 
 /**
  * The names of the panes that are open at first, the wanted one among them.
  * @param {Pane[]} panes
  * @param {string | null} wantedName
- * @param {boolean} live without a kernel a costly pane only says how to get it
+ * @param {boolean} live without a kernel a costly pane has only the call that makes it
  * @returns {string[]}
  */
 export function firstPanes(panes, wantedName, live) {

@@ -25,13 +25,13 @@ function scaleAt(part, dark) {
 }
 /** @param {number} part @param {boolean} dark */
 export const scaleColour = (part, dark) => `rgb(${scaleAt(part, dark).join(",")})`;
-// Black or white, whichever is read better on a place of the scale: one of the two always is at 4.5:1 or more.
+// Black or white, whichever contrasts more with a place of the scale: one of them always has 4.5:1 or more.
 /** @param {number} part @param {boolean} dark */
 export function scaleInk(part, dark) {
   const [r, g, b] = scaleAt(part, dark).map(v => (v <= 10.3 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
-// A node takes the value of its own id, else the sum of those inside it.
+// A node has the value of its own id, else the sum of those inside it.
 /** @param {import("./state.js").App} app */
 export function colouring(app) {
   /** @type {{ title: string, unit: string, values: Map<number, number> }[]} */
@@ -59,11 +59,11 @@ export function colouring(app) {
   load();
   /** @type {import("./schema.js").KernelRow[]} */
   let kernels = [];
-  /** Kernels are known: closed blocks of a large module take the sum of theirs. @param {import("./schema.js").KernelRow[]} rows */
+  /** Adds the kernels: closed blocks of a large module have the sum of theirs. @param {import("./schema.js").KernelRow[]} rows */
   const learn = rows => {
     kernels = rows;
   };
-  /** The closed block of each kernel that is in one. @param {import("./drawing.js").DrawnElement[]} entries */
+  /** The closed block of each kernel, if it is in one. @param {import("./drawing.js").DrawnElement[]} entries */
   const closedBlocks = entries => boxOfKernel(kernels, new Set(entries.flatMap(({ node }) => (node.hidden && node.group ? [node.group] : []))));
   const column = () => (chosen < 0 ? null : columns[chosen]);
   /** @param {import("./scene.js").SceneNode} node @param {Map<string, number>} ofBlocks */
@@ -76,7 +76,7 @@ export function colouring(app) {
     return inside.length ? inside.reduce((/** @type {number} */ sum, /** @type {number} */ id) => sum + values.get(id), 0) : null;
   };
   const titleOf = (/** @type {import("./scene.js").SceneNode} */ node) => node.el.querySelector(":scope > title");
-  // Paints what is drawn and returns the words of the legend, or null for kinds.
+  // Colours the drawn elements and returns the words of the legend, or null for kinds.
   /** @param {import("./drawing.js").DrawnElement[]} entries */
   function paint(entries) {
     const c = column();
@@ -95,7 +95,7 @@ export function colouring(app) {
       known = drawn.map(([, v]) => v).filter((/** @type {number} */ v) => v !== null),
       low = Math.min(...known),
       high = Math.max(...known),
-      // Times and bytes spread over magnitudes: the scale is logarithmic where all values are positive.
+      // Times and bytes spread over magnitudes: the scale is logarithmic if all values are positive.
       at = (/** @type {number} */ v) => (high === low ? 1 : low > 0 && high / low > 20 ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
     for (const [node, value] of drawn) {
       node.el.classList.add("heat");

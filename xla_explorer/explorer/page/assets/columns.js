@@ -1,5 +1,5 @@
-// A tall scene is folded into columns, as a text is: its aspect stays bounded, and fitting it leaves what can be read. Where columns are
-// cut, no node is cut, and few edges are; an edge that goes on in another column is led there below and beside them. The places that
+// A tall scene is folded into columns, like text: its aspect stays bounded, and it stays readable when fitted into a window. A cut
+// crosses no node and few edges; an edge into another column is routed below and beside them. The positions that
 // stepping keeps are those before folding.
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -13,10 +13,10 @@ const TALL_ASPECT = 2, // height by width of a scene that is folded
   LANES = 8, // in a gutter; where more edges pass it is wider
   MOST_LANES = 20,
   MOST_COLUMNS = 12,
-  MOST_IN_ONE = 0.75, // of the height that stays in one column where cuts are uneven: else they are not worth the edges that go around
-  MOST_CROSSING = 6; // edges that are led from column to column at one cut, of a scene just too tall: more are a tangle. The taller, the more
+  MOST_IN_ONE = 0.75, // of the height that stays in one column if cuts are uneven: else they are not worth the detours
+  MOST_CROSSING = 6; // edges across one cut of a scene just too tall; more are a tangle. The taller the scene, the more are accepted
 
-/** The places between rows that no node spans, which few edges pass, with how many do. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
+/** The places between rows that no node spans and few edges pass, with the number of those edges. @param {Scene} scene @returns {{ y: number, edges: number }[]} */
 function openCuts({ nodes, edges, width, height }) {
   const sorted = nodes.slice().sort((a, b) => a.y - b.y),
     cuts = [];
@@ -31,9 +31,9 @@ function openCuts({ nodes, edges, width, height }) {
 }
 
 /**
- * Where to cut: near equal parts, where few edges pass.
+ * Cuts for near equal parts, at places with few edges.
  * @param {Scene} scene
- * @param {number[]} kept those of the step before: places stay where they can
+ * @param {number[]} kept cuts of the step before, kept if possible
  * @returns {number[]}
  */
 export function columnCuts(scene, kept = []) {
@@ -59,7 +59,7 @@ export function columnCuts(scene, kept = []) {
 /** The height of the tallest part. @param {Scene} scene @param {number[]} cuts */
 const tallest = ({ top, height }, cuts) => Math.max(...[...cuts, top + height].map((y, k) => y - (k ? cuts[k - 1] : top)));
 
-/** The cuts that are nearest to those of equal parts, however far: around a tangle, which stays in one column. @param {Scene} scene @param {{ y: number }[]} open @param {number} count */
+/** The cuts nearest to those of equal parts, however far: a tangle between them stays in one column. @param {Scene} scene @param {{ y: number }[]} open @param {number} count */
 function nearestCuts({ top, height }, open, count) {
   const part = height / count,
     /** @type {number[]} */
@@ -91,7 +91,7 @@ function columnsOf(scene, cuts, gutter) {
 }
 
 /**
- * The scene with what is below each cut beside what is above it. Nodes and edges of the outermost level move; what is inside of boxes
+ * The scene with the part below each cut beside the part above it. Nodes and edges of the outermost level move; the inside of boxes
  * moves with them.
  * @param {Scene} scene
  * @param {number[]} cuts

@@ -1,4 +1,4 @@
-// What-ifs: a decision forced or forbidden in the kernel, and the table of the two compiles beside each other.
+// What-ifs: a decision forced or forbidden in the kernel, and the table of the two compiles side by side.
 import { make, showQuantity } from "./elements.js";
 import { FUSION_KINDS, OVERRIDDEN_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
@@ -22,7 +22,7 @@ const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict)
 
 /** @param {import("./state.js").App} app */
 function compareTab(app) {
-  const comparison = /** @type {Record<string, any>} */ (app.store.data.comparison), // else there is no such tab
+  const comparison = /** @type {Record<string, any>} */ (app.store.data.comparison), // otherwise the tab is absent
     root = make("div", { className: "xe-compare xe-panel" });
   const head = ["", "now", "before", "change"],
     rows = namedAll("comparison_row", comparison.rows),
@@ -104,7 +104,7 @@ registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.d
 export function overrideControls(app, d) {
   if (!OVERRIDDEN_KINDS.includes(d.kind) || (app.store.isFusion(d) && d.names.length !== 2)) return [];
   const accepted = d.verdict === "accepted";
-  if (app.store.isFusion(d) && !accepted && !d.forceable) return []; // what must hold does not
+  if (app.store.isFusion(d) && !accepted && !d.forceable) return []; // its conditions do not hold
   const word = accepted ? "forbid" : "force",
     kind = app.store.isFusion(d) ? FUSION_KINDS[0] : d.kind,
     code = `session.override(${word}=[(${[kind, ...d.names.map(name => `%${name}`)].map(part => `"${part}"`).join(", ")})])`;

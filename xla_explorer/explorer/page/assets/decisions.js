@@ -4,13 +4,13 @@ import { csvButton, sortHead } from "./tables.js";
 import { registerTab } from "./tabs.js";
 
 const MOST_ROWS = 400,
-  REFUSED = "refused"; // a filter: all that were refused, whatever the reason
+  REFUSED = "refused"; // a filter: all refusals, whatever the reason
 const CSV_COLUMNS = /** @type {const} */ (["verdict", "kind", "code", "message", "names", "step", "facts"]);
 
 /** @typedef {import("./state.js").App["store"]["decisions"][number]} Decision */
 
 /**
- * What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
+ * The cost of a refusal by the cost model: [microseconds or null, whether it is an upper bound].
  * @param {import("./schema.js").Decision} d
  * @returns {[number | null, boolean]}
  */
@@ -28,7 +28,7 @@ function decisionsTab(app) {
     note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
   const isPriced = decisions.some(d => d.verdict === "refused" && (refusalCost(d)[0] ?? 0) > 0);
-  let filter = /** @type {string | null} */ (isPriced ? REFUSED : null), // what costs most comes first
+  let filter = /** @type {string | null} */ (isPriced ? REFUSED : null), // the most expensive first
     byCost = isPriced,
     built = false;
   const codes = new Map();

@@ -102,7 +102,7 @@ function uniqueMatches(a, b) {
 }
 
 /**
- * The matches, with the equal lines that follow each and come before the next: braces and empty lines occur often.
+ * The matches, extended by the equal lines after each up to the next: braces and empty lines occur often.
  * @param {Int32Array} a
  * @param {Int32Array} b
  * @param {[number, number][]} matches
@@ -125,7 +125,7 @@ function withNeighbours(a, b, matches) {
 /**
  * One row of a diff. Line numbers start at 1; a gap stands for `skipped` unchanged lines.
  * @typedef {Object} DiffRow
- * @property {"same" | "removed" | "added" | "changed" | "gap"} kind
+ * @property {"same" | "removed" | "added" | "changed" | "gap"} kind One row of a diff. Line numbers start at 1; a gap has `skipped` unchanged lines.
  * @property {TextLine | null} [before]
  * @property {TextLine | null} [after]
  * @property {number | null} [beforeNumber]
@@ -178,7 +178,7 @@ export function* numbersBetween(before, after, { head, tail }) {
 export const keptPairs = (a, b, mostEdits = MOST_EDITS) => editScript(a, b, mostEdits) || uniqueMatches(a, b);
 
 /**
- * The diff of two texts whose kept lines are known. A removed and an added line of one block pair up as "changed" when they print one
+ * The diff of two texts with known pairs of equal lines. A removed and an added line of one block pair up as "changed" if they print one
  * instruction.
  * @param {TextLine[]} before
  * @param {TextLine[]} after

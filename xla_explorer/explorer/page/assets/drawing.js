@@ -4,7 +4,7 @@ import { labelPlaces } from "./labels.js";
 import { PITCH } from "./layout.js";
 
 /**
- * What a reader does to an element, and what a code of a refusal means.
+ * A reader's actions on an element, and the meaning of a refusal's code.
  * @typedef {{ select?: (node: import("./scene.js").SceneNode) => void, toggle?: (node: import("./scene.js").SceneNode) => void,
  *     more?: (node: import("./scene.js").SceneNode) => void, reason?: (label: string) => string | undefined }} DrawingHooks
  */
@@ -30,7 +30,7 @@ export function outlineOf(kind, w, h) {
   return `M${num(r)} 0H${num(w - r)}${arc} ${num(w)} ${num(r)}V${num(h - r)}${arc} ${num(w - r)} ${num(h)}H${num(r)}${arc} 0 ${num(h - r)}V${num(r)}${arc} ${num(r)} 0Z`;
 }
 
-// A label with what it means, where that is known: a code of a refusal.
+// A label with its meaning, if it is a reason code.
 /** @param {string} label @param {DrawingHooks} hooks */
 const saying = (label, hooks) => [label, hooks.reason?.(label)].filter(Boolean).join(": ");
 
@@ -59,7 +59,7 @@ const MANY_EDGES = 40,
   FAR = 4 * PITCH;
 
 /**
- * The edges that are drawn faintly: where there are many, those that pass by several rows would bury the others. The selection lights its own.
+ * The edges that are drawn faintly: among many, those that pass several rows would bury the others. The selection highlights its own.
  * @param {import("./scene.js").Scene} scene
  */
 export function farEdges({ edges }) {
@@ -68,18 +68,18 @@ export function farEdges({ edges }) {
 }
 
 /**
- * The elements of a scene by what they stand for. A scene that is drawn again keeps those that look alike: only what changed is built, styled
+ * The elements of a scene by key. A scene that is drawn again keeps equal elements: only changed ones are built, styled
  * and laid out.
  * @typedef {{ nodes: Map<any, Element>, edges: Map<string, Element>, labels: Map<string, Element>, above: Element, over: Element }} DrawnScene
  */
 /** @type {WeakMap<Element, DrawnScene>} */
 const drawnScenes = new WeakMap();
-/** What a drawn node stands for now, what its clicks do, and the words from which it was built. @type {WeakMap<Element, { node: import("./scene.js").SceneNode, hooks: DrawingHooks, words: string }>} */
+/** The node that a drawn element represents now, its click handlers, and the text from which it was built. @type {WeakMap<Element, { node: import("./scene.js").SceneNode, hooks: DrawingHooks, words: string }>} */
 const drawnNodes = new WeakMap();
 
 /**
- * What is to be done to what is on the screen: nothing of it before all is built, and then a frame's worth at a time. scenes: how they are
- * drawn then; fresh: in the order of importance, each with what puts it in its place.
+ * Pending changes of the screen: none is applied before all is built, and then a frame's worth at a time. scenes: how they are
+ * drawn then; fresh: new elements in order of importance, each with the function that inserts it.
  * @typedef {{ scenes: [Element, DrawnScene][], words: [Element, string, string][], gone: Element[], fresh: [Element, (el: Element) => void][] }} Changes
  */
 const BUILT_AT_ONCE = 80, // nodes, edges or labels
@@ -105,7 +105,7 @@ function drawEdge(edge, hooks, isFaded, changes, old) {
   return edge.el;
 }
 
-/** The labels that have room, by what they are drawn from. @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks @param {Map<string, Element> | undefined} old */
+/** The labels that have room, by their key. @param {import("./scene.js").Scene} scene @param {DrawingHooks} hooks @param {Map<string, Element> | undefined} old */
 function drawEdgeLabels(scene, hooks, old) {
   /** @type {Map<string, Element>} */
   const labels = new Map();
@@ -147,7 +147,7 @@ export const statusOfElement = (node, status) => {
   return found.every((/** @type {string} */ s) => s === "new") ? "new" : found.every((/** @type {string} */ s) => s === "same") ? "same" : "changed";
 };
 
-/** What the mouse is told over a node. @param {import("./scene.js").SceneNode} node @param {string} name */
+/** The tooltip of a node. @param {import("./scene.js").SceneNode} node @param {string} name */
 const titleOfNode = (node, name) =>
   [
     [name, node.label, node.detail].filter(Boolean).join("  "),
@@ -184,7 +184,7 @@ function* drawNode(node, status, hooks, changes, old) {
   return g;
 }
 
-/** The element of a node, without its place and what is inside of it. @param {import("./scene.js").SceneNode} node @param {string} change @param {string} name */
+/** The element of a node, without its position and its inside. @param {import("./scene.js").SceneNode} node @param {string} change @param {string} name */
 function nodeElement(node, change, name) {
   const w = node.width,
     h = node.height,
@@ -231,7 +231,7 @@ export function emptyScene() {
 }
 
 /**
- * A scene as an element. old: how it, or another one, was drawn before; what looks alike stays as it is.
+ * A scene as an element. old: the element of an earlier scene; equal parts are kept.
  * @param {import("./scene.js").Scene} scene
  * @param {Map<number, string>} status
  * @param {DrawingHooks} hooks
@@ -241,7 +241,7 @@ export function emptyScene() {
 export const drawScene = (scene, status, hooks, old) => atOnce(drawnInPieces(scene, status, hooks, old));
 
 /**
- * The same in pieces. Nothing that is on the screen changes before all is built and `shown` was told; what is new then comes by frames.
+ * The same in pieces. Nothing on the screen changes before all is built and `shown` was called; new elements then come by frames.
  * @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element} [old]
  * @param {() => void} [shown]
  * @returns {Generator<import("./elements.js").Pause, Element, any>}
@@ -266,7 +266,7 @@ export function* drawnInPieces(scene, status, hooks, old = emptyScene(), shown =
 }
 
 /**
- * What is to be done so that an element shows a scene.
+ * The changes after which an element shows a scene.
  * @param {import("./scene.js").Scene} scene @param {Map<number, string>} status @param {DrawingHooks} hooks @param {Element} g @param {Changes} changes
  * @returns {Generator<import("./elements.js").Pause, Element, any>}
  */
@@ -308,8 +308,8 @@ export function drawGhost(node) {
   );
 }
 
-// What became of each node since the step before: new, changed, or nothing said. The pass has said what it added and changed; where
-// it has not, nodes with another text or other operands are changed. hasChanged: whether the pass changed anything.
+// The change of each node since the step before: new, changed, or none. The pass has recorded what it added and changed; without
+// that record, nodes with another text or other operands are changed. hasChanged: whether the pass changed anything.
 /** @param {import("./store.js").Step | null} before @param {import("./store.js").Step} now */
 export function statusSince(before, now, hasChanged = true) {
   const status = new Map();
@@ -331,7 +331,7 @@ export function statusSince(before, now, hasChanged = true) {
 }
 
 /**
- * An element with its place in the outermost scene, and the scene that it is in.
+ * An element with its place in the outermost scene, and the scene that contains it.
  * @typedef {{ node: import("./scene.js").SceneNode, x: number, y: number, scene: import("./scene.js").Scene }} DrawnElement
  */
 /**

@@ -1,11 +1,11 @@
-// The source as text that is edited: it is read while one types, with a mark where it does not read, and compiled again on a pause. The
-// editor outlives the views, which are built anew for each compile: the cursor stays where it is.
+// The source as editable text: it is parsed while one types, with marks at errors, and compiled again after a pause. The
+// editor outlives the views, which are built anew for each compile: the cursor stays in place.
 import { make, messageOf } from "./elements.js";
 
 export const EDITED = "edit"; // the name of its pane
 const READ_AFTER = 150,
   COMPILE_AFTER = 600, // ms without a key
-  PATIENCE = 2; // a compile that took long waits for a longer pause: so many times as long
+  PATIENCE = 2; // a compile that took long waits for a longer pause: this many times as long
 
 /** @typedef {{ line: number, column: number, end_column: number, message: string, hint: string, where: string }} Fault */
 
@@ -70,7 +70,7 @@ export function sourceEditor(ask) {
   function typed() {
     clearTimeout(read);
     clearTimeout(compile);
-    marks.replaceChildren(); // marks of another text would stand at wrong places
+    marks.replaceChildren(); // marks of another text would be at wrong places
     read = setTimeout(check, READ_AFTER);
   }
   async function check() {
@@ -101,7 +101,7 @@ export function sourceEditor(ask) {
     busy = false;
     if (mine !== now()) typed();
   }
-  // The program that is shown now, unless the reader has begun to change the one before.
+  // The shown program, unless the reader has begun to edit the earlier one.
   async function load() {
     if (loaded && now() !== compiled) return;
     try {
@@ -126,7 +126,7 @@ export function sourceEditor(ask) {
     } else if (event.key === "Escape") /** @type {HTMLElement | null} */ (root.closest(".xe"))?.focus({ preventScroll: true });
   });
 
-  /** Runs what moves the editor in the page; the cursor and the scrolling are as before. @param {() => void} move */
+  /** Runs `move`, which moves the editor in the page; cursor and scroll position are restored. @param {() => void} move */
   function held(move) {
     const focused = root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null,
       [top, left] = [text.scrollTop, text.scrollLeft];

@@ -21,7 +21,7 @@ export function make(tag, props = {}, ...children) {
   return el;
 }
 
-/** A handler whose result is dropped: a handler that returns false cancels the event, such as Tab or F5. @param {(event?: Event) => unknown} handler */
+/** A handler whose result is dropped: a handler that returns false would cancel the event, such as Tab or F5. @param {(event?: Event) => unknown} handler */
 const answerless = handler => (/** @type {Event | undefined} */ event) => void handler(event);
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
@@ -38,7 +38,7 @@ export function shape(tag, attributes = {}, ...children) {
   return el;
 }
 
-/** What the keyboard scrolls: it is in the order of Tab, and its arrows are its own. @param {any} el @param {string} name @returns {any} */
+/** An element that the keyboard scrolls: it is in the order of Tab and handles the arrow keys itself. @param {any} el @param {string} name @returns {any} */
 export function scrolled(el, name) {
   el.tabIndex = 0;
   el.setAttribute("role", "group");
@@ -47,7 +47,7 @@ export function scrolled(el, name) {
   return el;
 }
 const SCROLLING_KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
-/** Whether a key scrolls what has the focus. @param {KeyboardEvent} event */
+/** True if a key scrolls the focused element. @param {KeyboardEvent} event */
 export const isScrolling = event => SCROLLING_KEYS.includes(event.key) && /** @type {HTMLElement} */ (event.target).matches("[data-scrolled]");
 
 // Scrolls inside `box` only: scrollIntoView would also move the notebook around it.
@@ -114,21 +114,21 @@ export const numberOf = (count, noun) => `${showNumber(count)} ${noun}${count ==
 /** @type {Record<string, string>} */
 export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 
-// What a decision is about, one end or two.
+// The subjects of a decision, one or two.
 /** @param {{ names: string[] }} d */
 export const decisionEnds = d => d.names.map(name => "%" + name).join(" → ");
 
-/** A name that is broken behind its words, where it must be. @param {string} name @returns {(Node | string)[]} */
+/** A name that may break after its underscores. @param {string} name @returns {(Node | string)[]} */
 export const breakable = name => name.split(/(?<=_)/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
 
-/** What went wrong, in words. @param {unknown} error */
+/** The text of an error. @param {unknown} error */
 export const messageOf = error => (error instanceof Error ? error.message : String(error));
 
-/** The row above a panel: what is said, and at its end what can be done. @param {Node[]} said @param {Node[]} done */
+/** The row above a panel: a text, and at its end buttons. @param {Node[]} said @param {Node[]} done */
 export const barRow = (said, ...done) => make("div", { className: "xe-bar-row" }, ...said, make("span", { className: "xe-grow" }), ...done);
 
 /**
- * A button whose work takes a while, during which it says so.
+ * A button whose work takes a while, with another label meanwhile.
  * @param {Record<string, any>} props @param {string} during
  * @param {(button: HTMLButtonElement) => unknown} work
  * @param {(message: string) => void} failed
@@ -151,20 +151,20 @@ export function slowButton(props, during, work, failed) {
   return button;
 }
 
-/** Lets the browser paint and answer between two pieces of work. A timer that follows others would wait 4 ms. @returns {Promise<unknown>} */
+/** Lets the browser paint and respond between two pieces of work. A timer that follows others would wait 4 ms. @returns {Promise<unknown>} */
 export const breath = () => /** @type {any} */ (globalThis).scheduler?.postTask?.(() => {}) ?? new Promise(done => setTimeout(done));
 const MOST_WAITED = 60; // ms: a page in the background has no frames
-/** Until what was changed is on the screen: to lay all of it out at once would take too long. @returns {Promise<unknown>} */
+/** Resolves when the changes are on the screen: to lay all of them out at once would take too long. @returns {Promise<unknown>} */
 export const painted = () =>
   new Promise(done => {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, MOST_WAITED);
   });
 /**
- * What a work yields between its pieces: nothing, or what it waits for, which can be had at once too.
+ * The value that work in pieces yields: nothing, or an operation to wait for, which can also run synchronously.
  * @typedef {void | { now: () => any, later: () => Promise<any> }} Pause
  */
-/** Until what was done so far is on the screen. @type {Pause} */
+/** Waits until the changes so far are on the screen. @type {Pause} */
 export const FRAME = { now: () => {}, later: painted };
 /** All of a work that yields between its pieces. @template T @param {Generator<Pause, T, any>} work @returns {T} */
 export function atOnce(work) {
@@ -179,7 +179,7 @@ export function atOnce(work) {
  * The same, with a breath between the pieces.
  * @template T
  * @param {Generator<Pause, T, any>} work
- * @param {() => boolean} [isOvertaken] whether nobody wants it any more: it is left where it is
+ * @param {() => boolean} [isOvertaken] true if the result is no longer needed: the work is abandoned
  * @returns {Promise<T | undefined>}
  */
 export async function inPieces(work, isOvertaken = () => false) {

@@ -1,4 +1,4 @@
-// The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
+// The explorer: one selection, one keyboard, every view. A host needs only `render({ model, el })`.
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
 import { sourceEditor } from "./editor.js";
@@ -18,29 +18,29 @@ import { timesView } from "./times.js";
 import { whyView } from "./why.js";
 
 /**
- * THE HOST CONTRACT: what shows the explorer. In a notebook it is anywidget's model, in an exported page that of page.js.
+ * THE HOST CONTRACT: the program that shows the explorer. In a notebook it is anywidget's model, in an exported page that of page.js.
  * @typedef {Object} Host
  * @property {(key: string) => any} get `data`: the payload, deflated (payload.py); `step`: the step to open, -1 for the last; `selected`:
- *     an instruction, -1 for none; `view`: what else of the view comes back when the data change (`View`)
- * @property {(key: string, value: any) => void} set `step`, `selected` and `view`, as the reader goes on
- * @property {() => void} save_changes what was set is to be known
+ *     an instruction, -1 for none; `view`: further state of the view, restored when the data change (`View`)
+ * @property {(key: string, value: any) => void} set `step`, `selected` and `view`, as the reader changes them
+ * @property {() => void} save_changes publishes the values that were set
  * @property {(event: string, listener: (...given: any[]) => void) => void} on `change:data`, `change:step`, `change:selected`, and
- *     `msg:custom`: an answer `{ reply, error? }` with the deflated data as its first buffer, or `{ news }` that nobody asked for
+ *     `msg:custom`: an answer `{ reply, error? }` with the deflated data as its first buffer, or unrequested `{ news }`
  * @property {(request: any) => void} send a request `{ ask, reply, ... }` of payload.answer
- * @property {Address} [address] where the view can be linked to
+ * @property {Address} [address] the address that links to the view, if the host has one
  */
 /** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string, refused?: boolean }} View */
 /**
  * @typedef {Object} Address
  * @property {() => { step?: number, op?: number, pane?: string, panes?: string[], tab?: string, open?: string[], find?: string, refused?: boolean }} read
  * @property {(now: { step: number, op: number | null, panes: string[], tab: string, open: string[], find: string | null, refused: boolean | null }) => void} write open: boxes of the
- *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among those that open by themselves; refused: whether refused
- *     fusions are drawn where the reader has said so
- * @property {(listener: () => void) => void} onChange somebody followed a link, or went back
+ *     graph that the reader has opened; panes: as open_panes.js writes them; pane: one text among the default ones; refused: whether refused
+ *     fusions are drawn, if the reader has chosen
+ * @property {(listener: () => void) => void} onChange called when the reader follows a link or goes back
  */
 
-// Fields that views may watch, and when they change: `step` (asked for), `now`, `before`, `nowStep` (it is there), `text` (its long text
-// too), `boxes` (of the graph that were opened), `selected` (and `also` with it; `block` in its place), `pointed` (what the mouse is over, in place of it), `origin`, `decision`, `tab`, `picture` (more of it was brought), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
+// Fields that views may subscribe to, and when they change: `step` (requested), `now`, `before`, `nowStep` (loaded), `text` (its long text
+// too), `boxes` (opened in the graph), `selected` (and `also` with it; `block` instead of it), `pointed` (under the mouse, instead of it), `origin`, `decision`, `tab`, `picture` (extended), `problem`, `panes`, `timings`, `steps`, `colour`, `theme`, `plain` (texts without noise).
 const STATE = {
   step: -1, nowStep: -1, now: null, before: null, selected: null, also: [], block: null, pointed: null, decision: null, tab: "graph", origin: "", problem: "", query: "", plain: false, frames: false, refused: null,
 }; // prettier-ignore
@@ -104,7 +104,7 @@ async function build(root, model, ask, disposals, editor) {
     model.address?.write({ step: app.step, op: app.selected, panes: code.shown(), tab: app.tab, open: app.boxes, find: app.query || null, refused: app.refused });
     keepView();
   });
-  // Not before what was kept has come back: another view of the same compile may read it meanwhile.
+  // Not before the saved state is restored: another view of the same compile may read it meanwhile.
   function keepView() {
     if (!root.dataset.ready || !code.isLoaded()) return;
     model.set("view", { tab: app.tab, panes: code.shown(), open: app.boxes, find: app.query || "", ...(app.refused === null ? {} : { refused: app.refused }) });
@@ -118,7 +118,7 @@ async function build(root, model, ask, disposals, editor) {
     room.furnishTimes(times.root);
     headline.replaceChildren(...headlineParts());
   });
-  // The kernel has measured: the times, and what they colour and say, are new. Everything else stays as it is.
+  // The kernel has measured: times, colours and texts based on them are new. Everything else stays.
   app.measured = (/** @type {any} */ news) => {
     Object.assign(store.data, news);
     store.timings = namedAll("timing", news.timings);
@@ -139,7 +139,7 @@ async function build(root, model, ask, disposals, editor) {
   keepView();
 }
 
-// The first view: what the address or the host asks for, else the last change; a failure before all.
+// The first view: that of the address or the host, else the last change; a failure before all.
 /** @param {import("./state.js").App} app @param {Host} model @param {ReturnType<Address["read"]>} address @param {ReturnType<typeof codeStrip>} code */
 async function open(app, model, address, code) {
   const { store } = app,
@@ -147,7 +147,7 @@ async function open(app, model, address, code) {
     start = address.step ?? (model.get("step") >= 0 ? model.get("step") : (store.data.same[last] ?? last)),
     failed = store.steps.findIndex(s => s.error),
     wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null),
-    somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else what matters comes first
+    somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else the most relevant step comes first
   app.setTab("graph");
   await painted();
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
@@ -193,7 +193,7 @@ export function render({ model, el }) {
     /** @type {(() => void)[]} */
     const made = [];
     disposals = made;
-    if (root.contains(document.activeElement) && !editor.root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what has the focus now is about to go
+    if (root.contains(document.activeElement) && !editor.root.contains(document.activeElement)) root.focus({ preventScroll: true }); // the focused element is about to be removed
     return build(root, model, ask, made, editor).catch(error => {
       if (mine !== latest) return;
       root.replaceChildren(make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }));
@@ -210,7 +210,7 @@ export function render({ model, el }) {
   root.addEventListener("pointerdown", event => {
     if (!(/** @type {HTMLElement} */ (event.target).closest("input, select, textarea, button, summary"))) root.focus({ preventScroll: true });
   });
-  // What was clicked may have been built anew: the keys go on working.
+  // The clicked element may have been rebuilt: the keys must go on working.
   root.addEventListener("click", () => {
     const focused = /** @type {Document | ShadowRoot} */ (root.getRootNode()).activeElement;
     if (!focused || focused === document.body || !focused.isConnected) root.focus({ preventScroll: true });

@@ -6,7 +6,7 @@ import { barRow, make, showMicroseconds, slowButton } from "./elements.js";
 const LEAST_SHARE = 0.0015;
 
 /**
- * The spans that are drawn where one of them is the whole width: those above it, itself, and what it consists of, with place and width as shares.
+ * The spans that are drawn if one of them has the whole width: its callers, itself, and its parts, with place and width as shares.
  * @param {FlameSpan} root
  * @param {FlameSpan[]} chosen the chain from the root to the span that is the whole width
  * @returns {{ span: FlameSpan, at: number, width: number, depth: number, chain: FlameSpan[] }[]}

@@ -1,4 +1,4 @@
-// A pass of fusions decision by decision: the module before the pass, with the kernels that it has made up to one decision.
+// A fusion pass decision by decision: the module before the pass, with the kernels formed up to one decision.
 
 /** @typedef {import("./store.js").Picture} Picture */
 /** @typedef {{ picture: Picture, number: number, of: number, kernels: number }} FusionFrame */
@@ -12,8 +12,8 @@ function usersIn({ edges }) {
 }
 
 /**
- * What is in one kernel: an instruction joins what reads it once all of its readers are there. One that is fused into several is copied
- * into each, so it stays outside, and its edges say so.
+ * The contents of a kernel: an instruction joins its users' kernel once all of its users are in it. One that is fused into several is copied
+ * into each, so it stays outside, and its edges are marked.
  * @param {Picture} picture
  * @param {Map<number, Set<number>>} accepted producer -> consumers
  */
@@ -41,10 +41,10 @@ function kernelsSoFar(picture, accepted) {
 }
 
 /**
- * The frame of a decision; null where it is about nothing that is drawn.
+ * The frame of a decision; null if none of its subjects is drawn.
  * @param {Picture} before of the module before the pass
  * @param {FusionDecision[]} decisions those of the pass, in order
- * @param {number} at which of them is the last that was taken
+ * @param {number} at the index of the last decision taken
  * @returns {FusionFrame | null}
  */
 export function fusionFrame(before, decisions, at) {
@@ -65,7 +65,7 @@ export function fusionFrame(before, decisions, at) {
   /** @type {Map<number, number>} */
   const sizes = new Map();
   for (const { id } of before.nodes) sizes.set(kernelOf(id), (sizes.get(kernelOf(id)) ?? 0) + 1);
-  /** Without scopes, which a kernel may go across. @param {string | null} group */
+  /** Without scopes, whose borders a kernel may cross. @param {string | null} group */
   const around = group => {
     let box = boxes.get(group ?? "");
     while (box?.kind === "scope") box = boxes.get(box.parent ?? "");

@@ -1,5 +1,5 @@
-// The graph tab: what its keys and clicks do. What it knows is in graph_state.js, what it draws in graph_view.js, where it is looked at
-// from in graph_camera.js.
+// The graph tab: its keys and clicks. Its state is in graph_state.js, its drawing in graph_view.js, its camera in
+// graph_camera.js.
 import { bringBlocks, openBlocks } from "./blocks.js";
 import { breath, make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
@@ -32,10 +32,10 @@ async function setOpen(view, group, open) {
   (open ? opened : closed).add(group);
   (open ? closed : opened).delete(group);
   view.change({ opened, closed });
-  view.app.change({ picture: view.app.now.picture }); // what is said of a block says whether it is open
+  view.app.change({ picture: view.app.now.picture }); // the text about a block says whether it is open
 }
 
-/** Selects what an element stands for: blocks, else its instruction. @param {GraphView} view @param {SceneNode} node */
+/** Selects the blocks of an element, else its instruction. @param {GraphView} view @param {SceneNode} node */
 function chooseNode({ app }, node) {
   if (node.kind === "scope" && node.group) app.selectBlock({ name: node.label, groups: [node.group], around: [] }, "graph");
   else app.select(instructionOf(node), "graph");
@@ -52,7 +52,7 @@ function collapseNode(view, node) {
   if (group) setOpen(view, group, false);
 }
 
-/** Shows what a +n stands for. @param {GraphView} view @param {SceneNode} node */
+/** Shows the elements behind a +n. @param {GraphView} view @param {SceneNode} node */
 function growAround(view, node) {
   const id = instructionOf(node);
   view.app.selected = id;
@@ -142,7 +142,7 @@ function graphTab(app) {
   app.isDrawn = (/** @type {number} */ id) => view.find(id) !== null;
   app.undo = () => view.undo();
   app.openBox = (/** @type {string} */ group) => {
-    app.root.focus({ preventScroll: true }); // the button goes, and the focus must not go with it
+    app.root.focus({ preventScroll: true }); // the button is removed, and the focus must not be
     return setOpen(view, group, true);
   };
   app.isBoxOpen = (/** @type {string} */ group) => Boolean(view.state.scene?.opened?.has(group));
@@ -179,7 +179,7 @@ function graphTab(app) {
     else if (app.tab === "graph" && app.now) showInstruction(view, app.selected);
   });
   app.subscribe(["colour", "theme"], () => view.paint());
-  // Closed blocks say nothing of their kernels by themselves.
+  // Closed blocks have no data about their kernels.
   async function learnKernels() {
     if (!app.now?.picture.hidden) return;
     view.colours.learn(await kernelsOf(app).catch(() => []));

@@ -1,4 +1,4 @@
-// Where the graph is looked at from: how far, which part, and what brings an element into view.
+// The camera of the graph: its scale and position, and how it brings an element into view.
 
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("./drawing.js").DrawnElement} DrawnElement */
@@ -7,14 +7,14 @@
 const FARTHEST = 0.05,
   NEAREST = 3,
   FIT_AT_MOST = 1.15,
-  MARGIN_X = 90, // pixels between what is revealed and the border
+  MARGIN_X = 90, // pixels between a revealed element and the border
   MARGIN_Y = 30;
 
-const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9], // parts of the stage at which an element may stand
+const PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9], // positions on the stage for an element
   OFF_MIDDLE = 0.12; // of the fullest place must be filled more for an element at the border than for one in the middle
 
 /**
- * Where on the stage an element is to stand so that most of the stage is filled: at the end of a scene the middle would leave half of it empty.
+ * The position on the stage for an element that leaves least of the stage empty: at the end of a scene the middle would leave half of it empty.
  * @param {{ x: number, y: number, width: number, height: number }} element with its middle
  * @param {{ x: number, y: number, width: number, height: number }[]} nodes
  * @param {number} width of the stage, in the scene's pixels
@@ -53,7 +53,7 @@ export function cameraOn(stage, canvas) {
   const at = { x: 20, y: 20, k: 1 };
   /** @type {(isByHand: boolean) => void} */
   let moved = () => {};
-  // The browser says it after it has laid out; to ask while what is drawn is new costs a layout of the whole page.
+  // The browser reports the size after its layout; reading it while the drawing is new would force a layout of the whole page.
   let known = { width: 0, height: 0 };
   const size = () => (known.width ? known : (known = { width: stage.clientWidth, height: stage.clientHeight }));
   new ResizeObserver(([{ contentRect }]) => {
@@ -66,7 +66,7 @@ export function cameraOn(stage, canvas) {
   return {
     at,
     move,
-    /** @param {(isByHand: boolean) => void} listener told of every movement */
+    /** @param {(isByHand: boolean) => void} listener called at every movement */
     onMove: listener => {
       moved = listener;
     },
@@ -98,10 +98,10 @@ export function cameraOn(stage, canvas) {
       at.y = Math.max(20, (height - scene.height * at.k) / 2) - scene.top * at.k;
       move();
     },
-    /** Whether all of a scene is in view. @param {Scene} scene */
+    /** True if all of a scene is in view. @param {Scene} scene */
     shows: scene => scene.width * at.k <= size().width && scene.height * at.k <= size().height,
     /**
-     * An element is in view, near the middle, and around it as much of what is drawn as can be.
+     * Brings an element into view, near the middle, with as much of the scene around it as possible.
      * @param {DrawnElement} element
      * @param {Scene | null} scene
      */
@@ -126,7 +126,7 @@ export function cameraOn(stage, canvas) {
       move();
     },
     /**
-     * An element that was at one place of the picture and is at another stays where it is on the screen.
+     * Keeps an element at its place on the screen although it moved in the picture.
      * @param {DrawnElement} before
      * @param {DrawnElement} now
      */

@@ -1,4 +1,4 @@
-// The graph beyond its picture: neighbourhoods, paths, and instructions of a big module that were not drawn until somebody asked.
+// The graph beyond its picture: neighbourhoods, paths, and instructions of a large module that are drawn on request.
 import { bringBlocks, openBlocks } from "./blocks.js";
 import { atOnce, messageOf } from "./elements.js";
 import { hottestInstruction } from "./graph_state.js";
@@ -11,7 +11,7 @@ const NEIGHBOURS = 40, // elements of a neighbourhood
   ON_PATHS = 400;
 
 /**
- * What is around an instruction of a big module has a picture of its own; it is brought.
+ * The neighbourhood of an instruction of a large module has its own picture; it is loaded.
  * @param {GraphView} view
  * @param {number} id
  * @param {number} [budget]
@@ -28,7 +28,7 @@ async function bringAside({ app, state, count }, id, budget) {
 }
 
 /**
- * What is drawn first of a big module: around the instruction that takes most of the time, not whatever the picture begins with.
+ * The first part of a large module that is drawn: around the most expensive instruction, not at the beginning of the picture.
  * @param {GraphView} view
  */
 export function chooseStart(view) {
@@ -43,7 +43,7 @@ export function chooseStart(view) {
   view.tellBoxes();
 }
 
-/** Brings what the picture begins with into view. @param {GraphView} view */
+/** Brings the first drawn part into view. @param {GraphView} view */
 export function lookAtHottest(view) {
   const { app, state } = view,
     hot = state.options.start,
@@ -52,7 +52,7 @@ export function lookAtHottest(view) {
   if (app.now === now && state.options.focus === null) view.lookAt(hot);
 }
 
-/** Opens the scopes of the picture that an instruction is hidden in; they are not drawn yet. @param {GraphView} view @param {number} id */
+/** Opens the scopes of the picture that hide an instruction; they are not drawn yet. @param {GraphView} view @param {number} id */
 function openScopesOf(view, id) {
   const { state, app } = view,
     closed = view.find(id)?.node;
@@ -88,7 +88,7 @@ async function showBlocksOf(view, id) {
   }
 }
 
-/** After a step the blocks that were opened are open again, and a neighbourhood is that of the new step. @param {GraphView} view */
+/** After a step the opened blocks are open again, and a neighbourhood is that of the new step. @param {GraphView} view */
 export async function fetchMiddle(view) {
   const { app, state } = view,
     { now } = app,
@@ -107,7 +107,7 @@ export async function showAround(view, id, budget) {
     started = performance.now();
   await bringAside(view, id, budget);
   view.change({ focus: id, budget, only: null });
-  // Where the picture has everything, the instruction may be inside of a block that is closed.
+  // If the picture is complete, the instruction may be inside a closed block.
   if (openScopesOf(view, id)) view.change({ focus: id });
   view.centre(id);
   app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
@@ -151,7 +151,7 @@ export async function showInstruction(view, id) {
   view.reveal(id);
 }
 
-/** Whether the picture of the step has an instruction, which the budget has left out. @param {import("./state.js").App} app @param {number} id */
+/** True if the step's picture has an instruction that the budget left out. @param {import("./state.js").App} app @param {number} id */
 const isDrawable = (app, id) =>
   app.now.picture.aliases.has(id) ||
   app.now.picture.nodes.some((/** @type {import("./schema.js").PictureNode} */ n) => n.id === id) ||

@@ -1,4 +1,4 @@
-// What the graph tab knows: the scene, what is drawn of it, what was opened, where things were. Questions about it; nothing here draws.
+// The state of the graph tab: the scene, its drawn elements, the open boxes, positions. Queries about it; nothing here draws.
 import { numberOf, showNumber } from "./elements.js";
 import { fusionFrame } from "./fusion_frames.js";
 import { BUDGET } from "./scene_tree.js";
@@ -8,7 +8,7 @@ import { named } from "./store.js";
 /** @typedef {import("./scene.js").SceneNode} SceneNode */
 /** @typedef {import("./scene.js").SceneOptions} SceneOptions */
 /**
- * end: one end of the paths that are being asked for. blocks: the blocks of a big module that the reader has open, null: as it comes.
+ * end: one end of the requested paths. blocks: the open blocks of a large module, null: the default.
  * @typedef {SceneOptions & { end: number | null, blocks: Set<string> | null }} GraphOptions
  */
 /**
@@ -20,13 +20,13 @@ import { named } from "./store.js";
  * @property {GraphOptions[]} back the options before
  * @property {{ step: any, picture: any } | null} aside a picture of its own of a part of a big module: a neighbourhood, paths
  * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
- * @property {any} drawnStep the step whose picture was drawn last, as it comes
- * @property {Map<number, string>} status what became of each instruction since the step before
- * @property {number} gone how many removed ones are drawn
+ * @property {any} drawnStep the step whose picture was drawn last
+ * @property {Map<number, string>} status the change of each instruction since the step before
+ * @property {number} gone the number of removed instructions that are drawn
  * @property {number} refused edges of refused fusions, drawn or not
- * @property {number | null} hottest the instruction that takes most of the time
- * @property {import("./fusion_frames.js").FusionFrame | null} frame the module as it was at a decision of this pass, where frames are wanted
- * @property {boolean} fitted whether the first picture was made to fit
+ * @property {number | null} hottest the most expensive instruction
+ * @property {import("./fusion_frames.js").FusionFrame | null} frame the module at a decision of this pass, if frames are on
+ * @property {boolean} fitted true once the first picture was fitted
  */
 
 /**
@@ -51,7 +51,7 @@ export const newGraphState = app => ({
 });
 
 /**
- * The instruction that takes most of the time, measured or predicted; null where no time is known.
+ * The instruction with most time, measured or predicted; null without times.
  * @param {import("./state.js").App} app
  * @returns {number | null}
  */
@@ -64,7 +64,7 @@ export function hottestInstruction({ store }) {
 }
 
 /**
- * What is drawn where frames are wanted and a fusion of this pass is shown: the module at that decision.
+ * The picture if frames are on and a fusion of this pass is shown: the module at that decision.
  * @param {import("./state.js").App} app
  */
 export function frameOf({ frames, decision, before, step, store }) {
@@ -75,7 +75,7 @@ export function frameOf({ frames, decision, before, step, store }) {
 }
 
 /**
- * The innermost drawn element that holds an instruction, or what stands for it in this step.
+ * The innermost drawn element that contains an instruction, or its substitute in this step.
  * @param {GraphState} state
  * @param {number | null} id
  * @returns {DrawnElement | null}
@@ -89,7 +89,7 @@ export function drawnElement(state, id) {
     const found = innermost(all, one);
     if (found) return found;
   }
-  // A folded parameter is part of what reads it.
+  // A folded parameter is part of its user.
   for (const user of app.now?.picture.folded?.get(id) ?? []) {
     const found = innermost(all, user);
     if (found) return found;
@@ -107,7 +107,7 @@ function innermost(all, id) {
   return best;
 }
 
-/** The elements of the blocks that are selected; of those that are not drawn the boxes around them. @param {GraphState} state @returns {DrawnElement[]} */
+/** The elements of the selected blocks; for blocks that are not drawn the boxes around them. @param {GraphState} state @returns {DrawnElement[]} */
 export function elementsOfBlock({ app, all }) {
   if (app.block === null) return [];
   const of = (/** @type {string[]} */ boxes) => all.filter(({ node }) => node.group !== null && boxes.includes(node.group)),
@@ -115,14 +115,14 @@ export function elementsOfBlock({ app, all }) {
   return found.length ? found : of(app.block.around);
 }
 
-/** The element of what is selected: of an instruction, else of a block. @param {GraphState} state @returns {DrawnElement | null} */
+/** The selected element: of an instruction, else of a block. @param {GraphState} state @returns {DrawnElement | null} */
 export const selectedElement = state => (state.app.block === null ? drawnElement(state, state.app.selected) : (elementsOfBlock(state)[0] ?? null));
 
-/** The instruction that an element is selected by. @param {SceneNode} node */
+/** The instruction that a click on an element selects. @param {SceneNode} node */
 export const instructionOf = node => node.members[0];
 
 /**
- * Where an arrow key leads from an element: along an edge, or beside it in its row; at the edge of a box to the box itself.
+ * The target of an arrow key: along an edge, or beside the element in its row; at the edge of a box the box itself.
  * @param {DrawnElement} entry
  * @param {string} direction the name of the key
  * @param {DrawnElement[]} all
@@ -145,7 +145,7 @@ const besideOf = (scene, node, right) =>
   scene.nodes.filter(n => n !== node && n.y < node.y + node.height && n.y + n.height > node.y && (right ? n.x > node.x : n.x < node.x));
 
 /**
- * The box that a node closes: the open box that it is, or the one around it.
+ * The box that a node closes: the open box itself, or the one around the node.
  * @param {GraphState} state
  * @param {SceneNode | undefined} node
  * @returns {string | null}
@@ -160,8 +160,8 @@ export function boxAround({ app }, node) {
 const drawnIds = ({ nodes, groups }) => new Set([...nodes.map(n => n.id), ...groups.flatMap(g => (g.instruction === null ? [] : [g.instruction]))]);
 
 /**
- * Whether an instruction was there before this pass and is not there after it; null where nothing is gone. What closed blocks hide is not
- * said to be gone.
+ * Returns a test for instructions that this pass removed; null if it removed none. Instructions inside closed blocks do not count as
+ * removed.
  * @param {import("./store.js").Picture} before
  * @param {import("./store.js").Picture} now
  * @returns {((id: number) => boolean) | null}
@@ -175,11 +175,11 @@ export function goneBetween(before, now) {
   return [...old].some(isGone) ? isGone : null;
 }
 
-/** Of what was drawn what is gone. @param {DrawnElement[]} drawn @param {(id: number) => boolean} isGone */
+/** The drawn elements that are gone. @param {DrawnElement[]} drawn @param {(id: number) => boolean} isGone */
 export const goneOf = (drawn, isGone) => drawn.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(isGone));
 
 /**
- * What the bar under the graph says: how much is drawn, hidden, folded, gone.
+ * The text of the bar under the graph: counts of drawn, hidden, folded and removed instructions.
  * @param {GraphState} state
  * @param {number} gone
  * @returns {string[]}

@@ -1,4 +1,4 @@
-// The graph on the screen: the elements of a scene, their colours and marks, the line under them. Who was selected stays where it was.
+// The graph on the screen: the elements of a scene, their colours and marks, the line under them. A selected element stays in place.
 import { bringBlocks, outlineBefore } from "./blocks.js";
 import { colouring } from "./colours.js";
 import { drawGhost, drawnInPieces, emptyScene, farEdges, flat, statusOfElement, statusSince } from "./drawing.js";
@@ -11,12 +11,12 @@ import { refusedIn, sceneInPieces, withoutRefusals } from "./scene.js";
 import { KINDS } from "./schema.js";
 
 const MOST_GHOSTS = 60,
-  MOST_REFUSED = 20; // edges of refused fusions that are drawn without being asked for
-export const READABLE = 0.55; // the least scale at which labels can be read
+  MOST_REFUSED = 20; // edges of refused fusions that are drawn by default
+export const READABLE = 0.55; // the least scale at which labels are readable
 const COMFORTABLE = 0.85;
 
 /**
- * What a reader does to what is drawn.
+ * A reader's actions on drawn elements.
  * @typedef {Pick<import("./graph_state.js").GraphState, "frame" | "all" | "refused"> & { scene: import("./scene.js").Scene }} LaidOut
  * @typedef {{ select: (node: import("./scene.js").SceneNode) => void, toggle: (node: import("./scene.js").SceneNode) => void,
  *     more: (node: import("./scene.js").SceneNode) => void }} GraphHooks
@@ -51,7 +51,7 @@ export class GraphView {
     this.minimap = minimapOn(this.camera);
     this.stage.append(this.minimap.root);
     /** @type {LaidOut | null} */
-    this.next = null; // what is drawn next, where it is laid out already
+    this.next = null; // the next picture, if it is laid out already
     this.drawings = 0;
   }
 
@@ -61,14 +61,14 @@ export class GraphView {
   }
 
   /**
-   * Draws the step that is shown. redrawOnly: the same step, other options.
+   * Draws the shown step. redrawOnly: the same step, other options.
    */
   draw(redrawOnly = false) {
-    this.drawings++; // what is being drawn in pieces is left where it is
+    this.drawings++; // abandons a drawing in pieces
     atOnce(this.drawing(redrawOnly));
   }
 
-  /** The same while the page goes on answering. Resolves when all is drawn, or a later drawing has overtaken this one. */
+  /** The same without blocking the page. Resolves when all is drawn, or a later drawing has overtaken this one. */
   drawInPieces(redrawOnly = false) {
     const mine = ++this.drawings,
       { now } = this.app;
@@ -108,7 +108,7 @@ export class GraphView {
   }
 
   /**
-   * What the pass removed, where it was: in the picture before it, which is laid out where it was not what was drawn last.
+   * The removed instructions at their old places: in the picture before, which is laid out if it was not the last one drawn.
    * @param {import("./drawing.js").DrawnElement[]} last
    * @returns {Generator<import("./elements.js").Pause, import("./drawing.js").DrawnElement[], any>}
    */
@@ -122,7 +122,7 @@ export class GraphView {
     return goneOf(last.length && state.drawnStep === before ? last : (yield* this.layOut(old)).all, isGone);
   }
 
-  /** @param {import("./store.js").Picture | null} given in place of that of the step @returns {Generator<import("./elements.js").Pause, LaidOut, any>} */
+  /** @param {import("./store.js").Picture | null} given given: a picture instead of the step's. */
   *layOut(given = null) {
     const { state } = this,
       frame = given ? null : frameOf(this.app),
@@ -168,7 +168,7 @@ export class GraphView {
     this.legend.replaceChildren(...(scale ? [scale] : present.map(kind => make("i", { className: `k-${kind}`, textContent: kind }))), ...this.marks());
   }
 
-  // What the marks on nodes and edges mean, with how many there are.
+  // The legend of the marks on nodes and edges, with their counts.
   marks() {
     const { all, status, gone, scene } = this.state,
       became = all.map(e => statusOfElement(e.node, status)),
@@ -191,13 +191,13 @@ export class GraphView {
       .map(([name, text, n]) => make("i", { className: `mark ${name}`, textContent: name === "hottest" ? text : `${text} ${n}` }));
   }
 
-  // The kernel that takes most of the time, measured or predicted.
+  // The kernel with most time, measured or predicted.
   markHottest() {
     for (const el of this.canvas.querySelectorAll(".hottest")) el.classList.remove("hottest");
     this.state.hottest = hottestInstruction(this.app);
     this.hottestElement()?.node.el.classList.add("hottest");
   }
-  /** The element that holds the longest kernel: in a closed block it is the block. */
+  /** The element with the longest kernel: in a closed block it is the block. */
   hottestElement() {
     const { hottest, all } = this.state,
       found = this.find(hottest);
@@ -206,7 +206,7 @@ export class GraphView {
     return all.find(e => e.node.group === box && box !== undefined) ?? null;
   }
 
-  // Lights the selection, what is read and read by it, and what the decision is about.
+  // Highlights the selection, its operands and users, and the subjects of the decision.
   mark() {
     const { app } = this,
       ends = app.decision === null ? [] : app.store.decisions[app.decision].subjects;
@@ -244,11 +244,11 @@ export class GraphView {
     if (this.state.fitted || !this.state.scene || !this.camera.isShown()) return;
     this.state.fitted = true;
     this.fit(READABLE);
-    if (!this.camera.shows(this.state.scene)) this.fit(COMFORTABLE); // a part is in view, which is easy to read then
+    if (!this.camera.shows(this.state.scene)) this.fit(COMFORTABLE); // then a part is in view, at a readable scale
     if (this.app.selected !== null) this.reveal(this.app.selected);
     else if (typeof this.state.options.start === "number") this.lookAt(this.state.options.start);
   }
-  /** The whole scene where it can be read, else the element of an instruction in the middle. @param {number} id */
+  /** The whole scene if it is readable, else the element of an instruction in the middle. @param {number} id */
   lookAt(id) {
     if (!this.state.scene || !this.camera.isShown() || this.camera.shows(this.state.scene)) return;
     this.centre(id);
@@ -261,7 +261,7 @@ export class GraphView {
   }
 
   /**
-   * Other options for the same step; `undo` takes them back.
+   * Sets options for the same step; `undo` takes them back.
    * @param {Partial<import("./graph_state.js").GraphState["options"]>} next
    */
   change(next) {
@@ -279,7 +279,7 @@ export class GraphView {
     bringBlocks(this, before.blocks).then(() => this.draw(true));
     this.tellBoxes();
   }
-  // What the reader has opened is part of the address.
+  // The reader's open boxes are part of the address.
   tellBoxes() {
     const { opened, blocks } = this.state.options,
       boxes = [...new Set([...opened, ...(blocks ?? [])])];

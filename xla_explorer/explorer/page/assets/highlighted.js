@@ -1,11 +1,11 @@
-// Highlighted lines of code, for every view that shows some.
+// Highlighted lines of code, for every view that shows code.
 import { make } from "./elements.js";
 
 const TOKEN =
   /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\]|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|((?<=\])\{[^}]*\}|, (?:metadata|backend_config|frontend_attributes)=\{(?:"(?:[^"\\]|\\.)*"|[^{}"]|\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\})*\})/g;
 const CLASSES = ["", "str", "com", "nam", "typ", "num", "typ xe-noise"];
 
-/** One line as text nodes and spans: strings, comments, names, types, numbers, and what noise.js hides. @param {string} text */
+/** One line as text nodes and spans: strings, comments, names, types, numbers, and the parts that noise.js hides. @param {string} text */
 export function highlighted(text) {
   if (text.length > 2000) return [text];
   const out = [];

@@ -1,4 +1,4 @@
-// Help under the pointer: what an HLO opcode or a word of LLVM IR, PTX or x86 means.
+// Help under the pointer: the meaning of an HLO opcode or a word of LLVM IR, PTX or x86.
 import { make } from "./elements.js";
 import { mnemonicHelp } from "./mnemonics.js";
 

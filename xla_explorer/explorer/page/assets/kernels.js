@@ -1,4 +1,4 @@
-// The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
+// The kernels tab: each kernel with its computation and its cost; LLVM's passes and remarks of one on demand.
 import { barRow, breakable, make, messageOf, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, slowButton } from "./elements.js";
 import { followLlvm } from "./llvm.js";
 import { namedAll } from "./store.js";
@@ -37,7 +37,7 @@ function kernelsTab(app) {
       }
     } else mark();
   }
-  /** @param {Set<string>} llvm kernels whose passes can be asked for */
+  /** @param {Set<string>} llvm kernels whose LLVM passes can be requested */
   function build(llvm) {
     const any = (/** @type {string} */ key) => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
       longest = Math.max(...rows.map(r => r.measured_us ?? r.predicted_us ?? 0), 1e-9),
@@ -60,7 +60,7 @@ function kernelsTab(app) {
         : "";
     const columns = [
       ["kernel", "mono name", (/** @type {Kernel} */ r) => make("span", {}, ...breakable(`%${r.name}`)), (/** @type {Kernel} */ r) => r.name],
-      [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.measured_us ?? (timed ? null : r.predicted_us)], // beside the name: it must stand on a narrow screen too
+      [timed ? "measured" : "predicted", "r", bar_of, (/** @type {Kernel} */ r) => r.measured_us ?? (timed ? null : r.predicted_us)], // beside the name: it must be visible on a narrow screen too
       ["computes", "long mono", (/** @type {Kernel} */ r) => make("div", { className: "xe-clamp", textContent: r.computes, title: r.computes })],
       ...(llvm.size ? [["", "", llvmCell]] : []),
       ...(loops ? [["calls", "r", (/** @type {Kernel} */ r) => showNumber(r.calls), (/** @type {Kernel} */ r) => r.calls]] : []),

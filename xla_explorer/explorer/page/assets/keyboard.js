@@ -1,4 +1,4 @@
-// The keyboard: every key and what it does, in one place, so that the list shown by ? cannot differ from it.
+// The keyboard: all keys with their effects in one place, so that the list shown by ? cannot differ from it.
 import { make } from "./elements.js";
 
 /** @typedef {Omit<import("./tabs.js").Tab, "view"> & { view: import("./tabs.js").View }} BuiltTab */
@@ -24,7 +24,7 @@ const LAST_HELP = [
 ];
 
 /**
- * Lines under ? for the tabs: those that open them, then those of their views.
+ * Lines under ? for the tabs: first the keys that open them, then those of their views.
  * @param {BuiltTab[]} tabs
  */
 function helpOf(tabs) {

@@ -1,4 +1,4 @@
-// Who corresponds to whom over the passes: the boxes that instructions are in, and what rewrites made of them.
+// Correspondence of instructions over the passes: the boxes around them, and the results of rewrites.
 
 /** @param {Map<number, Set<number>>} map @param {number} key @param {number} value */
 function addTo(map, key, value) {
@@ -41,7 +41,7 @@ export function kinshipOf(lineage) {
         }
   }
   /**
-   * Itself, what stands for it, what is inside it, or the box around it.
+   * Itself, its substitute, the instructions inside it, or the box around it.
    * @param {number} id
    * @param {Set<number>} present
    * @param {Map<number, number> | null | undefined} aliases
@@ -57,7 +57,7 @@ export function kinshipOf(lineage) {
     return [];
   }
   /**
-   * The ids that stand for `id` among `present`: itself, the fusion around it, what is inside it, what it became, what it came from.
+   * The ids among `present` that correspond to `id`: itself, the fusion around it, its inside, its results, its origins.
    * @param {number} id
    * @param {Set<number>} present
    * @param {Map<number, number> | null} [aliases]

@@ -1,4 +1,4 @@
-// Where the labels of edges stand: on their line or beside it, on no node and on no other label; where a line is short, beside it.
+// The positions of edge labels: on their line, or beside it if the line is short; on no node and on no other label.
 
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("./scene.js").SceneEdge} SceneEdge */
@@ -8,7 +8,7 @@ const MARGIN = 12, // pixels around a scene that belong to the picture
   SHORT = 36, // pixels: a label of 14 on the middle of a shorter line would leave nothing of it
   TALL = 7; // half the height of a label
 
-/** What is written in a scene: its nodes, and the heads of its boxes. @param {Scene} scene @returns {Area[]} */
+/** The areas with text in a scene: its nodes, and the heads of its boxes. @param {Scene} scene @returns {Area[]} */
 export function writtenPlaces(scene, dx = 0, dy = 0) {
   return scene.nodes.flatMap(n => {
     const left = n.x + dx - n.width / 2,
@@ -36,7 +36,7 @@ function candidates(p, half) {
 }
 
 /**
- * The labels that have room. One without is left out: its edge still carries it as a title.
+ * The labels that have room. One without room is left out: its edge still has it as its title.
  * @param {Scene} scene
  * @returns {{ edge: SceneEdge, x: number, y: number, half: number }[]}
  */

@@ -1,11 +1,11 @@
-// The layers of a program as a table whose rows open to their parts; a click on a row chooses its blocks.
+// The layers of a program as a table whose rows open to their parts; a click on a row selects its blocks.
 import { make, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { partsOf } from "./layers.js";
 
 /** @typedef {import("./layers.js").Layer} Layer */
 
 const MOST_LAYERS = 24,
-  MOST_OPEN = 16; // rows of the tree that is opened by itself
+  MOST_OPEN = 16; // rows of the tree that is opened by default
 
 /**
  * @param {Layer} root
@@ -16,7 +16,7 @@ export function layerTable(root, whole, choose) {
   const hasBackward = root.backward > 0,
     body = make("tbody"),
     heads = ["layer", "time", "share", ...(hasBackward ? ["forward", "backward"] : []), "kernels"];
-  /** @type {Map<Layer, HTMLElement[]>} the rows below a row that is open */
+  /** @type {Map<Layer, HTMLElement[]>} the rows below an open row */
   const open = new Map();
   /** @param {Layer} layer @param {HTMLElement} row @param {number} depth */
   function openLayer(layer, row, depth) {
@@ -68,6 +68,6 @@ export function layerTable(root, whole, choose) {
   }
   const top = partsOf(root);
   body.append(...top.slice(0, MOST_LAYERS).map(part => rowOf(part, 0)));
-  if (top[0] && top.length + top[0].parts.size <= MOST_OPEN) body.querySelector(".xe-twist").click(); // what there is to tell apart is seen
+  if (top[0] && top.length + top[0].parts.size <= MOST_OPEN) body.querySelector(".xe-twist").click(); // show the level at which rows differ
   return make("table", { className: "xe-table xe-layers" }, make("thead", {}, make("tr", {}, ...heads.map((title, k) => make("th", { className: k && title !== "share" ? "r" : "", textContent: title, scope: "col" })))), body);
 }

@@ -1,17 +1,17 @@
-// Blocks and their kernels: which kernels a block of the graph holds, what they cost together, and all blocks as a tree of layers in which
+// Blocks and their kernels: the kernels in a block of the graph, their total cost, and all blocks as a tree of layers in which
 // forward and backward of a layer are one row.
 import { namedAll } from "./store.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").KernelRow} KernelRow */
-/** Some blocks that are chosen as one. groups: the ids of their boxes; around: of the boxes around those. @typedef {{ name: string, groups: string[], around: string[] }} Block */
+/** Blocks selected together. groups: the ids of their boxes; around: those of the boxes around them. @typedef {{ name: string, groups: string[], around: string[] }} Block */
 /**
  * A row of the tree. time, backward: microseconds of all its kernels, and of those of the derivative. isAll: a part of equal layers, of all
  * of them together.
  * @typedef {{ name: string, groups: Set<string>, around: Set<string>, kernels: number, time: number, backward: number, parts: Map<string, Layer>, isAll: boolean }} Layer
  */
 
-/** Measured time where there is one, else predicted. @param {KernelRow} row */
+/** Measured time if there is one, else predicted. @param {KernelRow} row */
 export const timeOf = row => row.measured_us ?? row.predicted_us ?? 0;
 
 /** The kernels of the compile, as the session gives them. @param {App} app @returns {Promise<KernelRow[]>} */
@@ -35,7 +35,7 @@ export function boxOfKernel(rows, groups) {
 }
 
 /**
- * The layers of a program as a tree, the heaviest first. Inside of a box of equal layers, `block_* × 9`, stand first the parts of all nine
+ * The layers of a program as a tree, the most expensive first. Inside a box of equal layers, `block_* × 9`, the parts of all nine come first
  * together, then each of the nine.
  * @param {KernelRow[]} rows
  * @returns {Layer} the whole program

@@ -7,7 +7,7 @@
  * @typedef {{ nodes: number, half: number[], up: number[][], down: number[][], chain: Map<string, number>, total: number, rows: number[][] }} Slots
  */
 /**
- * Where everything is. row: of the grid; lines: of each edge the coordinates of its points; bends: `bendKey` -> x.
+ * A finished layout. row: of the grid; lines: of each edge the coordinates of its points; bends: `bendKey` -> x.
  * @typedef {{ x: number[], y: number[], row: number[], lines: number[][], left: number, right: number, top: number, height: number,
  *     bends: Map<string, number> }} Layout
  */
@@ -30,7 +30,7 @@ function meanOf(neighbours, value) {
   return total / neighbours.length;
 }
 
-// The graph of n nodes and a topological order; cycles are cut where they are first met.
+// The graph of n nodes and a topological order; a cycle is cut at its first node.
 /** @param {number} n @param {Link[]} edges @returns {Adjacency} */
 export function adjacencyOf(n, edges) {
   const preds = Array.from({ length: n }, () => /** @type {number[]} */ ([])),
@@ -88,7 +88,7 @@ function layersOf({ preds, succs, order, rank }) {
   return layer;
 }
 
-// A layer that is much wider than the picture is high goes on in further rows: what is fitted into a window can be read.
+// A layer that is much wider than the picture is high continues in further rows, so that the fitted picture is readable.
 /** @param {number[]} layer @param {number[]} widths @param {Adjacency} graph */
 function inRows(layer, widths, { rank }) {
   /** @type {number[][]} */
@@ -262,7 +262,7 @@ function freshCoordinates(slots) {
   return x;
 }
 
-// Where each edge enters its target: spread over the width, left to right as they come.
+// The position at which each edge enters its target: spread over the width, in source order.
 /** @param {Link[]} edges @param {number[]} comesFrom @param {number[]} x @param {number[]} half */
 export function portsOf(edges, comesFrom, x, half) {
   /** @type {Map<number, number[]>} */
@@ -336,7 +336,7 @@ function routed(slots, x, heights, taken, edges, layer) {
   return { x: x.slice(0, n), y, row, lines, left, right, top: 0, height: rows.length ? at * PITCH - GAP_Y : 0, bends };
 }
 
-// widths, heights: per node, in pixels. taken: how many rows of the grid each takes. edges: [source, target].
+// widths, heights: per node, in pixels. taken: rows of the grid per node. edges: [source, target].
 /** @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @returns {Layout} */
 export function layeredLayout(widths, heights, taken, edges) {
   const graph = adjacencyOf(widths.length, edges),

@@ -1,4 +1,4 @@
-// A long text of code: its lines, which of them are lit, where it is scrolled to.
+// A long code text: its lines, the highlighted ones, and its scroll position.
 import { make, showNumber } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
@@ -34,7 +34,7 @@ function codeLine([text, id], at, number, counts) {
   return el;
 }
 
-// lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, how to light some of them and to scroll there.
+// lines: [text, instruction id or null]; counts: line number -> counters. -> the element, the ids present, and functions that highlight lines and scroll to them.
 /**
  * @param {import("./schema.js").TextLine[]} lines
  * @param {(id: number, also: number[]) => void} onSelect also: the further instructions of the line
@@ -69,7 +69,7 @@ export function lineBlocks(lines, onSelect, counts = null) {
     for (const id of ids) for (const at of byId.get(id) || []) lit.add(at);
     for (const at of lit) list.rowAt(at)?.classList.add("on");
   }
-  /** Scrolls to what is lit. */
+  /** Scrolls to the highlighted lines. */
   function reveal() {
     if (!lit.size || !root.clientHeight) return;
     const top = topOf(Math.min(...lit));

@@ -1,7 +1,7 @@
-// LLVM's passes over a kernel, as more steps of the timeline: their texts come from the diffs that they left.
+// LLVM's passes over a kernel, as further steps of the timeline: their texts are reconstructed from diffs.
 import { namedAll, textStep } from "./store.js";
 
-/** A unified diff as the two texts that it is between; what it leaves out is a gap on both sides. @param {string} diff */
+/** The two texts of a unified diff; omitted lines are a gap on both sides. @param {string} diff */
 export function textsOfDiff(diff) {
   const before = [],
     after = [];

@@ -1,12 +1,12 @@
 // A long list of rows as blocks that are filled when they come near the view and emptied when they are far: a hundred thousand rows
-// cost what a screen costs.
+// cost as much as one screen.
 import { make } from "./elements.js";
 
 const BLOCK = 25;
 export const LINE_HEIGHT = 16.5; // pixels, as .xe-line in the style sheet
 
 /**
- * @param {HTMLElement} root what scrolls; its rows are of LINE_HEIGHT, or wrap and are as high as they are
+ * @param {HTMLElement} root the scrolling element; its rows are LINE_HEIGHT high, or wrap and have their own heights
  * @param {number} count
  * @param {(at: number) => HTMLElement} row
  */
@@ -43,9 +43,9 @@ export function longList(root, count, row) {
   root.replaceChildren(...blocks);
   if (count) root.dataset.filling = ""; // the observer answers after the next frame: until then no row is there
   return {
-    /** A row, where it is filled. @param {number} at @returns {Element | undefined} */
+    /** A row, if its block is filled. @param {number} at @returns {Element | undefined} */
     rowAt: at => blocks[Math.floor(at / BLOCK)]?.children[at % BLOCK],
-    /** Where a row begins. Rows that wrap are as high as they are, so theirs is measured. @param {number} at @param {boolean} wraps */
+    /** The top of a row. The height of rows that wrap is measured. @param {number} at @param {boolean} wraps */
     topOf(at, wraps) {
       if (!wraps || !root.clientHeight) return at * LINE_HEIGHT;
       fill(Math.floor(at / BLOCK));

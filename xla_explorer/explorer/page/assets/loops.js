@@ -1,4 +1,4 @@
-// The loops tab: every kernel as a nest of loops that fold, and beside it the directives that made it, each with what it changed.
+// The loops tab: every kernel as a nest of loops that fold, and beside it the directives that made it, each with its effect.
 import { make, messageOf, numberOf, scrollWithin, showMicroseconds, showNumber, showPercent, VERDICT_MARK } from "./elements.js";
 import { accessesPart } from "./loops_space.js";
 import { whatIf } from "./loops_try.js";
@@ -58,7 +58,7 @@ function loopsTab(app) {
     chosen = row;
     directives.replaceChildren(...(row ? directivesPart(app, row, tried => showTried(row, tried)) : []));
   }
-  /** In the place of a kernel's nest that of what was tried; null: its own. @param {Nest} row @param {TextLine[] | null} lines */
+  /** Shows the nest of a what-if instead of a kernel's own; null: its own. @param {Nest} row @param {TextLine[] | null} lines */
   function showTried(row, lines) {
     const old = nests.children[rows?.indexOf(row) ?? -1],
       fresh = lines === null ? nestPart(app, row, own(row)) : nestPart(app, { ...row, folds: [] }, lines);
@@ -81,17 +81,17 @@ function loopsTab(app) {
   return { root, shown };
 }
 
-/** Which of the kernels a line is of. @param {HTMLElement} el */
+/** The kernel of a line. @param {HTMLElement} el */
 const nestOf = el => {
   const nest = /** @type {HTMLElement} */ (el.closest("[data-nest]"));
   return [.../** @type {HTMLElement} */ (nest.parentElement).children].indexOf(nest);
 };
 
-/** The pane of the code strip that has the text of the nests. @param {App} app @returns {Promise<{ lines: TextLine[] | null, note: string }>} */
+/** The pane of the code strip with the text of the nests. @param {App} app @returns {Promise<{ lines: TextLine[] | null, note: string }>} */
 const paneOf = async app => (await app.store.panes()).find((/** @type {any} */ pane) => pane.name === "loops");
 
 /**
- * A kernel: its lines, those inside of a loop in a part that folds.
+ * A kernel: its lines; those inside a loop are in a part that folds.
  * @param {App} app
  * @param {Nest} row
  * @param {TextLine[]} lines
@@ -137,15 +137,15 @@ function nestPart(app, row, lines) {
 }
 
 /**
- * What made the nest: its directives, then what else was decided about the kernel's loops.
+ * The directives of the nest, then the other decisions about the kernel's loops.
  * @param {App} app
  * @param {Nest} row
- * @param {(lines: TextLine[] | null) => void} show the nest of a what-if; null: the kernel's own
+ * @param {(lines: TextLine[] | null) => void} show shows the nest of a what-if; null: the kernel's own
  */
 function directivesPart(app, row, show) {
   const diff = make("div", { className: "xe-diff", hidden: true }),
     decisions = app.store.decisions.filter(
-      // those of code generation; of the accepted ones about a schedule its steps tell
+      // those of code generation; accepted ones about a schedule are among its steps
       d => d.step === null && d.subjects[0] === row.instruction && !(row.made_by !== "writer" && d.verdict === "accepted"),
     );
   /** @param {{ verdict: string, title: string, message: string, open: () => void }} given */

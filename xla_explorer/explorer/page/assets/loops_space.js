@@ -1,4 +1,4 @@
-// The accesses of a kernel in the loops tab, and the picture of its iteration space: which elements, cache lines and sectors steps touch.
+// The accesses of a kernel in the loops tab, and the picture of its iteration space: the elements, cache lines and sectors of each step.
 import { make, numberOf, shape, showBytes, showPercent } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -60,7 +60,7 @@ function cells(a) {
 }
 
 /**
- * The picture: one cell a step, one colour a cache line (of a GPU a sector), a frame around what happens at once.
+ * The picture: one cell per step, one colour per cache line (on a GPU per sector), a frame around simultaneous steps.
  * @param {Nest} row
  * @param {AccessPattern} access
  */

@@ -1,4 +1,4 @@
-// What-if of the loops tab: another schedule of a kernel, what it comes to, and what may be written next.
+// What-if of the loops tab: another schedule of a kernel, its estimate, and the directives that may follow.
 import { make, messageOf, showMicroseconds, slowButton } from "./elements.js";
 import { named } from "./store.js";
 
@@ -7,13 +7,13 @@ import { named } from "./store.js";
 /** @typedef {import("./schema.js").LoopTry} LoopTry */
 
 /**
- * The form. A page without a kernel has the line of Python that asks the same.
+ * The form. A page without a kernel has the equivalent line of Python.
  * @param {App} app
  * @param {Nest} row
- * @param {(lines: import("./schema.js").TextLine[] | null) => void} show the nest of what was tried; null: that of the kernel
+ * @param {(lines: import("./schema.js").TextLine[] | null) => void} show shows the nest of the what-if; null: that of the kernel
  */
 export function whatIf(app, row, show) {
-  const own = row.part ? "" : row.schedule, // of several kernels the nest that all compute together is scheduled
+  const own = row.part ? "" : row.schedule, // of several kernels the schedule is that of their common nest
     text = make("input", { type: "text", className: "mono", value: own, ariaLabel: "directives", spellcheck: false, placeholder: "split{j,16},vectorize{ji}" }),
     said = make("div", { role: "status" }),
     next = make("div", { className: "xe-choices" }),

@@ -1,9 +1,9 @@
-// The whole scene, small, in a corner of the graph, where not all of it is in view. Pressing or dragging on it looks there.
+// The whole scene, small, in a corner of the graph, if not all of it is in view. Pressing or dragging on it moves the view there.
 import { make, shape } from "./elements.js";
 
 const WIDEST = 150,
   HIGHEST = 110,
-  MOST_COVERED = 0.1; // of the stage: a larger map would hide what one looks at
+  MOST_COVERED = 0.1; // of the stage: a larger map would hide the scene
 
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @type {[string, number, number][]} */
@@ -11,7 +11,7 @@ const CORNERS = [["right bottom", 1, 1], ["left bottom", 0, 1], ["right top", 1,
   AROUND = 12; // pixels between a node and the map
 
 /**
- * The corner of the stage where a map lies on fewest nodes.
+ * The corner of the stage in which a map covers the fewest nodes.
  * @param {Scene} scene @param {{ x: number, y: number, k: number }} at @param {{ width: number, height: number }} stage
  * @param {number} width of the map @param {number} height
  */
@@ -40,7 +40,7 @@ export function minimapOn(camera) {
   let scene = null;
   let scale = 1;
 
-  /** What part of the scene is in view. Where a reader moves it, the map stays in its corner. */
+  /** Marks the part of the scene in view. If a reader moves it, the map stays in its corner. */
   function follow(isByHand = false) {
     if (!scene) return;
     const { x, y, k } = camera.at,

@@ -1,4 +1,4 @@
-// What LLVM, PTX and x86 words mean, one sentence each, for the help under the pointer. The longest prefix of a word counts.
+// The meaning of LLVM, PTX and x86 words, one sentence each, for the help under the pointer. The longest prefix of a word decides.
 const LLVM = {
   define: "starts a function",
   declare: "names a function that is defined elsewhere",

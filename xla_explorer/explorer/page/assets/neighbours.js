@@ -1,18 +1,18 @@
-// Beyond the picture: a big module's picture holds a part of it. What is around an instruction, or between two, comes from the
+// Beyond the picture, which shows a part of a large module. The neighbourhood of an instruction, or the paths between two, come from the
 // kernel; a page without one carries the whole.
 import { pictureOf, readPicture } from "./store.js";
 
 /** @typedef {{ operands: Set<number>, users: Set<number> }} Links */
 
 const MOST_AROUND = 300;
-const MOST_USERS = 16; // of what has more, only these are followed
+const MOST_USERS = 16; // users of an instruction that are followed; of one with more, only these
 /** @param {import("./store.js").Picture} picture @returns {Map<string | null, import("./schema.js").PictureGroup>} */
 const groupsOf = picture => new Map(picture.groups.map(g => [g.id, g]));
 /** @param {Map<string | null, import("./schema.js").PictureGroup>} groups @param {import("./schema.js").PictureNode} node */
 function* groupsAround(groups, node) {
   for (let g = groups.get(node.group); g; g = groups.get(g.parent)) yield g;
 }
-// id -> the ids that it reads and that read it. What goes through a box goes through what is inside it too.
+// id -> the ids of its operands and users. A path through a box passes the instructions inside it too.
 /** @param {import("./store.js").Picture} picture */
 export function linksOf(picture) {
   const links = new Map(),
@@ -29,11 +29,11 @@ export function linksOf(picture) {
 }
 /** @param {Map<number, Links>} links @param {number} start @param {"operands" | "users"} direction */
 function reach(links, start, direction) {
-  const seen = new Set([start]); // goes on to what is added to it
+  const seen = new Set([start]); // the loop also visits ids added to it
   for (const id of seen) for (const next of links.get(id)?.[direction] ?? []) seen.add(next);
   return seen;
 }
-// Everything on a path between two instructions, whichever comes first; null when there is none.
+// Everything on a path between two instructions, in either direction; null without one.
 /** @param {Map<number, Links>} links @param {number} a @param {number} b */
 export function between(links, a, b) {
   const [first, second] = reach(links, a, "users").has(b) ? [a, b] : [b, a],
@@ -41,7 +41,7 @@ export function between(links, a, b) {
     above = reach(links, second, "operands");
   return below.has(second) ? new Set([...below].filter(id => above.has(id))) : null;
 }
-// The nearest instructions, as many as the budget has nodes for; a box costs all that is inside it.
+// The nearest instructions within the budget of nodes; a box costs all instructions inside it.
 /** @param {import("./store.js").Picture} picture @param {number} start @param {number} budget */
 export function around(picture, start, budget) {
   const links = linksOf(picture),
@@ -58,7 +58,7 @@ export function around(picture, start, budget) {
       }
   return seen;
 }
-// The part of a picture that shows some ids: with what is inside of boxes, and the boxes around.
+// The part of a picture with some ids, the inside of their boxes, and the boxes around.
 /** @param {import("./store.js").Picture} picture @param {Set<number>} ids */
 export function partOf(picture, ids) {
   const groups = groupsOf(picture),
@@ -68,7 +68,7 @@ export function partOf(picture, ids) {
   return { ...picture, nodes, groups: [...kept], edges: picture.edges.filter(e => shown.has(e.source) && shown.has(e.target)) };
 }
 
-// A picture of its own, beside that of the step.
+// A separate picture, beside that of the step.
 /** @param {import("./state.js").App} app @param {any} request @param {(whole: import("./store.js").Picture) => import("./store.js").Picture | null} part */
 async function bring(app, request, part) {
   const step = app.now;
@@ -76,12 +76,12 @@ async function bring(app, request, part) {
   if (more) app.store.learn({ picture: readPicture(step, more), names: step.names });
   return more;
 }
-// What is around an instruction of a module of which the picture shows a part.
+// The neighbourhood of an instruction of a module that the picture shows in part.
 /** @param {import("./state.js").App} app @param {number} id */
 export const bringAround = (app, id, budget = MOST_AROUND) =>
   bring(app, { ask: "around", id, budget }, whole => partOf(whole, around(whole, whole.aliases.get(id) ?? id, budget)));
 
-// The ids on all paths between two instructions and the picture that has them (null: that of the step); null when there are none.
+// The ids on all paths between two instructions and the picture with them (null: that of the step); null without a path.
 /** @param {import("./state.js").App} app @param {number} a @param {number} b */
 export async function bringBetween(app, a, b) {
   const { picture, whole, users } = app.now,

@@ -1,4 +1,4 @@
-// What most readers of HLO skip: layouts, metadata, backend_config. highlighted.js marks it, one button in each text view hides it in all.
+// The parts of HLO that most readers skip: layouts, metadata, backend_config. highlighted.js marks them; a button in each text view hides them in all.
 import { make } from "./elements.js";
 
 /** @param {import("./state.js").App} app */

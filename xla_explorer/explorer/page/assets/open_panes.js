@@ -1,15 +1,15 @@
-// Which texts the code strip shows: panes from left to right, each with one text or several as tabs. Plain lists, no elements.
+// The texts in the code strip: panes from left to right, each with one text or several as tabs. Plain lists, no elements.
 
-/** A pane that is open: the texts in it, and which of them is in front. @typedef {{ names: string[], front: string }} OpenPane */
-/** Where a dragged text goes: into a pane as a tab, or beside it as a pane of its own. @typedef {"tab" | "before" | "after"} Place */
+/** An open pane: its texts, and the one in front. @typedef {{ names: string[], front: string }} OpenPane */
+/** The target of a dragged text: a tab of a pane, or a new pane beside it. @typedef {"tab" | "before" | "after"} Place */
 
 /** @param {string} name @returns {OpenPane} */
 export const paneOfOne = name => ({ names: [name], front: name });
 
-/** As it stands in the address and in the view that is kept: `llvm-ir`, and several tabs as `llvm-ir.ptx*`, the one in front marked. @param {OpenPane} pane */
+/** The form in the address and in the saved view: `llvm-ir`, and several tabs as `llvm-ir.ptx*` with a mark at the one in front. @param {OpenPane} pane */
 export const writtenPane = ({ names, front }) => names.map(name => (names.length > 1 && name === front ? `${name}*` : name)).join(".");
 
-/** The panes that such words mean: of the texts that exist, each once. @param {string[]} words @param {string[]} existing @returns {OpenPane[]} */
+/** The panes of such words, with existing texts, each once. @param {string[]} words @param {string[]} existing @returns {OpenPane[]} */
 export function readPanes(words, existing) {
   const left = new Set(existing);
   return words.flatMap(word => {
@@ -30,14 +30,14 @@ export function closePane(open, name) {
   });
 }
 
-/** A text in a pane of its own, before the first one that follows it in `order`. @param {OpenPane[]} open @param {string} name @param {string[]} order */
+/** Opens a text in its own pane, before the first one that follows it in `order`. @param {OpenPane[]} open @param {string} name @param {string[]} order */
 export function openPane(open, name, order) {
   const rank = order.indexOf(name),
     at = open.findIndex(pane => order.indexOf(pane.front) > rank);
   return at < 0 ? [...open, paneOfOne(name)] : open.toSpliced(at, 0, paneOfOne(name));
 }
 
-/** A text where it was dropped: `target` is the text in front of the pane that it goes to or stands beside. @param {OpenPane[]} open @param {string} name @param {string} target @param {Place} place */
+/** Moves a dropped text: `target` is the text in front of the pane that receives it or is beside it. @param {OpenPane[]} open @param {string} name @param {string} target @param {Place} place */
 export function movePane(open, name, target, place) {
   const goal = open.find(pane => pane.front === target);
   if (!goal || (goal.names.length === 1 && target === name)) return open;

@@ -1,4 +1,4 @@
-// The overview tab, the first that is seen: where the time goes, by kernel, layer and source line; which refused fusions cost most.
+// The overview tab, shown first: time by kernel, layer and source line, and the most expensive refused fusions.
 import { refusalCost } from "./decisions.js";
 import { barRow, breakable, decisionEnds, make, messageOf, numberOf, showMicroseconds, showPercent, slowButton } from "./elements.js";
 import { layerTable } from "./layer_table.js";
@@ -19,7 +19,7 @@ const MOST_HOT = 8,
   NOWHERE = new Set([NO_LINE]);
 
 /**
- * The kernels by time, the longest first, with their share of the run; of all kernels where no run was measured.
+ * The kernels by time, the longest first, with their share of the run; of all kernels if no run was measured.
  * @param {KernelRow[]} rows
  * @param {number | null} [run] microseconds of a run
  * @returns {{ row: KernelRow, share: number }[]}
@@ -44,11 +44,11 @@ export const dearestRefusals = (decisions, isFusion) =>
     .filter(d => d.verdict === "refused" && isFusion(d) && d.names.length === 2 && (refusalCost(d)[0] ?? 0) > 0)
     .sort((a, b) => (refusalCost(b)[0] ?? 0) - (refusalCost(a)[0] ?? 0));
 
-/** A name without the number that makes it its own. @param {string} name */
+/** A name without its number. @param {string} name */
 const family = name => name.replace(/(\.\d+|\.clone)+$/, "");
 
 /**
- * What says the same of several, as the layers of a model do, is one entry with all of them, the heaviest first; entries by the weight of all.
+ * Entries with the same text, such as the layers of a model, become one with all of them, the most expensive first; entries by total cost.
  * @template T
  * @param {T[]} items
  * @param {(item: T) => string} keyOf
@@ -83,7 +83,7 @@ function sharesByName(parts) {
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
-/** A place whose file has a long name, by its end. @param {string} line */
+/** The end of a source position whose file name is long. @param {string} line */
 const shortPlace = line => (line.length > LONGEST_PLACE ? `…${line.slice(1 - LONGEST_PLACE)}` : line);
 
 /** @param {number} share */
@@ -94,7 +94,7 @@ function shareBar(share) {
 }
 
 /**
- * What a run spends, all of it: in kernels, and in what is none of them. Nothing where no run was measured.
+ * The whole time of a run: in kernels, and outside of them. Empty if no run was measured.
  * @param {number} kernels microseconds of all kernels
  * @param {number | null} run microseconds of a run
  */
@@ -151,7 +151,7 @@ function placesPart(title, parts, choose) {
   ];
 }
 
-/** @typedef {[string, number, string]} Advice sentence, the most that it can gain in microseconds of a run, source line */
+/** Sentence, upper bound of the gain in microseconds per run, source line. @typedef {[number, number, string]} Advice */
 /** @param {Advice[]} advice */
 const adviceList = advice =>
   make(
@@ -188,7 +188,7 @@ function overviewTab(app) {
   /** Microseconds of a run as it was measured. */
   const runTime = () => app.store.timings.find(t => t.instruction === null)?.median_us ?? null;
 
-  /** What to try first; nothing where there is no session behind it. @returns {Promise<Advice[]>} */
+  /** The advice; empty without a session. @returns {Promise<Advice[]>} */
   async function advised() {
     try {
       return await app.store.report("advice", {}, "advice", "session.explain()");
@@ -244,7 +244,7 @@ function overviewTab(app) {
   }
 
   /**
-   * The rows of what says the same: one for all, and behind a button one for each.
+   * The rows of equal entries: one for all, and behind a button one for each.
    * @template T
    * @param {T[]} items
    * @param {number} weight
@@ -276,7 +276,7 @@ function overviewTab(app) {
   /**
    * @param {{ row: KernelRow, share: number }} kernel
    * @param {Node | null} alike
-   * @param {number | null} all the share of all that are alike
+   * @param {number | null} all the share of all equal entries
    * @param {boolean} measured
    * @param {Map<number, number | null>} roofs
    * @param {boolean} isBoundKnown
@@ -321,8 +321,8 @@ function overviewTab(app) {
   /**
    * @param {Decision} d
    * @param {Node | null} alike
-   * @param {number | null} all what all that are alike cost
-   * @param {Decision[]} asked the refusals that the button turns round
+   * @param {number | null} all the cost of all equal entries
+   * @param {Decision[]} asked the refusals that the button inverts
    */
   function refusalLine(d, alike, all, asked) {
     const [us, atMost] = refusalCost(d),

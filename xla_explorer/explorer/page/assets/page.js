@@ -1,13 +1,13 @@
-// The exported page as the host of the explorer (see Host in explorer.js): the data that it holds, and its address.
+// The exported page as the host of the explorer (see Host in explorer.js): its data and its address.
 import { breath } from "./elements.js";
 import { render } from "./explorer.js";
 
-await breath(); // to read the file took long enough
-// The static form, which is not laid out where scripts run, is shown if this one does not come to its end.
+await breath(); // reading the file took long enough
+// The static form is hidden while scripts run, and shown if this one fails.
 const page = document.documentElement;
 page.classList.add("failed");
 
-/** What html_page.py writes. @param {string} id */
+/** An element that html_page.py writes. @param {string} id */
 const partOfPage = id => /** @type {HTMLElement} */ (document.getElementById(id));
 const text = atob((partOfPage("data").textContent ?? "").trim()),
   bytes = new Uint8Array(text.length);

@@ -1,11 +1,11 @@
-// The frame around the texts of one open pane: their titles as tabs, a menu that adds another one, and where a dragged text may be dropped.
+// The frame around the texts of one open pane: their titles as tabs, a menu that adds another text, and the drop zones for a dragged one.
 import { make } from "./elements.js";
 import { paneTitle } from "./pane_titles.js";
 
 /** @typedef {import("./open_panes.js").OpenPane} OpenPane */
 /** @typedef {import("./open_panes.js").Place} Place */
 /**
- * What the strip does when a frame is used. dragged: the text that is on its way, if it is one of this explorer.
+ * The strip's reactions to a frame. dragged: the text being dragged, if it belongs to this explorer.
  * @typedef {Object} FrameActions
  * @property {(name: string) => void} show
  * @property {(name: string) => void} close
@@ -13,7 +13,7 @@ import { paneTitle } from "./pane_titles.js";
  * @property {{ name: string | null }} dragged
  */
 
-const BESIDE = 0.22, // of a pane's width at either border: a text that is dropped there gets a pane of its own
+const BESIDE = 0.22, // of a pane's width at either border: a text that is dropped there gets its own pane
   OWN = "own"; // no text is called so
 
 /** An element that can be dragged onto a pane. @param {HTMLElement} el @param {string} name @param {FrameActions} actions */
@@ -30,7 +30,7 @@ export function draggable(el, name, { dragged }) {
   return el;
 }
 
-/** The titles: one by itself, several as a group of buttons that arrows walk. @param {OpenPane} open @param {FrameActions} actions */
+/** The titles: a single one, or a group of buttons that arrow keys walk through. @param {OpenPane} open @param {FrameActions} actions */
 function titles({ names, front }, actions) {
   if (names.length === 1) return draggable(make("b", { textContent: paneTitle(front), title: "drag it onto another pane: a tab there" }), front, actions);
   const tab = (/** @type {string} */ name) =>
@@ -53,8 +53,8 @@ function menu({ names, front }, all, actions) {
 
 /**
  * @param {OpenPane} open
- * @param {{ about: (Node | null)[], body: HTMLElement }} shown what is said about the text in front, and the text
- * @param {string[]} all the texts that there are
+ * @param {{ about: (Node | null)[], body: HTMLElement }} shown the notes about the text in front, and the text
+ * @param {string[]} all all existing texts
  * @param {FrameActions} actions
  */
 export function paneFrame(open, { about, body }, all, actions) {
@@ -70,7 +70,7 @@ export function paneFrame(open, { about, body }, all, actions) {
   el.addEventListener("dragover", (/** @type {DragEvent} */ event) => {
     if (actions.dragged.name === null) return;
     event.preventDefault();
-    event.stopPropagation(); // the notebook around takes files
+    event.stopPropagation(); // the notebook around would take files
     el.dataset.drop = placeOf(event);
   });
   el.addEventListener("dragleave", (/** @type {DragEvent} */ event) => {

@@ -1,4 +1,4 @@
-// What the texts of a compile are called.
+// The titles of a compile's texts.
 /** @type {Record<string, string>} */
 const TITLES = {
   source: "your source",

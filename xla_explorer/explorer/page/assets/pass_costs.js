@@ -1,4 +1,4 @@
-// The passes tab: what each pass did to instructions, bytes and flops, what it tried, how long it took; opcodes by pass.
+// The passes tab: the effect of each pass on instructions, bytes and flops, its rules, its time; opcodes by pass.
 import { compileFlame } from "./flame.js";
 import { barRow, make, messageOf, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { csvButton, tableOf } from "./tables.js";

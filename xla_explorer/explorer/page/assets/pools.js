@@ -1,4 +1,4 @@
-// The rows of many steps, each stored once: the inverse of pools.py. What is long is done in pieces (see elements.js).
+// The rows of many steps, each stored once: the inverse of pools.py. Long work is done in pieces (see elements.js).
 import { atOnce } from "./elements.js";
 
 const SENTENCES_AT_ONCE = 4000;
@@ -50,7 +50,7 @@ function* sentences(texts, names, uses) {
 }
 
 /**
- * The slots of a pool: [row, step, row, step, row ...], the first row, and from which step on another one stands for it. It yields
+ * The slots of a pool: [row, step, row, step, row ...], the first row, then the steps at which others replace it. It yields
  * between pieces of work.
  * @param {import("./schema.js").PackedPool} pool
  * @returns {Generator<void, any[][]>}
@@ -109,7 +109,7 @@ export function rowAt(slot, step) {
 }
 
 /**
- * The rows of steps that come with their pools. Each pool is unpacked when somebody looks into it, each step once.
+ * The rows of steps that are sent with their pools. Each pool is unpacked at its first use, each step once.
  * @param {Record<string, import("./schema.js").PackedPool>} packed
  */
 export function poolReader(packed) {
@@ -126,7 +126,7 @@ export function poolReader(packed) {
   /**
    * It yields between pieces of work.
    * @param {string} name of a pool
-   * @param {[number, number[]][]} sequences the steps that have rows of it, in rising order, the last one being asked for
+   * @param {[number, number[]][]} sequences the steps with rows in it, in rising order, the requested one last
    * @returns {Generator<void, any[]>}
    */
   return function* (name, sequences) {

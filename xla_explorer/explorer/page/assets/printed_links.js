@@ -1,13 +1,13 @@
-// Who reads whom, by the text of a module. A picture folds parameters, constants and parts of a big module; the text has all of them.
+// Operands and users by the text of a module. A picture folds parameters, constants and parts of a large module; the text has all of them.
 import { INSTRUCTION_HEAD } from "./search_language.js";
 
 /** An instruction by its id and name. @typedef {{ id: number, name: string }} Printed */
 /** @typedef {{ operands: Map<number, Printed[]>, users: Map<number, Printed[]> }} PrintedLinks */
 
-/** Of each text the links of its computations, by the line that each begins with. @type {WeakMap<any[], Map<number, PrintedLinks>>} */
+/** The links of each text's computations, by their first lines. @type {WeakMap<any[], Map<number, PrintedLinks>>} */
 const KNOWN_LINKS = new WeakMap();
 
-/** The names between the brackets behind the opcode. @param {string} line @param {number} from where the operands begin */
+/** The names between the brackets after the opcode. @param {string} line @param {number} from where the operands begin */
 function operandNames(line, from) {
   let depth = 1,
     end = from;
@@ -43,7 +43,7 @@ function linksWithin(lines) {
 const endsComputation = line => line === undefined || line[0].startsWith("}");
 
 /**
- * The operands of an instruction, each once, and its users, in the order in which the text has them; null where the text has no such
+ * The operands of an instruction, each once, and its users, in text order; null if the text has no such
  * instruction.
  * @param {import("./schema.js").TextLine[]} text of a module
  * @param {number} id

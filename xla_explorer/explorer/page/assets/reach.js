@@ -1,5 +1,5 @@
-// Everything is reached by keyboard: Tab goes to tables, to groups of buttons and to what stands alone; arrows go on inside of a table or
-// a group; Enter does what a click does.
+// All controls are reachable by keyboard: Tab goes to tables, groups of buttons and single controls; arrows move inside a table or
+// a group; Enter acts as a click.
 
 const PAGE = 10,
   GROUPS = ".xe-table thead tr, .xe-chips, .xe-pane-chips, .xe-tools, .xe-timeline, [role=group]",
@@ -22,7 +22,7 @@ const buttonsOf = group => [...group.querySelectorAll(group.matches(".xe-timelin
 /** @param {Element} table @returns {HTMLElement[]} */
 const rowsIn = table => [...table.querySelectorAll("tbody > tr")].map(row => /** @type {HTMLElement} */ (row));
 
-/** One of a list is in the order of Tab: where the reader was, else the chosen one, else the first. @param {HTMLElement[]} list */
+/** Exactly one element of a list is in the order of Tab: the last focused, else the chosen one, else the first. @param {HTMLElement[]} list */
 function oneInOrder(list) {
   if (!list.length || list.some(el => el.tabIndex === 0 && el.hasAttribute("tabindex"))) return;
   for (const el of list) if (el.tagName === "BUTTON") el.tabIndex = -1;
@@ -37,7 +37,7 @@ function furnish(root) {
     if (el.getAttribute("role") !== "tab" && !el.matches(".xe-fold") && !el.closest(GROUPS)) /** @type {HTMLElement} */ (el).tabIndex = 0;
 }
 
-/** What the arrows walk from an element, and whether it is a row. @param {HTMLElement} el @returns {HTMLElement[]} */
+/** The elements among which arrow keys move, and whether they are rows. @param {HTMLElement} el @returns {HTMLElement[]} */
 function listAround(el) {
   const table = el.tagName === "TR" ? el.closest(".xe-table") : null,
     group = el.tagName === "BUTTON" ? el.closest(GROUPS) : null;
@@ -45,7 +45,7 @@ function listAround(el) {
 }
 
 /**
- * Makes what is inside an explorer reachable, what comes later too.
+ * Makes the controls of an explorer reachable, later ones too.
  * @param {HTMLElement} root
  * @returns {() => void} the way to end it
  */

@@ -13,7 +13,7 @@ import { registerTab } from "./tabs.js";
 const SMALL_PICTURE = 40;
 
 /**
- * The neighbourhood on one side of a rewrite; marked is what the module on the other side lacks or has otherwise.
+ * The neighbourhood on one side of a rewrite; instructions are marked that the other side lacks or has changed.
  * @param {import("./state.js").App} app
  * @param {import("./schema.js").RewriteStep} one
  * @param {"before" | "after"} title
@@ -56,7 +56,7 @@ function rewriteTab(app) {
   /** @returns {Applied[]} */
   const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((/** @type {any} */ r, /** @type {number} */ k) => ({ ...r, number: k })).filter((/** @type {Applied} */ r) => r.verdict === "accepted");
 
-  /** What the page itself knows: the lines of the step before with the subject, those after it with what came of it. @param {Applied} r */
+  /** The page's own data: the lines of the step before with the subject, those after it with the results. @param {Applied} r */
   function fromTexts(r) {
     const before = (app.before?.text || []).filter((/** @type {any} */ l) => l[1] === r.subject),
       after = (app.now?.text || []).filter((/** @type {any} */ l) => (r.produced || []).includes(l[1]));

@@ -35,14 +35,14 @@ const rateText = v => {
 };
 
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Box */
-/** What a text covers. @param {number} x @param {number} y of its base line @param {string} text @returns {Box} */
+/** The area of a text. @param {number} x @param {number} y of its base line @param {string} text @returns {Box} */
 const textBox = (x, y, text) => ({ left: x, right: x + LETTER * text.length, top: y - 9, bottom: y + 3 });
 
 /** @param {Box} box @param {Box[]} taken */
 const isFree = (box, taken) => taken.every(t => t.right < box.left || t.left > box.right || t.bottom < box.top || t.top > box.bottom);
 
 /**
- * Where the name of a point covers nothing: beside it, above it, below it; null where it would.
+ * The position of a point's name that covers nothing: beside it, above it, below it; null without one.
  * @param {string} name @param {{ x: number, y: number, radius: number }} point @param {number} width @param {Box[]} taken
  */
 function freePlace(name, { x, y, radius }, width, taken) {
@@ -67,7 +67,7 @@ function freePlace(name, { x, y, radius }, width, taken) {
  * @param {import("./schema.js").MachineRoof | null} roof
  * @param {TimingRow[]} rows
  * @param {(row: TimingRow) => void} choose
- * @param {number} room the width that there is, in pixels
+ * @param {number} room the available width in pixels
  */
 export function rooflinePlot(roof, rows, choose, room) {
   const width = Math.max(LEAST_WIDTH, room);
@@ -88,7 +88,7 @@ export function rooflinePlot(roof, rows, choose, room) {
     X = (/** @type {number} */ v) => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (width - PLOT_LEFT - 20),
     Y = (/** @type {number} */ v) => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
   const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${width} ${PLOT_HEIGHT}` });
-  // The first and the last number under the plot stay within it: the lowest one of the left axis ends where the plot begins.
+  // The first and the last number under the plot stay within it: the lowest one of the left axis is at the begin of the plot.
   for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), v === x0 ? "start" : v * 10 > x1 * 1.01 ? "end" : "middle", "dim"));
   for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${width - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
   svg.append(plotText(width - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
@@ -119,9 +119,9 @@ export function rooflinePlot(roof, rows, choose, room) {
     placed = points
       .sort((a, b) => b.r.median_us - a.r.median_us)
       .map(({ r, x, y }) => ({ r, x: X(x), y: Y(y), radius: 3.5 + 7 * Math.sqrt(r.median_us / largest), said: `${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte` })),
-    // What no name is written over: the texts of the roof, names, points.
+    // Areas that names must not cover: the texts of the roof, names, points.
     circles = placed.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius })),
-    // The peak is named over its line, where no point is in the way.
+    // The label of the peak is above its line, away from points.
     peaks = [width - 22 - LETTER * peak.length, X(flops / fastest) + 6, (X(flops / fastest) + width - 22 - LETTER * peak.length) / 2].map(left => textBox(left, Y(flops) - 5, peak)),
     peakBox = peaks.find(box => isFree(box, circles)) ?? peaks[0],
     texts = [peakBox, textBox(slopeLeft, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope)];

@@ -4,9 +4,9 @@ import { make } from "./elements.js";
 /** @typedef {{ sizes: Record<string, number>, folded: Record<string, boolean> }} Kept */
 
 const KEPT_AS = "xla-explorer-room",
-  HIGH_ENOUGH_FOR_TIMES = 700, // pixels: in less, times that open by themselves leave no room for the view
+  HIGH_ENOUGH_FOR_TIMES = 700, // pixels: in a lower window, times that open by default leave no room for the view
   KEY_STEP = 16; // pixels by one press of an arrow key
-/** @type {Record<string, [number, number]>} the least size of a panel, and the part of the explorer that it may fill */
+/** @type {Record<string, [number, number]>} the least size of a panel, and the share of the explorer that it may fill */
 const LIMITS = { left: [80, 0.5], right: [120, 0.6], body: [160, 4], code: [60, 0.75], times: [40, 0.75] };
 
 /** @returns {Kept} */
@@ -32,7 +32,7 @@ function keepRoom(kept) {
  * @param {HTMLElement} root
  * @param {{ timeline: HTMLElement, why: HTMLElement, code: HTMLElement, times: () => HTMLElement }} panels times: it is built anew when the
  *     program is measured
- * @param {{ timesFolded: boolean }} first how it is where nobody has chosen
+ * @param {{ timesFolded: boolean }} first the default until the reader chooses
  */
 export function makeRoom(root, panels, first) {
   const kept = keptRoom(),
@@ -56,7 +56,7 @@ export function makeRoom(root, panels, first) {
   }
 
   /**
-   * A border. grown: the panel that it resizes, by its name and element, and whether it grows as the pointer moves on (1) or back (-1).
+   * A border. grown: the panel that it resizes, by name and element, and whether it grows as the pointer moves forward (1) or back (-1).
    * @param {"x" | "y"} axis
    * @param {string} label
    * @param {() => [string, Element, 1 | -1]} grown
@@ -138,7 +138,7 @@ export function makeRoom(root, panels, first) {
     sync();
   }
 
-  /** New times are shown where there is room, unless the reader has folded them. @param {HTMLElement} times */
+  /** New times are shown if there is room, unless the reader has folded them. @param {HTMLElement} times */
   function furnishTimes(times, folded = innerHeight < HIGH_ENOUGH_FOR_TIMES) {
     const rows = () => times.querySelector(".xe-scroll") ?? times,
       below = border("y", "lower border of the times", () => ["times", rows(), 1]);

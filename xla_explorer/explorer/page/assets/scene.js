@@ -1,4 +1,4 @@
-// What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes, places kept
+// The elements of a scene and their positions: open and closed boxes, the neighbourhood within the budget, boxes inside boxes, positions kept
 // from step to step. An element is a node, a closed box (drawn as one node) or an open box (a picture of its own, placed as one node);
 // open scopes dissolve. Elements are keyed by node id (a number) or group id (a string).
 import { asTask } from "./background.js";
@@ -15,10 +15,10 @@ import { treeOf } from "./scene_tree.js";
  * @property {string} name
  * @property {string} detail
  * @property {string[]} lines
- * @property {number[]} members ids of the instructions that it stands for; its own is the first
+ * @property {number[]} members ids of the instructions that it represents; its own is the first
  * @property {string | null} group
- * @property {number} above how many operands are not drawn
- * @property {number} below how many users are not drawn
+ * @property {number} above the number of operands that are not drawn
+ * @property {number} below the number of users that are not drawn
  * @property {number} width
  * @property {number} height
  * @property {number} x
@@ -37,8 +37,8 @@ import { treeOf } from "./scene_tree.js";
  * @property {string} kind
  * @property {number} weight_bytes
  * @property {string} label
- * @property {boolean} isRefused whether a fusion of the two was refused, whatever else the edge is
- * @property {string} below the kind that it has where refusals are not drawn, empty: it is not drawn then
+ * @property {boolean} isRefused true if a fusion of the two was refused, whatever else the edge is
+ * @property {string} below its kind if refusals are not drawn; empty: it is not drawn then
  * @property {string} labelBelow its label then
  * @property {number[]} [points]
  * @property {any} [el]
@@ -53,12 +53,12 @@ import { treeOf } from "./scene_tree.js";
  * @property {number} height
  * @property {number} hidden
  * @property {Set<Key>} [opened]
- * @property {number} [folded] parameters that are part of what reads them
+ * @property {number} [folded] parameters that are part of their users
  * @property {boolean} [outermost]
  */
 /**
- * What is drawn of a picture: boxes opened and closed by hand, an instruction in the middle, how many elements, only some of them.
- * start: what a part of a big module is drawn around where no neighbourhood was asked for. fold: parameters into what reads them.
+ * Options of a scene: boxes opened and closed by hand, an instruction in the middle, the number of elements, a subset.
+ * start: the centre of a part of a large module if no neighbourhood was requested. fold: parameters into their users.
  * @typedef {{ opened: Set<string>, closed: Set<string>, focus: number | null, budget: number, only?: Set<number> | null,
  *     start?: number | null, fold?: boolean }} SceneOptions
  */
@@ -66,7 +66,7 @@ import { treeOf } from "./scene_tree.js";
 /** @typedef {import("./scene_tree.js").Key} Key */
 /** @typedef {import("./store.js").Picture} Picture */
 /**
- * Where things were, by the path of their box. at: row and x; recent: drawn last; bends: the source of an edge, row, x.
+ * Earlier positions, by the path of their box. at: row and x; recent: drawn last; bends: the source of an edge, row, x.
  * @typedef {Map<string, { at: Map<Key, [number, number]>, recent: Set<Key>, bends: [Key, number, number][] }>} Places
  */
 const BOX_HEAD = 20,
@@ -75,7 +75,7 @@ const BOX_HEAD = 20,
   BOX_PAD = 12,
   LABEL_ROOM = 30,
   LOOSE = 14,
-  FEW = 40, // elements, which are laid out at once
+  FEW = 40, // elements, which are laid out synchronously
   LABEL_LENGTH = 30,
   NAME_LENGTH = 26,
   DETAIL_LENGTH = 36;
@@ -87,7 +87,7 @@ export const cutText = (text, length) =>
   codePoints(text) <= length ? text : [...text].slice(0, length - 1).join("") + "…";
 
 /**
- * Which elements are drawn.
+ * The elements that are drawn.
  * @param {number[][]} ups @param {number[][]} downs @param {number[]} start @param {number} budget @param {boolean} isPart @returns {boolean[]}
  */
 function neighbourhood(ups, downs, start, budget, isPart) {
@@ -175,10 +175,10 @@ function* measure(node, tree, options, memory, path) {
   node.height = node.name ? 48 : 36;
 }
 
-// Rows of the grid. Those of an open box are those of its inside: head and foot stand in the gaps, unless it is loose.
+// Rows of the grid. An open box takes those of its inside: head and foot lie in the gaps, unless it is loose.
 const rowsTaken = (/** @type {SceneNode} */ node) =>
   node.box ? Math.max(1, Math.round((node.box.height + GAP_Y) / PITCH)) + (node.inset > BOX_HEAD ? 1 : 0) : 1;
-// From the origin of what is inside an open box to the row and middle of the box.
+// The offset from the origin of an open box's inside to the row and middle of the box.
 /** @returns {[number, number]} */
 const originOf = (/** @type {SceneNode} */ node) => (node.box ? [Math.round(node.box.top / PITCH), node.box.left + node.box.width / 2] : [0, 0]);
 
@@ -234,7 +234,7 @@ function* placed(nodes, edges, hidden, memory, path) {
   return { nodes, edges, left: r.left, top: r.top, width: r.right - r.left, height: r.height, hidden };
 }
 
-// What was drawn in this level and is now inside a box stays where it was, and so does what was in a box that went.
+// Elements that moved into or out of a box between scenes keep their positions.
 /** @param {Tree} tree @param {Key[]} keys @param {Places} memory @param {string} path */
 function movedBetweenLevels(tree, keys, memory, path) {
   const outer = memory.get(path);
@@ -295,7 +295,7 @@ function* levelOf(tree, container, options, memory, path) {
   return yield* placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
-// The nodes that are asked for; of a box that is asked for and holds none of them, all.
+// The requested nodes; all nodes of a requested box that holds none of them.
 /** @param {Picture} picture @param {Set<number>} only */
 function nodesOf(picture, only) {
   /** @type {Map<string | null, import("./schema.js").PictureGroup>} */
@@ -314,7 +314,7 @@ const setFolded = (picture, folded) => {
 };
 const FOLDS_FROM = 60; // nodes: a smaller picture has room for its parameters
 
-// Without the parameters that something reads; `folded`: who reads each.
+// The picture without parameters that have users; `folded`: the users of each.
 /** @param {Picture} picture @returns {Picture} */
 function withoutParameters(picture) {
   /** @type {Set<string | null>} */
@@ -328,10 +328,10 @@ function withoutParameters(picture) {
   return folded.size ? { ...picture, nodes: picture.nodes.filter(n => !folded.has(n.id)) } : picture;
 }
 
-/** How many edges of a scene and of what is inside of it are refused fusions. @param {Scene} scene @returns {number} */
+/** The number of refused fusions in a scene, inside its boxes too. @param {Scene} scene @returns {number} */
 export const refusedIn = ({ nodes, edges }) => edges.filter(e => e.isRefused).length + nodes.reduce((sum, { box }) => sum + (box ? refusedIn(box) : 0), 0);
 
-/** Takes the refusals out of a scene; everything else stays where it is. @param {Scene} scene */
+/** Removes the refusals from a scene; everything else stays in place. @param {Scene} scene */
 export function withoutRefusals(scene) {
   scene.edges = scene.edges.flatMap(e => (!e.isRefused ? [e] : e.below ? [{ ...e, isRefused: false, kind: e.below, label: e.labelBelow }] : []));
   for (const { box } of scene.nodes) if (box) withoutRefusals(box);
@@ -341,7 +341,7 @@ export function withoutRefusals(scene) {
 export const buildScene = (whole, options, memory) => atOnce(sceneInPieces(whole, options, memory));
 
 /**
- * The same as a work that may wait for its layouts.
+ * The same as a generator that may wait for its layouts.
  * @param {Picture} whole @param {SceneOptions} options @param {Places} memory
  * @returns {Generator<Pause, Scene, any>}
  */

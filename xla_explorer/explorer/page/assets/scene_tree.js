@@ -1,19 +1,19 @@
-// Which elements a scene has: boxes opened or closed, what is in which, and the edges between what is in the same box.
+// The elements of a scene: open and closed boxes, their contents, and the edges between elements of the same box.
 
 /** @typedef {import("./store.js").Picture} Picture */
 /** @typedef {import("./scene.js").SceneOptions} SceneOptions */
 /** An element: the id of a node, or of a group. @typedef {number | string} Key */
 /** @typedef {{ source: Key, target: Key, kind: string, weight_bytes: number, label: string, refused: string, below: string }} TreeEdge */
 /**
- * below of an edge: its kind without its refusal, empty where it is nothing else. level: the elements in each open box, null: of the outermost level; members: the ids of instructions in an element; edges: by the box
- * in which both ends are; pathOfId: the elements around an instruction, from the outside in, and its own.
+ * below of an edge: its kind without its refusal, empty if it has none. level: the elements in each open box, null: of the outermost level; members: the ids of instructions in an element; edges: by the box
+ * that contains both ends; pathOfId: the elements around an instruction, from the outside in, and its own.
  * @typedef {{ groups: Map<string | null, import("./schema.js").PictureGroup>, opened: Set<Key>, nodes: Map<Key, import("./schema.js").PictureNode>,
  *     level: Map<Key | null, Key[]>, members: Map<Key, number[]>, edges: Map<Key | null, Map<string, TreeEdge>>, pathOfId: Map<number, Key[]>,
  *     isPart: boolean }} Tree
  */
 export const BUDGET = 200;
 const OPEN_ALL = 60,
-  AT_A_GLANCE = 80; // elements, where there are scopes to close
+  AT_A_GLANCE = 80; // elements, if there are scopes to close
 /** @type {Record<string, number>} */
 const EDGE_RANK = { control: 0, data: 1, "fusion-accepted": 2, "fusion-refused": 3, own: 4 };
 
@@ -59,7 +59,7 @@ function openGroups(picture, options) {
   }
   const isClosed = (/** @type {string} */ key) => Boolean(parent.get(key)?.hidden),
     scopes = picture.groups.filter(g => g.kind === "scope" && !g.hidden).map(g => g.id);
-  const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length, // its blocks are open as the reader has them
+  const isOutline = scopes.length < picture.groups.filter(g => g.kind === "scope").length, // its blocks are open as the reader chose
     isSmall = (/** @type {string} */ key) => isOutline && parent.get(key)?.kind === "fusion"; // beside closed blocks the inside of a kernel is large
   let chosen = new Set([...depth.keys()].filter(key => !isClosed(key) && !isSmall(key)));
   if (countElements(picture, chosen) > OPEN_ALL) {
@@ -136,7 +136,7 @@ export function treeOf(picture, options) {
     let k = 0;
     while (k < a.length && k < b.length && a[k] === b[k]) k++;
     if (k === a.length || k === b.length) continue;
-    if (!members.has(a[k]) || !members.has(b[k])) continue; // a box of which nothing is in the picture
+    if (!members.has(a[k]) || !members.has(b[k])) continue; // a box without elements in the picture
     if (edge.kind === "fusion-refused" && k && groups.get(String(a[k - 1]))?.kind === "fusion") continue; // inside a kernel nothing is refused
     const container = k ? a[k - 1] : null,
       name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
@@ -144,7 +144,7 @@ export function treeOf(picture, options) {
     const at = edges.get(container) ?? new Map();
     edges.set(container, at);
     const old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "", refused: "", below: "" };
-    if (edge.kind === "fusion-refused") old.refused = edge.label; // an edge of the user's own is drawn over it, and says so
+    if (edge.kind === "fusion-refused") old.refused = edge.label; // a user's own edge is drawn over it, with both labels
     if (edge.kind !== "fusion-refused" && (!old.below || EDGE_RANK[edge.kind] >= EDGE_RANK[old.below])) old.below = edge.kind;
     if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) {
       old.kind = edge.kind;

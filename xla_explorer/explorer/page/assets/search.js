@@ -1,4 +1,4 @@
-// The search box: a query (search_language.js) over instructions, decisions and passes of this step; all hits as a list that can be walked.
+// The search box: a query (search_language.js) over instructions, decisions and passes of this step; the hits are a list to walk through.
 import { refusalCost } from "./decisions.js";
 import { decisionEnds, make, numberOf, showBytes, showMicroseconds } from "./elements.js";
 import { instructionItem, parseQuery, SEARCH_KEYS, searchItems } from "./search_language.js";
@@ -6,13 +6,13 @@ import { namedAll } from "./store.js";
 
 /** @typedef {import("./search_language.js").SearchItem} SearchItem */
 const MOST_SHOWN = 100,
-  DID_NOTHING = "did nothing"; // no word in which "changed" would be found
+  DID_NOTHING = "did nothing"; // a text that a search for "changed" does not match
 const EXAMPLES = "op:dot  shape:f32[*,768]  bytes>1M  time>5%  scope:attn  line:model.py:40  reason:reads-multiply  -name:/^mul/";
 
 let searches = 0;
 
 /**
- * What can be found: the instructions of the step with their numbers, the decisions, the passes.
+ * The items of a search: the instructions of the step with their numbers, the decisions, the passes.
  * @param {import("./state.js").App} app @param {Map<number, string>} places of instructions, by stack frames @returns {SearchItem[]}
  */
 function itemsOf(app, places) {
@@ -27,7 +27,7 @@ function itemsOf(app, places) {
     const item = id === null ? null : instructionItem(text, id);
     if (item) found.push({ ...item, line: item.line || places.get(id) || lines.get(id) || "", time: times[id], bytes: bytes[id] });
   }
-  // A big step's text comes after its picture.
+  // The text of a large step is loaded after its picture.
   if (app.now?.lacksText) for (const n of app.now.picture.nodes) found.push({ what: "instruction", id: n.id, name: n.name, op: n.opcode, shape: n.detail, text: n.label, time: times[n.id], bytes: bytes[n.id] });
   for (const d of store.decisions)
     found.push({ what: "decision", decision: d.index, name: decisionEnds(d), kind: d.kind, verdict: d.verdict, reason: d.code, text: d.message, pass: d.step === null ? "" : store.steps[d.step]?.name, time: refusalCost(d)[0] });
@@ -55,18 +55,18 @@ export function searchBox(app) {
   let at = 0,
     problem = "",
     /** @type {Map<number, string>} */ places = new Map();
-  // JAX says places by stack frames, not in the printed line.
+  // JAX locates instructions by stack frames, not in the printed line.
   const askedOnce = () =>
     app.store
       .report("callers", {}, "callers")
       .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
-        const told = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which stand before it
+        const told = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
         for (const [file, , line, caller] of frames) told.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${told[caller]}`);
         places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), told[frame]]));
       })
       .catch(() => {});
   input.addEventListener("focus", askedOnce, { once: true });
-  // Which option is meant, said to a screen reader.
+  // Tells a screen reader which option is active.
   const told = () => {
     input.setAttribute("aria-expanded", String(!list.hidden));
     if (list.hidden || !hits.length) input.removeAttribute("aria-activedescendant");
@@ -134,7 +134,7 @@ export function searchBox(app) {
       app.select(item.id, "search");
     }
   }
-  /** To a hit; the query stays, so that ( and ) walk through the others. @param {number} k */
+  /** Goes to a hit; the query stays, so that ( and ) walk through the others. @param {number} k */
   function choose(k) {
     const hit = hits[k];
     list.hidden = true;
@@ -159,7 +159,7 @@ export function searchBox(app) {
     if (!hits.length) collect();
     if (hits.length) choose((at + by + hits.length) % hits.length);
   }
-  /** The query of an address. @param {string} query */
+  /** Restores the query of an address. @param {string} query */
   function restore(query) {
     input.value = query;
     collect();
@@ -186,7 +186,7 @@ export function searchBox(app) {
       told();
     }
   });
-  /** A query as if it were typed, with its hits listed. @param {string} query */
+  /** Enters a query as if typed, and lists its hits. @param {string} query */
   function ask(query) {
     input.value = query;
     input.focus();

@@ -1,4 +1,4 @@
-// The language of the search box: terms that must all hold. questions/search.py is the same in Python; a test holds the two together.
+// The language of the search box: terms that must all hold. questions/search.py is the same in Python; a test compares the two.
 
 export const SEARCH_KEYS = ["what", "name", "op", "shape", "scope", "line", "text", "kind", "verdict", "reason", "pass", "bytes", "time"];
 /** @type {Record<string, string>} */
@@ -12,7 +12,7 @@ const SEARCH_UNITS = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, us: 1, "µs": 1, m
 const isPattern = (/** @type {string} */ value) => value.length > 2 && value.startsWith("/") && value.endsWith("/");
 const escaped = (/** @type {string} */ text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The terms of a query; throws what cannot be understood. @param {string} query @returns {SearchTerm[]} */
+/** The terms of a query; throws if it cannot be parsed. @param {string} query @returns {SearchTerm[]} */
 export function parseQuery(query) {
   const found = [];
   for (const [, minus, given = "", operator = "", rest] of query.matchAll(/(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|\/(?:[^/\\]|\\.)+\/|\S+)/g)) {
@@ -33,7 +33,7 @@ export function parseQuery(query) {
       number = Number(read[1]) * SEARCH_UNITS[read[2]];
       share = read[2] === "%";
     }
-    if (isPattern(value)) new RegExp(value.slice(1, -1)); // throws where it is none
+    if (isPattern(value)) new RegExp(value.slice(1, -1)); // throws if it is invalid
     found.push({ negated: minus === "-", key, by: by || ":", value, number, share });
   }
   return found;

@@ -1,4 +1,4 @@
-// What a screen reader hears when a step or the selection changes.
+// Announcements for screen readers when a step or the selection changes.
 import { numberOf } from "./elements.js";
 import { printedLinks } from "./printed_links.js";
 
@@ -30,7 +30,7 @@ export function spoken(app) {
     .join("; ");
 }
 
-// The title over the tabs: which step is shown.
+// The title over the tabs: the shown step.
 /** @param {import("./state.js").App} app */
 export function whereText(app) {
   const { store, nowStep } = app,

@@ -1,14 +1,14 @@
-// What the views share, and who is told when it changes. A view subscribes to fields; no view calls another one.
+// The shared state, and its subscribers. A view subscribes to fields; no view calls another one.
 
 /**
- * What views and actions are given: the state (the fields of STATE in explorer.js), the data behind it, and the actions.
+ * The argument of views and actions: the state (the fields of STATE in explorer.js), its data, and the actions.
  * @typedef {{ store: Awaited<ReturnType<typeof import("./store.js").openStore>>, root: HTMLElement & { dataset: any },
  *     subscribe: (keys: string[], listener: (news: any) => void) => () => boolean, change: (news: any) => Promise<unknown> } & Record<string, any>} App
  */
 /**
  * An object whose fields are the shared state.
- * `subscribe(keys, listener)` returns the way to end it; `change(news)` sets fields and tells, in the order in which they
- * subscribed, those who watch one of them; it resolves when those that go on in pieces are done.
+ * `subscribe(keys, listener)` returns a function that ends it; `change(news)` sets fields and calls, in the order of
+ * subscription, the listeners of any of them; it resolves when those that work in pieces are done.
  * @param {Record<string, any>} fields
  * @returns {App}
  */

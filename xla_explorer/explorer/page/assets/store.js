@@ -1,22 +1,22 @@
-// The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
+// The data behind the views: decoding, steps by number (embedded or requested from the kernel, each once), and correspondence over passes.
 import { atOnce, inPieces } from "./elements.js";
 import { kinshipOf } from "./kinship.js";
 import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
 /**
- * A picture of a module, or of a part of it. aliases: what stands for an instruction that is not drawn. folded: who reads a parameter that
+ * A picture of a module, or of a part of it. aliases: the substitute of an instruction that is not drawn. folded: the users of a parameter that
  * the scene has folded.
  * @typedef {{ title: string, nodes: import("./schema.js").PictureNode[], edges: import("./schema.js").PictureEdge[],
  *     groups: import("./schema.js").PictureGroup[], aliases: Map<number, number>, opcodes: Map<number, string>, hidden: number, note: string,
  *     folded?: Map<number, number[]> | null }} Picture
  */
 /**
- * What a step shows. whole: all of a module of which `picture` shows a part, where a page carries it.
+ * The data of a step. whole: all of a module that `picture` shows in part, if a page carries it.
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
  *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
-/** A question to the kernel, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
+/** A request to the kernel, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
@@ -44,7 +44,7 @@ export async function inflate(bytes) {
   return jsonOfLines((await new Response(stream).text()).split("\n"));
 }
 
-/** What JSON stands for; a value that has a line of its own is read when somebody looks at it. @param {string[]} lines @returns {any} */
+/** The value of JSON lines; a value with its own line is parsed at its first use. @param {string[]} lines @returns {any} */
 export function jsonOfLines([first, rest, ...values]) {
   if (rest === undefined) return JSON.parse(first);
   const data = JSON.parse(rest);
@@ -57,7 +57,7 @@ export function jsonOfLines([first, rest, ...values]) {
 }
 
 const EMPTY_PICTURE = { nodes: [], edges: [], groups: [], aliases: [], hidden: 0, note: "" };
-/** A step that is only text: a pass of LLVM. @param {any[]} text @param {Step | null} previous @returns {Step} */
+/** A step of text only: a pass of LLVM. @param {any[]} text @param {Step | null} previous @returns {Step} */
 export const textStep = (text, previous) => ({ ...stepOf({ picture: EMPTY_PICTURE, text, rewrites: [] }), previous });
 
 /** @param {any} data of a picture, as it travels @returns {Picture} */
@@ -72,7 +72,7 @@ export function pictureOf(data) {
   };
 }
 
-/** A whole picture in its blocks, which travel beside it. @param {Picture} picture @param {import("./schema.js").WholeData} whole */
+/** A whole picture with its blocks, which are sent beside it. @param {Picture} picture @param {import("./schema.js").WholeData} whole */
 function withBlocks(picture, { blocks, homes }) {
   const groups = namedAll("group", blocks),
     home = valuesOf(homes),
@@ -104,7 +104,7 @@ export function stepOf(detail) {
   return step;
 }
 
-/** A step shows another part of its module from now on. @param {Step} step @param {Picture} picture */
+/** Sets another part of its module as a step's picture. @param {Step} step @param {Picture} picture */
 export function setPicture(step, picture) {
   step.picture = picture;
   step.operands.clear();
@@ -113,7 +113,7 @@ export function setPicture(step, picture) {
 }
 
 /**
- * What a picture says about its instructions becomes known of the step: who reads whom, names, opcodes. Returns the picture.
+ * Adds the instructions of a picture to its step: operands and users, names, opcodes. Returns the picture.
  * @param {Step} step
  * @param {Picture} picture
  */
@@ -151,7 +151,7 @@ export function askerOf(model, news) {
   const waiting = new Map();
   let last = 0;
   model.on("msg:custom", (/** @type {any} */ message, /** @type {DataView<ArrayBuffer>[]} */ buffers) => {
-    if (message?.news) inflate(buffers[0]).then(data => news(message.news, data)); // sent without being asked for
+    if (message?.news) inflate(buffers[0]).then(data => news(message.news, data)); // sent without a request
     const entry = message && waiting.get(message.reply);
     if (!entry) return;
     waiting.delete(message.reply);
@@ -167,7 +167,7 @@ export function askerOf(model, news) {
 }
 
 /**
- * A long pane travels as columns of texts, instructions, further instructions and numbers. Its lines are made when somebody looks at them.
+ * A long pane is sent as columns of texts, instructions, further instructions and numbers. Its lines are made at the first use.
  * @param {import("./schema.js").PaneData} pane
  * @returns {import("./schema.js").PaneData}
  */
@@ -217,7 +217,7 @@ export async function openStore(model, ask) {
     sentences = valuesOf(data.sentences),
     embeddedSteps = Object.keys(data.details).map(Number);
   /**
-   * The rows of a step in a pool, in pieces: `sequence` has them in a detail, if it has any.
+   * The rows of a step in a pool, in pieces: `sequence` returns them from a detail, if it has any.
    * @param {number} id
    * @param {string} pool
    * @param {(detail: any) => number[] | undefined} sequence
@@ -242,8 +242,8 @@ export async function openStore(model, ask) {
     let all = null;
     return {
       picture: unpooledPicture(id, "picture", ""),
-      whole: whole && (() => (all ??= withBlocks(pictureOf(unpooledPicture(id, "whole", "whole_")), whole))), // made when somebody looks beyond the picture
-      text: null, // long: unpacked when the picture is there
+      whole: whole && (() => (all ??= withBlocks(pictureOf(unpooledPicture(id, "whole", "whole_")), whole))), // made when a reader looks beyond the picture
+      text: null, // long: unpacked after the picture
       rewrites,
       changes,
     };
@@ -262,11 +262,11 @@ export async function openStore(model, ask) {
   };
   /** @param {number} number @returns {Promise<Step>} */
   const step = number => {
-    if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes come with their text
+    if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes have their text
     const id = data.same[number] ?? number;
     return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
-  /** The text of a big step, which comes after its picture. Resolves to whether it is new. @param {number} number */
+  /** The text of a large step, loaded after its picture. Resolves to whether it is new. @param {number} number */
   const text = async number => {
     const one = await step(number);
     if (!one.lacksText) return false;
@@ -276,7 +276,7 @@ export async function openStore(model, ask) {
     one.lacksText = false;
     return true;
   };
-  /** Decisions that were left out for size: those about one instruction, from the kernel. Resolves to how many are new. @param {number} id */
+  /** Decisions left out for size: those about one instruction, from the kernel. Resolves to the number of new ones. @param {number} id */
   const about = id =>
     once("about" + id, async () => {
       if (!data.live || !data.decisions_hidden) return 0;
@@ -292,14 +292,14 @@ export async function openStore(model, ask) {
   /** @param {string} name */
   const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
   const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await ask({ ask: "panes" })));
-  /** null: there is more than this page holds. @param {number} id @returns {Promise<string[] | null>} */
+  /** null: the page was made without it. @param {number} id @returns {Promise<string[] | null>} */
   const history = id =>
     once("history" + id, async () =>
       data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await ask({ ask: "history", id }),
     );
 
   /**
-   * A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.
+   * A report: from the page if embedded, else from the kernel; else an error with the call that shows it.
    * @param {string} name
    */
   const report = (name, rest = {}, key = name, call = "") =>
@@ -311,7 +311,7 @@ export async function openStore(model, ask) {
       return ask({ ask: name, ...rest });
     });
 
-  /** A report that is no longer true is asked for again; a page that nothing answers keeps what it has. @param {string} key */
+  /** Drops a report that has changed, so that it is requested again; a page without a kernel keeps what it has. @param {string} key */
   const forget = key => cache.delete("report" + key);
   /** @param {import("./schema.js").Decision} d */
   const isFusion = d => FUSION_KINDS.includes(d.kind);

@@ -1,4 +1,4 @@
-// Tables with one look, and their rows as CSV: a button in every table's bar.
+// Tables with one style, and their rows as CSV: a button in every table's bar.
 import { make } from "./elements.js";
 
 /** @param {any} value */
@@ -19,8 +19,8 @@ export function saveText(name, text, type) {
 /**
  * @param {string} name
  * @param {readonly string[]} head
- * @param {() => any[][]} rows a function, so that the file has all rows as they are when the button is pressed
- * @param {string} [label] of one of several beside each other
+ * @param {() => any[][]} rows a function, so that the file has all rows at the time of the click
+ * @param {string} [label] one of several beside each other
  */
 export const csvButton = (name, head, rows, label = "CSV") =>
   make("button", {
@@ -35,10 +35,10 @@ export const csvButton = (name, head, rows, label = "CSV") =>
   });
 
 /**
- * The head of a column that a click sorts by.
+ * The head of a column; a click sorts by it.
  * @param {string} title
  * @param {boolean} isNumber
- * @param {"ascending" | "descending" | "none"} order by which it is sorted now
+ * @param {"ascending" | "descending" | "none"} order the current order
  * @param {() => void} sort
  * @param {string} [tip]
  */
@@ -49,7 +49,7 @@ export const sortHead = (title, isNumber, order, sort, tip = "a click sorts by i
     make("button", { className: "link xe-sort", tabIndex: -1, textContent: title + (order === "none" ? "" : order === "descending" ? " ↓" : " ↑"), title: tip, onclick: sort }),
   );
 
-/** What is not known comes last, whatever the order. @param {any} a @param {any} b @param {boolean} isDown */
+/** Missing values come last in either order. @param {any} a @param {any} b @param {boolean} isDown */
 export function inOrder(a, b, isDown) {
   const [noA, noB] = [a, b].map(v => v === null || v === undefined || v === "");
   if (noA || noB) return Number(noA) - Number(noB);
@@ -59,10 +59,10 @@ export function inOrder(a, b, isDown) {
 /**
  * @template Row
  * @typedef {[string, string, (row: Row, k: number) => string | Node, ((row: Row) => any)?]} Column title, "r" for numbers or a class, cell of
- *     a row, what the column is sorted by
+ *     a row, the value by which the column is sorted
  */
 /**
- * A table that is sorted by its heads. most: so many rows are shown, the first in the order; sorted: other rows are shown now.
+ * A table that is sorted by its heads. most: the number of rows shown, the first in the order; sorted: called when other rows are shown.
  * @template {{ instruction?: number | null }} Row
  * @param {Column<Row>[]} columns
  * @param {Row[]} rows

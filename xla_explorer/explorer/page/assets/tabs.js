@@ -1,30 +1,30 @@
 // The tabs of the middle, and THE TAB CONTRACT: adding one touches two files.
 //
-// 1. assets/<name>.js, one file: it calls `registerTab` with the fields of `Tab` below. Its view subscribes to what it shows
-//    (`app.subscribe(["selected"], mark)`; the fields are those of `app` in explorer.js), asks for its data by
-//    `app.store.report("<name>")`, which answers from the kernel or from what the page carries, and changes the shared state only by
+// 1. assets/<name>.js, one file: it calls `registerTab` with the fields of `Tab` below. Its view subscribes to its fields
+//    (`app.subscribe(["selected"], mark)`; the fields are those of `app` in explorer.js) and gets its data by
+//    `app.store.report("<name>")`, from the kernel or from the page. It changes the shared state only by
 //    `app.select`, `app.go` and the other actions (actions.js). Texts go into the page by `make` and `shape`, never as markup.
-// 2. tabs.py, one row of TABS: the name, where the data come from, and the tab in the static form, which is all that a reader without a
-//    script has. The order of the rows is that of the tabs.
+// 2. tabs.py, one row of TABS: the name, the source of its data, and the tab in the static form, for readers without a
+//    script. The order of the rows is that of the tabs.
 //
-// The rest follows: the button, its place in the address (#tab=<key>), the keys and their line under `?`, what an exported page
-// carries, the answer to the widget. tests/browser/test_tab_contract.py adds one.
+// The rest follows: the button, its place in the address (#tab=<key>), the keys and their line under `?`, the data of an exported
+// page, the answer to the widget. tests/browser/test_tab_contract.py adds one.
 
 /**
  * @typedef {Object} Tab
  * @property {string} key in the address, and of its button
  * @property {string | ((app: any) => string)} title
- * @property {string} [name] what the list of keys calls it, where that is not the key
+ * @property {string} [name] its name in the list of keys, if that is not the key
  * @property {string} [shortcut] the key that opens it
  * @property {[string, string][]} [help] lines under `?` for the view's keys
- * @property {(app: any) => boolean} [isPresent] whether this compile has it; by default it is there
+ * @property {(app: any) => boolean} [isPresent] true if this compile has it; by default it is present
  * @property {(app: any) => View} view
  */
 /**
  * @typedef {Object} View
  * @property {HTMLElement} root
- * @property {() => void} [shown] the tab was turned to
- * @property {Record<string, () => void>} [keys] what a key does; the view turns to its tab itself where that is meant
+ * @property {() => void} [shown] called when the tab is opened
+ * @property {Record<string, () => void>} [keys] keys and their actions; the view opens its tab itself if needed
  * @property {() => void} [dispose]
  */
 
@@ -39,7 +39,7 @@ const titleOf = (title, app) => (typeof title === "function" ? title(app) : titl
 /**
  * The bar of tabs and their bodies.
  * @param {import("./state.js").App} app
- * @param {string} id makes the ids of a page of several widgets differ
+ * @param {string} id makes the ids unique on a page of several widgets
  * @param {typeof import("./elements.js").make} make
  */
 export function tabStrip(app, id, make) {
@@ -62,14 +62,14 @@ export function tabStrip(app, id, make) {
     view.root.setAttribute("aria-labelledby", `${id}-tab-${key}`);
     view.root.id = `${id}-panel-${key}`;
     view.root.dataset.panel = key;
-    view.root.hidden = true; // until a tab is turned to: all at once would be seen for a moment
+    view.root.hidden = true; // until a tab is opened: all at once would be visible for a moment
   }
   bar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0,
       at = buttons.indexOf(event.target);
     if (!by || at < 0) return;
     event.preventDefault();
-    event.stopPropagation(); // elsewhere the arrows walk the graph
+    event.stopPropagation(); // elsewhere the arrows move through the graph
     const next = buttons[(at + by + buttons.length) % buttons.length];
     app.setTab(next.dataset.tab);
     next.focus({ preventScroll: true });

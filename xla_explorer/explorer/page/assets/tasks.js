@@ -1,4 +1,4 @@
-// What the Web Worker can do, and the page where there is none: functions of plain data.
+// The tasks of the Web Worker, and of a page without one: functions of plain data.
 import { anchoredLayout } from "./anchored.js";
 import { keptPairs } from "./diff.js";
 import { layeredLayout } from "./layout.js";

@@ -1,4 +1,4 @@
-// The layout of a tensor, drawn: which element stands where in memory, read from the shape as the text of the module prints it.
+// The layout of a tensor as a picture: the place of each element in memory, read from the printed shape.
 import { make, numberOf, shape, showNumber } from "./elements.js";
 import { instructionItem } from "./search_language.js";
 
@@ -14,7 +14,7 @@ const ARRAY = /([a-z]\w*)\[([^\]]*)\](?:\{([\d,]*)(?::([^{}]*))?\})?/g, // of a 
   ROOM = 200, // pixels for the columns of a grid
   DIGIT = 6.2,
   ROW = 17,
-  FIRST = 8; // elements of the line that says what follows what in memory
+  FIRST = 8; // elements in the line that shows the order in memory
 
 /** @param {string} list */
 const numbersIn = list => (list.trim() ? list.split(",").map(part => Number(part.replace("<=", ""))) : []);
@@ -36,7 +36,7 @@ export function layoutsOf(line) {
   });
 }
 
-/** How many elements lie before one in memory: dimensions from major to minor, each tile in place of the dimensions that it cuts. @param {ArrayLayout} layout @param {number[]} index */
+/** The number of elements before one in memory: dimensions from major to minor, each tile in place of the dimensions that it cuts. @param {ArrayLayout} layout @param {number[]} index */
 export function placeInMemory({ sizes, minor, tiles }, index) {
   const major = minor.toReversed();
   let extents = major.map(d => sizes[d]),
@@ -54,17 +54,17 @@ export function placeInMemory({ sizes, minor, tiles }, index) {
 /** @param {string} type */
 const bitsOf = type => (type === "pred" ? 8 : Number(BITS.exec(type)?.[0] ?? 0));
 
-/** Some of the indices of a dimension: all of a small one, else the first and the last; -1 stands for those between. @param {number} size @param {number} most */
+/** Some of the indices of a dimension: all of a small one, else the first and the last; -1 is a gap. @param {number} size @param {number} most */
 const someOf = (size, most) => (size <= most ? Array.from({ length: size }, (_, k) => k) : [...Array.from({ length: most - 2 }, (_, k) => k), -1, size - 1]);
 
-/** The two dimensions of the grid, rows first: the two that run fastest in memory, of those that have more than one element. @param {ArrayLayout} layout */
+/** The two dimensions of the grid, rows first: the two most minor ones with more than one element. @param {ArrayLayout} layout */
 function drawnDimensions({ sizes, minor }) {
   const long = minor.filter(d => sizes[d] > 1),
     others = minor.filter(d => sizes[d] === 1);
   return [...long, ...others].slice(0, 2).sort((a, b) => a - b);
 }
 
-/** The first elements in the order of memory. @param {ArrayLayout} layout */
+/** The first elements in memory order. @param {ArrayLayout} layout */
 function firstInMemory({ sizes, minor, tiles }) {
   const total = sizes.reduce((product, size) => product * size, 1),
     /** @type {string[]} */

@@ -1,4 +1,4 @@
-// The text tab: what a pass changed in the printed module, unified or side by side.
+// The text tab: a pass's changes of the printed module, unified or side by side.
 import { inBackground } from "./background.js";
 import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
 import { breath, make, numberOf, scrolled, showNumber } from "./elements.js";
@@ -9,10 +9,10 @@ import { registerTab } from "./tabs.js";
 
 const AT_ONCE = 600; // lines between the common ends of two texts that are compared without the worker
 
-/** The rows of a unified diff: what was and what is, one under the other. @param {import("./diff.js").DiffRow} r @returns {import("./diff.js").DiffRow[]} */
+/** The rows of a unified diff: a changed line as removed and added. @param {import("./diff.js").DiffRow} r @returns {import("./diff.js").DiffRow[]} */
 const oneSided = r => (r.kind === "changed" ? [{ ...r, kind: "removed" }, { ...r, kind: "added" }] : [r]);
 
-/** A changed line: what it does not share with its partner at either end is marked. @param {string} text @param {string | null} other */
+/** A changed line, with the part marked that differs from its partner. @param {string} text @param {string | null} other */
 function contrasted(text, other) {
   if (other === null || other === text) return highlighted(text);
   const most = Math.min(text.length, other.length);
@@ -79,7 +79,7 @@ function textTab(app) {
   let list = null;
 
   /**
-   * Null where it is no longer wanted.
+   * Null if it is no longer needed.
    * @param {import("./schema.js").TextLine[]} before
    * @param {import("./schema.js").TextLine[]} now
    * @param {() => boolean} isWanted

@@ -1,6 +1,6 @@
-// Light or dark as the host is, now and when the host changes.
+// Light or dark as the host, now and after a change of the host.
 
-// What the host says of itself: JupyterLab and Notebook, VS Code, Colab. null where it says nothing.
+// The theme that the host declares: JupyterLab and Notebook, VS Code, Colab. null without one.
 function saidByHost() {
   const { body, documentElement: html } = document,
     code = body.dataset.vscodeThemeKind || [...body.classList].find(name => /^vscode-(dark|light|high-contrast)/.test(name));
@@ -10,7 +10,7 @@ function saidByHost() {
   return /^(dark|light)$/.test(said || "") ? said === "dark" : null;
 }
 
-/** What is really behind the widget; null while it is not in the page or nothing there is painted. @param {HTMLElement} root */
+/** The colour behind the widget; null while it is not in the page or nothing there is painted. @param {HTMLElement} root */
 function seenBehind(root) {
   for (let el = root.parentElement; el; el = el.parentElement ?? /** @type {any} */ (el.getRootNode()).host) {
     const [red, green, blue, alpha = 1] = ((el.isConnected && getComputedStyle(el).backgroundColor.match(/[\d.]+/g)) || []).map(Number);
@@ -20,8 +20,8 @@ function seenBehind(root) {
 }
 
 /**
- * Keeps data-theme of the root right and calls `changed` when it turns. A widget is often made before it is put into the page:
- * what is behind it is looked at again when it gets a size.
+ * Keeps data-theme of the root current and calls `changed` when it changes. A widget is often made before it is put into the page:
+ * the colour behind it is read again when it gets a size.
  * @param {HTMLElement} root
  * @param {() => void} changed
  */

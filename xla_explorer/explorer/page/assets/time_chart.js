@@ -1,17 +1,17 @@
 // Time from left to right: the passes of the compile in one lane, the kernels of a run in the other. Each lane is zoomed (wheel, + and −)
-// and panned (drag, arrows) on its own, since compiling takes a thousand times as long; what is too narrow to be seen is drawn together.
+// and panned (drag, arrows) separately, since compiling takes a thousand times as long; spans too narrow to see are drawn together.
 import { num } from "./drawing.js";
 import { make, numberOf, shape, showMicroseconds } from "./elements.js";
 
 /** @typedef {{ name: string, microseconds: number, title: string, className: string, id: number | null, choose: () => void }} Span */
-/** @typedef {{ span: Span, at: number, count: number, length: number }} Drawn what begins at `at`; count: how many are drawn as one */
+/** A drawn span. at: its begin; count: the spans drawn as one. @typedef {{ span: Span, at: number, count: number, length: number }} Drawn */
 
 const WIDE = 1000,
   SIDE = 20,
   INNER = WIDE - 2 * SIDE,
   HIGH = 96,
-  LEAST = 0.8, // pixels of what is drawn on its own
-  CLOSEST = 1e-5; // part of the whole that fills a lane
+  LEAST = 0.8, // pixels of a span that is drawn by itself
+  CLOSEST = 1e-5; // share of the whole that fills a lane
 
 /** A step of the axis that makes two to ten marks. @param {number} length */
 function axisStep(length) {
@@ -21,7 +21,7 @@ function axisStep(length) {
 }
 
 /**
- * What is seen of a lane between two points in time; neighbours that are narrower than a pixel are one.
+ * The visible spans of a lane between two points in time; adjacent ones narrower than a pixel are one.
  * @param {Span[]} spans
  * @param {number} from
  * @param {number} to
@@ -88,7 +88,7 @@ function lane(label, spans, redrawn) {
     from = Math.max(0, Math.min(total - length, nextFrom));
     draw();
   }
-  /** @param {number} by @param {number} part of the lane that stays where it is */
+  /** @param {number} by by: factor. part: of the lane that stays in place. */
   const zoom = (by, part = 0.5) => look(from + part * length * (1 - by), length * by);
   /** @param {number} clientX */
   const partAt = clientX => {
@@ -138,11 +138,11 @@ function lane(label, spans, redrawn) {
 }
 
 /**
- * Both lanes, or the one that there is.
+ * Both lanes, or the only one.
  * @param {import("./state.js").App} app
  * @param {import("./schema.js").TimingRow[]} rows
  * @param {(row: import("./schema.js").TimingRow) => void} choose
- * @param {() => void} redrawn what is selected is to be marked again
+ * @param {() => void} redrawn called when the selection must be marked again
  */
 export function timeChart(app, rows, choose, redrawn) {
   const kernels = rows.filter(r => r.instruction !== null && (r.median_us ?? 0) > 0),

@@ -1,4 +1,4 @@
-// The list of passes: by pipeline, unchanged ones folded into a count, a bar for time, the rules of the current step under it.
+// The list of passes: by pipeline, unchanged ones folded into a count, a bar for time, the rules of the current step below it.
 import { make, scrollWithin } from "./elements.js";
 import { isQuiet, rewriteRows, stepRow } from "./timeline_rows.js";
 

@@ -1,13 +1,13 @@
-// The rows of the timeline: a pass with what it did to the count of instructions and how long it took; the rules that fired in it.
+// The rows of the timeline: a pass with its change of the instruction count and its time; the rules that it applied.
 import { make, showMicroseconds, showNumber } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").StepRow} StepRow */
 
-/** Whether a pass changed nothing and did not fail. @param {StepRow} s */
+/** True if a pass changed nothing and did not fail. @param {StepRow} s */
 export const isQuiet = s => s.index > 0 && !s.changed && !s.error;
 
-/** What a pass did to the count of instructions. @param {StepRow} s */
+/** The change of the instruction count by a pass. @param {StepRow} s */
 export function deltaText({ index, changed, error, instructions_before, instructions_after }) {
   const delta = instructions_after - instructions_before;
   if (error) return "failed";
@@ -48,7 +48,7 @@ export function stepRow(app, s, longest) {
 }
 
 /**
- * The rules that fired, a line each; a click goes through the places.
+ * The applied rules, a line each; a click goes through their places.
  * @param {App} app
  * @param {import("./schema.js").RewriteRow[]} rewrites
  */

@@ -1,4 +1,4 @@
-// The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
+// The times table: one row per kernel, units in the head, n and spread beside every median; rows of the evaluator are marked.
 import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { rooflinePlot } from "./roofline.js";
 import { named } from "./store.js";

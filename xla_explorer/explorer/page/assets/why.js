@@ -14,7 +14,7 @@ export function whyView(app) {
       make("header", {}, make("b", { textContent: "Why" })),
       body,
     ),
-    told = new Set(); // instructions of which all decisions have come
+    told = new Set(); // instructions whose decisions are all loaded
   let ticket = 0;
 
   function show() {
@@ -28,7 +28,7 @@ export function whyView(app) {
             : app.selected !== null
             ? selectionPart(app, app.selected, () => mine === ticket)
             : stepPart(app);
-    const next = make("div", { className: "xe-why-body" }, ...problem, ...parts); // it begins at its top: to scroll the old one would lay out all
+    const next = make("div", { className: "xe-why-body" }, ...problem, ...parts); // a new element begins at its top: scrolling the old one would lay out all
     body.replaceWith(next);
     body = next;
     if (app.decision === null && app.block === null && app.selected !== null) askForMore(app.selected, mine);

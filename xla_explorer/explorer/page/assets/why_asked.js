@@ -1,4 +1,4 @@
-// Parts of the why column that are asked for: the callers of an instruction, and its tensor, evaluated on demand.
+// Parts of the why column that are loaded on demand: the callers of an instruction, and its tensor, evaluated by the kernel.
 import { make, showNumber, slowButton } from "./elements.js";
 import { dimLine, whyHeading } from "./why_parts.js";
 
@@ -30,7 +30,7 @@ export function callersPart(app, id, isCurrent) {
   return box;
 }
 
-/** A button for the tensor behind an instruction. @param {App} app @param {number} id */
+/** A button for the tensor of an instruction. @param {App} app @param {number} id */
 export function tensorPart(app, id) {
   const name = app.store.names.get(id),
     box = make("div", { className: "xe-tensor" });

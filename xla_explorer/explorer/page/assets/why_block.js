@@ -1,4 +1,4 @@
-// The why column for blocks of the graph: what their kernels take together, their memory, the longest of them.
+// The why column for blocks of the graph: the time and memory of their kernels, the longest of them.
 import { make, numberOf, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { kernelsIn, kernelsOf, timeOf } from "./layers.js";
 import { namedAll } from "./store.js";
@@ -13,7 +13,7 @@ const MOST_KERNELS = 10;
 const summed = (rows, of) => rows.reduce((total, row) => total + of(row), 0);
 
 /**
- * The moment of a run at which most memory is in use while one of some kernels runs.
+ * The moment of a run with most memory in use while one of some kernels runs.
  * @param {App} app @param {KernelRow[]} kernels
  */
 async function peakWithin(app, kernels) {
@@ -29,7 +29,7 @@ async function peakWithin(app, kernels) {
 /**
  * @param {App} app
  * @param {import("./layers.js").Block} block
- * @param {() => boolean} isCurrent whether it is still what is shown: the numbers come later
+ * @param {() => boolean} isCurrent true while the block is still shown: the numbers come later
  */
 export function blockPart(app, block, isCurrent) {
   const drawn = app.now?.picture.groups.filter((/** @type {import("./schema.js").PictureGroup} */ g) => block.groups.includes(g.id)) ?? [],

@@ -1,4 +1,4 @@
-// The why column for a decision: its verdict, the checklist behind it, its facts, and the what-if.
+// The why column for a decision: its verdict, its checklist, its facts, and the what-if.
 import { overrideControls } from "./compare.js";
 import { make, showQuantity, VERDICT_MARK } from "./elements.js";
 import { named } from "./store.js";
@@ -11,7 +11,7 @@ import { dimLine, linkTo } from "./why_parts.js";
 const checkState = ok => (ok === true ? ["ok", "✓", "holds"] : ok === false ? ["no", "✗", "does not hold"] : ["skip", "·", "not asked"]);
 
 /**
- * One check: the claim, what was measured, and why it does not hold.
+ * One check: the condition, the measured value, and the reason if it does not hold.
  * @param {App} app
  * @param {Check} check
  */

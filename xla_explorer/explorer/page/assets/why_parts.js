@@ -1,4 +1,4 @@
-// Small pieces of the why column: links to instructions, a rule that fired, a table of facts.
+// Small elements of the why column: links to instructions, an applied rule, a table of facts.
 import { make } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
@@ -32,7 +32,7 @@ export const linkTo = (app, id, name) =>
 export const linksTo = (app, ids) => ids.flatMap((id, k) => [k ? ", " : "", linkTo(app, id)]);
 
 /**
- * A rule at one place: what it says, and what became what.
+ * A rule at one place: its summary, the old and the new instructions.
  * @param {App} app
  * @param {import("./schema.js").RewriteRow} r
  */

@@ -1,4 +1,4 @@
-// The why column for an instruction: what it is, who reads it, what decided about it, what became of it.
+// The why column for an instruction: its line, operands, users, decisions and history.
 import { decisionEnds, make, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { namedAll } from "./store.js";
 import { highlighted } from "./highlighted.js";
@@ -17,7 +17,7 @@ const REMARK_MARK = { passed: "✓ ", missed: "✗ ", analysis: "· " };
 /**
  * @param {App} app
  * @param {number} id
- * @param {() => boolean} isCurrent whether it is still what is shown: some parts come later
+ * @param {() => boolean} isCurrent true while the instruction is still shown: some parts come later
  */
 export function selectionPart(app, id, isCurrent) {
   const drawn = app.now?.picture.nodes.find((/** @type {any} */ n) => n.id === id) ?? app.now?.picture.groups.find((/** @type {any} */ g) => g.instruction === id);
@@ -59,7 +59,7 @@ function linePart(app, id, line) {
   return [make("pre", { className: "xe-hlo" }, ...highlighted(line.trim())), help ? dimLine(`${opcode}: ${help}`) : null];
 }
 
-/** What the instruction reads and who reads it in this step, by the module's text. @param {App} app @param {number} id */
+/** The operands and users of the instruction in this step, by the module's text. @param {App} app @param {number} id */
 function readsPart(app, id) {
   const links = app.now ? printedLinks(app.now.text, id) : null;
   /** @param {string} label @param {import("./printed_links.js").Printed[]} ones */
@@ -84,7 +84,7 @@ function timingPart(app, id) {
   return make("p", { textContent: `runs ${showMicroseconds(timing.median_us)} (iqr ${showMicroseconds(timing.iqr_us)}, n ${timing.n})${slow}` });
 }
 
-/** What LLVM says about the code of the instruction, once it is known. @param {App} app @param {number} id @param {() => boolean} isCurrent */
+/** LLVM's remarks about the code of the instruction, once loaded. @param {App} app @param {number} id @param {() => boolean} isCurrent */
 function remarksPart(app, id, isCurrent) {
   const box = make("div", { className: "xe-remarks" });
   app.store

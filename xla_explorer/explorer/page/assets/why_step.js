@@ -1,4 +1,4 @@
-// The why column where nothing is selected: the step in numbers, its decisions, the rules that fired.
+// The why column without a selection: the step in numbers, its decisions, the applied rules.
 import { make, numberOf, showMicroseconds, showNumber } from "./elements.js";
 import { dimLine, rewritePart, whyHeading } from "./why_parts.js";
 

@@ -1,2 +1,2 @@
-/** The script of the worker: deflated, as base64. front_end.py puts it here; without it everything is done by the page. */
+/** The script of the worker: deflated, as base64. front_end.py inserts it; without it the page does all work. */
 export const WORKER_SOURCE = "";
