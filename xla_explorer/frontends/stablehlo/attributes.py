@@ -10,6 +10,7 @@ the fields.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,49 +57,18 @@ _PLUS = re.compile(r"[A-Za-z_0-9]+")
 def read_attribute(reader: Reader) -> Any:
     """Read the attribute at the cursor."""
     start = reader.skip()
-    character = reader.text[start : start + 1]
-    if character == '"':
-        return reader.string()
-    if character == "[":
-        return read_list(reader)
-    if character == "{":
-        return read_dictionary(reader)
-    if character == "@":
-        name = reader.symbol()
-        while reader.accept("::"):
-            name += "::" + reader.symbol()
-        return Symbol(name)
-    if character == "#":
-        return _hash(reader)
+    by_character = _BY_CHARACTER.get(reader.text[start : start + 1])
+    if by_character is not None:
+        return by_character(reader)
     number = reader.take(NUMBER)
     if number is not None:
         return _number(reader, number.group())
     word = WORD.match(reader.text, start)
     name = word.group() if word else ""
-    if name in ("true", "false", "unit"):
+    by_word = _BY_WORD.get(name)
+    if by_word is not None:
         reader.at = start + len(name)
-        return name != "false"
-    if name == "dense":
-        reader.at = start + len(name)
-        written = read_dense(reader)
-        reader.expect(":", "a dense literal")
-        return decode_dense(reader, read_shape(reader), written)
-    if name == "dense_resource":
-        return _resource(reader, start)
-    if name == "opaque":  # how older MLIR wrote values that it left out
-        reader.at = start + len(name)
-        text = reader.balanced()
-        return (
-            elided_literal(reader, read_shape(reader), start)
-            if reader.accept(":")
-            else Opaque(name + text)
-        )
-    if name == "array":
-        reader.at = start + len(name)
-        return _array(reader)
-    if name == "loc":
-        reader.at = start + len(name)
-        return Opaque("loc" + reader.balanced())
+        return by_word(reader, start)
     if starts_type(reader):
         return read_type(reader)
     if name:
@@ -110,6 +80,27 @@ def read_attribute(reader: Reader) -> Any:
         f"expected an attribute, found {reader.found()}",
         "write a number, a string, a list, dense<...> or #dialect.name<...>",
     )
+
+
+def _symbol(reader: Reader) -> Symbol:
+    name = reader.symbol()
+    while reader.accept("::"):
+        name += "::" + reader.symbol()
+    return Symbol(name)
+
+
+def _dense(reader: Reader, _: int) -> Literal:
+    written = read_dense(reader)
+    reader.expect(":", "a dense literal")
+    return decode_dense(reader, read_shape(reader), written)
+
+
+def _opaque(reader: Reader, start: int) -> Literal | Opaque:
+    """Read `opaque<...> : type`, in which older MLIR elides values, or another opaque attribute."""
+    text = reader.balanced()
+    if reader.accept(":"):
+        return elided_literal(reader, read_shape(reader), start)
+    return Opaque("opaque" + text)
 
 
 def _number(reader: Reader, text: str) -> int | float:
@@ -160,7 +151,7 @@ def read_dictionary(reader: Reader, opening: str = "{", closing: str = "}") -> D
     return found
 
 
-def _array(reader: Reader) -> tuple[Any, ...]:
+def _array(reader: Reader, _: int) -> tuple[Any, ...]:
     """Read `array<i64: 1, 2>`."""
     reader.expect("<", "an array")
     read_type(reader)
@@ -179,7 +170,6 @@ def _resource(reader: Reader, start: int) -> Literal:
 
     Some printers elide the values; then the resource section does not hold the name.
     """
-    reader.at = start + len("dense_resource")
     reader.expect("<", "a resource")
     m = reader.take(STRING) or reader.need(WORD, "the name of a resource")
     reader.expect(">", "a resource")
@@ -344,3 +334,23 @@ def integers(value: Any) -> tuple[int, ...]:
     if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
         return tuple(map(int, value))
     raise ValueError(f"expected a list of integers, got {value!r}")
+
+
+_BY_CHARACTER: dict[str, Callable[[Reader], Any]] = {
+    '"': Reader.string,
+    "[": read_list,
+    "{": read_dictionary,
+    "@": _symbol,
+    "#": _hash,
+}
+# A reader gets the offset of its word, and begins after it.
+_BY_WORD: dict[str, Callable[[Reader, int], Any]] = {
+    "true": lambda reader, _: True,
+    "false": lambda reader, _: False,
+    "unit": lambda reader, _: True,
+    "dense": _dense,
+    "dense_resource": _resource,
+    "opaque": _opaque,
+    "array": _array,
+    "loc": lambda reader, _: Opaque("loc" + reader.balanced()),
+}

@@ -79,49 +79,16 @@ class Locations:
         reader = self._reader
         alias = reader.take(_ALIAS)
         if alias is not None:
-            start = reader.aliases.get(alias.group())
-            if start is None:
-                reader.fail(
-                    f"{alias.group()} is defined nowhere in the file",
-                    f"add the line {alias.group()} = loc(...)",
-                    alias.start(),
-                    len(alias.group()),
-                )
-            here, reader.at = reader.at, start
-            reader.keyword("loc")
-            reader.expect("(", "a location")
-            found = self.at(reader.at)
-            reader.at = here
-            return found
+            return self._alias(alias)
         if reader.peek('"'):
-            text = reader.string()
-            line = _RANGE.match(reader.text, reader.at)
-            if line is not None:
-                reader.at = line.end()
-                return Place("", text, int(line.group(1)))
-            if not reader.accept("("):
-                return Place(text)
-            inner = self._read()
-            reader.expect(")", "a named location")
-            return Place(text, inner.file, inner.line)
+            return self._named()
         word = reader.take(WORD)
         name = word.group() if word else ""
         if name == "callsite":
             reader.expect("(", "a call site")
             return self._read()  # what follows is the caller
         if name == "fused":
-            if reader.peek("<"):
-                reader.balanced()
-            reader.expect("[", "a fused location")
-            first = NOWHERE
-            while not reader.accept("]"):
-                found = self._read()
-                first = Place(
-                    first.name or found.name, first.file or found.file, first.line or found.line
-                )
-                if not reader.accept(","):
-                    break
-            return first
+            return self._fused()
         if name == "loc":  # nested spelling
             reader.expect("(", "a location")
             return self._read()
@@ -131,3 +98,50 @@ class Locations:
             f"expected a location, found {name or reader.found()}",
             'write loc("file.py":3:1), loc("name"(...)) or loc(unknown)',
         )
+
+    def _alias(self, alias: re.Match[str]) -> Place:
+        reader = self._reader
+        start = reader.aliases.get(alias.group())
+        if start is None:
+            reader.fail(
+                f"{alias.group()} is defined nowhere in the file",
+                f"add the line {alias.group()} = loc(...)",
+                alias.start(),
+                len(alias.group()),
+            )
+        here, reader.at = reader.at, start
+        reader.keyword("loc")
+        reader.expect("(", "a location")
+        found = self.at(reader.at)
+        reader.at = here
+        return found
+
+    def _named(self) -> Place:
+        """Read `"file":line:column`, `"name"` or `"name"(location)`."""
+        reader = self._reader
+        text = reader.string()
+        line = _RANGE.match(reader.text, reader.at)
+        if line is not None:
+            reader.at = line.end()
+            return Place("", text, int(line.group(1)))
+        if not reader.accept("("):
+            return Place(text)
+        inner = self._read()
+        reader.expect(")", "a named location")
+        return Place(text, inner.file, inner.line)
+
+    def _fused(self) -> Place:
+        """Read the locations after `fused`, and return the first name, file and line."""
+        reader = self._reader
+        if reader.peek("<"):
+            reader.balanced()
+        reader.expect("[", "a fused location")
+        first = NOWHERE
+        while not reader.accept("]"):
+            found = self._read()
+            first = Place(
+                first.name or found.name, first.file or found.file, first.line or found.line
+            )
+            if not reader.accept(","):
+                break
+        return first

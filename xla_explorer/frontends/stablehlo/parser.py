@@ -52,12 +52,29 @@ class Parser:
     # -- the file ----------------------------------------------------------------------------------
     def program(self) -> Program:
         """Read the whole text: one module, or functions without one."""
-        reader = self.reader
-        name, attributes, operations, functions, meshes = "", Dictionary(), [], {}, {}
-        while True:
-            reader.skip()
-            if reader.at >= len(reader.text):
-                break
+        name, attributes, operations = "", Dictionary(), self._operations_of_file()
+        modules = [one for one in operations if one.name == "builtin.module"]
+        if len(modules) > 1:
+            names = ", ".join([f"@{one.attributes.get('sym_name', '')}" for one in modules])
+            self.reader.refuse(
+                "several-modules",
+                f"the file holds {len(modules)} modules: {names}",
+                "give a file of one",
+                modules[1].at,
+                6,
+            )
+        if len(operations) == 1 and modules:
+            module = modules[0]
+            name, attributes = str(module.attributes.pop("sym_name", "")), module.attributes
+            operations = module.regions[0].operations
+        program = Program(name, attributes, {}, {})
+        for operation in operations:
+            self._add(program, operation)
+        return program
+
+    def _operations_of_file(self) -> list[Operation]:
+        reader, operations = self.reader, []
+        while reader.skip() < len(reader.text):
             if reader.take(_SECTION) is not None:
                 continue
             if reader.text[reader.at] in "#!":
@@ -67,51 +84,40 @@ class Parser:
                         "the text must hold a module of StableHLO",
                     )
                 self._alias()
-                continue
-            operations.append(self.operation())
-        modules = [one for one in operations if one.name == "builtin.module"]
-        if len(modules) > 1:
-            names = ", ".join([f"@{one.attributes.get('sym_name', '')}" for one in modules])
+            else:
+                operations.append(self.operation())
+        return operations
+
+    def _add(self, program: Program, operation: Operation) -> None:
+        """Add a function or a mesh to the program; refuse other operations."""
+        reader = self.reader
+        if operation.name == "func.func":
+            function = operation.words[0]
+            if function.name in program.functions:
+                reader.fail(
+                    f"@{function.name} is defined twice",
+                    "rename one of the functions",
+                    function.at,
+                )
+            program.functions[function.name] = function
+        elif operation.name == "sdy.mesh":
+            program.meshes[operation.words[0]] = operation.words[1]
+        elif operation.name == "builtin.module":
             reader.refuse(
-                "several-modules",
-                f"the file holds {len(modules)} modules: {names}",
-                "give a file of one",
-                modules[1].at,
+                "nested-module",
+                "a module inside a module has no place in HLO",
+                "give the inner module alone",
+                operation.at,
                 6,
             )
-        if len(operations) == 1 and operations[0].name == "builtin.module":
-            module = operations[0]
-            name, attributes = str(module.attributes.pop("sym_name", "")), module.attributes
-            operations = module.regions[0].operations
-        for operation in operations:
-            if operation.name == "func.func":
-                function = operation.words[0]
-                if function.name in functions:
-                    reader.fail(
-                        f"@{function.name} is defined twice",
-                        "rename one of the functions",
-                        function.at,
-                    )
-                functions[function.name] = function
-            elif operation.name == "sdy.mesh":
-                meshes[operation.words[0]] = operation.words[1]
-            elif operation.name == "builtin.module":
-                reader.refuse(
-                    "nested-module",
-                    "a module inside a module has no place in HLO",
-                    "give the inner module alone",
-                    operation.at,
-                    6,
-                )
-            else:
-                reader.refuse(
-                    "not-a-function",
-                    f"{operation.name} stands outside every function",
-                    "a StableHLO module holds functions (func.func)",
-                    operation.at,
-                    len(operation.name),
-                )
-        return Program(name, attributes, functions, meshes)
+        else:
+            reader.refuse(
+                "not-a-function",
+                f"{operation.name} stands outside every function",
+                "a StableHLO module holds functions (func.func)",
+                operation.at,
+                len(operation.name),
+            )
 
     def _alias(self) -> None:
         """Pass over `#name = ...`; it is read when it is used."""

@@ -8,6 +8,7 @@ formats of StablehloOps.td and ChloOps.td.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.frontends.stablehlo.attributes import (
@@ -21,6 +22,7 @@ from xla_explorer.frontends.stablehlo.attributes import (
     read_list,
 )
 from xla_explorer.frontends.stablehlo.errors import NEEDS_JAX, scalar_constant
+from xla_explorer.frontends.stablehlo.generic_attributes import make_generic
 from xla_explorer.frontends.stablehlo.locations import skip_location
 from xla_explorer.frontends.stablehlo.parser import Parser
 from xla_explorer.frontends.stablehlo.program import CONSTANTS, Argument, Operation, Region, Use
@@ -57,17 +59,9 @@ FIELDS: dict[str, dict[str, str]] = {
     "unary_einsum": {"config": "einsum_config"},
     "cholesky": {"lower": "lower"},
 }
-_WINDOW = {
-    "stride": "window_strides",
-    "pad": "padding",
-    "lhs_dilate": "lhs_dilation",
-    "rhs_dilate": "rhs_dilation",
-    "reverse": "window_reversal",
-}
 _PAIR = re.compile(r"x\s*(?=\[)")
 _FIELD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)")
 _SLICE = re.compile(r"(-?\d+)\s*:\s*(-?\d+)(?:\s*:\s*(-?\d+))?")
-_FORMAT = re.compile(r"e(\d+)m(\d+)")
 _DIALECTS = ("stablehlo", "mhlo", "chlo", "func", "sdy")
 
 
@@ -95,7 +89,7 @@ def read_custom_form(parser: Parser, operation: Operation) -> None:
         return
     _pieces(parser, operation, FIELDS.get(short, {}))
     try:
-        _settle(parser, operation, short)
+        make_generic(parser, operation, short)
     except (TypeError, ValueError, AttributeError, IndexError):
         reader.fail(
             f"{name} is not written in a form that MLIR prints",
@@ -106,32 +100,22 @@ def read_custom_form(parser: Parser, operation: Operation) -> None:
 
 
 def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> None:
-    """Operands, words and fields up to the end of the operation."""
+    """Read operands, words and fields up to the end of the operation."""
     reader = parser.reader
     while True:
         at = reader.skip()
         character = reader.text[at : at + 1]
-        if character == "%":
-            operation.operands.append(parser.use())
-            if reader.text.startswith("[", reader.at):
-                _slice_of(parser, operation)
-        elif character == "(":
-            reader.at += 1
-            operation.operands += _parenthesis(parser, operation, fields)
-        elif character == "{":
-            operation.attributes.update(read_dictionary(reader))
-        elif character == ",":
-            reader.at += 1
-        elif character == ":":
+        if character == ":":
             reader.at += 1
             parser.signature(operation)
             return
-        elif character == "@":
-            operation.words.append(Symbol(reader.symbol()))
-        elif character == '"':
-            operation.words.append(reader.string())
-        elif character == "[" and operation.operands:
-            _slice_of(parser, operation)
+        if character == ",":
+            reader.at += 1
+        elif character == "(":
+            reader.at += 1
+            operation.operands += _parenthesis(parser, operation, fields)
+        elif character in _PIECES and (character != "[" or operation.operands):
+            _PIECES[character](parser, operation)
         elif (field := reader.take(_FIELD)) is not None:
             name = field.group(1)
             operation.attributes[fields.get(name, name)] = _field(parser, name)
@@ -144,6 +128,24 @@ def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> Non
                 f"expected operands, attributes or ': type' of {operation.name}, found {reader.found()}",
                 f'compare with how MLIR prints {operation.name}, or write the generic form "{operation.name}"(...)',
             )
+
+
+def _operand(parser: Parser, operation: Operation) -> None:
+    operation.operands.append(parser.use())
+    if parser.reader.text.startswith("[", parser.reader.at):
+        _slice_of(parser, operation)
+
+
+def _dictionary(parser: Parser, operation: Operation) -> None:
+    operation.attributes.update(read_dictionary(parser.reader))
+
+
+def _symbol(parser: Parser, operation: Operation) -> None:
+    operation.words.append(Symbol(parser.reader.symbol()))
+
+
+def _string(parser: Parser, operation: Operation) -> None:
+    operation.words.append(parser.reader.string())
 
 
 def _parenthesis(parser: Parser, operation: Operation, fields: dict[str, str]) -> list[Use]:
@@ -201,41 +203,6 @@ def _slice_of(parser: Parser, operation: Operation) -> None:
         operation.attributes.update(
             start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides)
         )
-
-
-def _settle(parser: Parser, operation: Operation, short: str) -> None:
-    """Words and fields that stand for attributes in another shape."""
-    given, words, reader = operation.attributes, operation.words, parser.reader
-    if short in ("compare", "broadcast_compare") and words:
-        given["comparison_direction"] = words[0]
-        if len(words) > 1:
-            given["compare_type"] = words[1]
-    elif short == "select" and operation.operand_types is None:
-        operation.types = operation.types[-1:]
-    elif short == "custom_call":
-        given["call_target_name"] = str(words[0]) if words else ""
-    elif short == "composite":
-        given["name"] = str(words[0]) if words else ""
-    elif short == "reduce_precision" and "format" in given:
-        m = _FORMAT.fullmatch(str(given.pop("format")))
-        if m is None:
-            reader.fail("expected a format such as e5m10", "write format = e5m10", operation.at)
-        given.update(exponent_bits=int(m.group(1)), mantissa_bits=int(m.group(2)))
-    elif short == "dot_general":
-        contracting, batching = given.pop("contracting", ((), ())), given.pop("batching", ((), ()))
-        given["dot_dimension_numbers"] = Dictionary(
-            lhs_batching_dimensions=batching[0],
-            rhs_batching_dimensions=batching[1],
-            lhs_contracting_dimensions=contracting[0],
-            rhs_contracting_dimensions=contracting[1],
-        )
-    elif short in ("convolution", "dynamic_conv"):
-        for name, value in given.pop("window", Dictionary()).items():
-            given[_WINDOW.get(name, name)] = value
-    elif short == "call":
-        given["callee"] = words[0] if words else Symbol("")
-    elif short == "return":
-        operation.types = ()
 
 
 # -- forms of their own ----------------------------------------------------------------------------
@@ -462,6 +429,13 @@ def _manual_computation(parser: Parser, operation: Operation) -> None:
     parser.signature(operation)
 
 
+_PIECES: dict[str, Callable[[Parser, Operation], None]] = {
+    "%": _operand,
+    "[": _slice_of,
+    "{": _dictionary,
+    "@": _symbol,
+    '"': _string,
+}
 _SPECIAL = {
     "stablehlo.constant": _constant,
     "mhlo.constant": _constant,

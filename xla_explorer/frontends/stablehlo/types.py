@@ -145,54 +145,16 @@ def _array(
 
 
 def _other_type(reader: Reader) -> MlirType:
-    start = reader.at
     if reader.accept("tensor<"):
-        if reader.accept("*"):
-            reader.refuse(
-                "unranked",
-                "a tensor of unknown rank has no HLO shape",
-                "export the program with static shapes",
-                start,
-                8,
-            )
-        sizes = []
-        while (m := reader.take(_DIMENSION)) is not None:
-            sizes.append(UNBOUNDED if m.group(1) == "?" else int(m.group(1)))
-        kind = element_type(reader)
-        bounds = _bounds(reader, len(sizes)) if reader.accept(",") else None
-        reader.expect(">", "a tensor type")
-        return _array(reader, kind, sizes, bounds)
+        return _tensor(reader, reader.at - len("tensor<"))
     if reader.accept("tuple<"):
-        parts: list[Shape] = []
-        while not reader.accept(">"):
-            parts.append(read_shape(reader))
-            if not reader.accept(","):
-                reader.expect(">", "a tuple type")
-                break
-        return tuple_shape(parts)
+        return _tuple(reader)
     if reader.accept("("):
         inputs = type_list(reader, ")")
         reader.expect("->", "a function type")
         return FunctionType(inputs, read_results(reader))
     if reader.peek("!"):
-        m = reader.take(re.compile(r"!([A-Za-z_][\w$.\-]*)"))
-        name = m.group(1) if m else ""
-        if name in ("stablehlo.token", "mhlo.token"):
-            return token_shape()
-        if name == "stablehlo.future":
-            reader.expect("<", "a future type")
-            return FutureType(tuple([t for t in type_list(reader, ">") if isinstance(t, Shape)]))
-        if name.startswith("mhlo.async_bundle"):
-            reader.refuse(
-                "mhlo-async",
-                "StableHLO has no asynchronous bundles, which are MHLO's",
-                "export StableHLO",
-                start,
-                len(name) + 1,
-            )
-        if f"!{name}" in reader.aliases:
-            return _alias(reader, f"!{name}")
-        return OpaqueType(f"!{name}" + (reader.balanced() if reader.peek("<") else ""))
+        return _dialect_type(reader)
     word = WORD.match(reader.text, reader.at)
     if word is not None and word.group() in ("memref", "vector", "none"):
         reader.at = word.end()
@@ -202,6 +164,58 @@ def _other_type(reader: Reader) -> MlirType:
             f"expected a type, found {reader.found()}", "write a type such as tensor<2x3xf32>"
         )
     return array_shape(element_type(reader), ())
+
+
+def _tensor(reader: Reader, start: int) -> Shape:
+    """Read the rest of a tensor type, which begins at `start`."""
+    if reader.accept("*"):
+        reader.refuse(
+            "unranked",
+            "a tensor of unknown rank has no HLO shape",
+            "export the program with static shapes",
+            start,
+            8,
+        )
+    sizes = []
+    while (m := reader.take(_DIMENSION)) is not None:
+        sizes.append(UNBOUNDED if m.group(1) == "?" else int(m.group(1)))
+    kind = element_type(reader)
+    bounds = _bounds(reader, len(sizes)) if reader.accept(",") else None
+    reader.expect(">", "a tensor type")
+    return _array(reader, kind, sizes, bounds)
+
+
+def _tuple(reader: Reader) -> Shape:
+    parts: list[Shape] = []
+    while not reader.accept(">"):
+        parts.append(read_shape(reader))
+        if not reader.accept(","):
+            reader.expect(">", "a tuple type")
+            break
+    return tuple_shape(parts)
+
+
+def _dialect_type(reader: Reader) -> MlirType:
+    """Read `!dialect.name<...>`, or the alias of a type."""
+    start = reader.at
+    m = reader.take(re.compile(r"!([A-Za-z_][\w$.\-]*)"))
+    name = m.group(1) if m else ""
+    if name in ("stablehlo.token", "mhlo.token"):
+        return token_shape()
+    if name == "stablehlo.future":
+        reader.expect("<", "a future type")
+        return FutureType(tuple([t for t in type_list(reader, ">") if isinstance(t, Shape)]))
+    if name.startswith("mhlo.async_bundle"):
+        reader.refuse(
+            "mhlo-async",
+            "StableHLO has no asynchronous bundles, which are MHLO's",
+            "export StableHLO",
+            start,
+            len(name) + 1,
+        )
+    if f"!{name}" in reader.aliases:
+        return _alias(reader, f"!{name}")
+    return OpaqueType(f"!{name}" + (reader.balanced() if reader.peek("<") else ""))
 
 
 def _alias(reader: Reader, name: str) -> MlirType:
