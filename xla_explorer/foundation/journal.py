@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from xla_explorer.foundation.decision import Verdict, verdict_of
@@ -88,6 +89,7 @@ class Span:
         }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Event:
     """One event.
 
@@ -102,45 +104,17 @@ class Event:
     forceable: True if only the cost model refuses, so that an override can force it.
     """
 
-    __slots__ = (
-        "by",
-        "checklist",
-        "facts",
-        "forceable",
-        "kind",
-        "names",
-        "reason",
-        "sequence",
-        "span",
-        "subjects",
-        "verdict",
-    )
-
-    def __init__(
-        self,
-        sequence: int,
-        span: int,
-        kind: str,
-        by: str,
-        subjects: tuple[int, ...],
-        names: tuple[str, ...] = (),
-        reason: Reason | None = None,
-        facts: dict[str, Any] | None = None,
-        verdict: Verdict | Literal[""] = "",
-        checklist: tuple[Check, ...] = (),
-        forceable: bool = False,
-    ) -> None:
-        self.sequence = sequence
-        self.span = span
-        self.kind = kind
-        self.by = by
-        self.subjects = subjects
-        self.names = names
-        self.reason = reason
-        self.facts = facts
-        self.verdict = verdict
-        self.checklist = checklist
-        self.forceable = forceable
+    sequence: int
+    span: int
+    kind: str
+    by: str
+    subjects: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    reason: Reason | None = None
+    facts: dict[str, Any] | None = None
+    verdict: Verdict | Literal[""] = ""
+    checklist: tuple[Check, ...] = ()
+    forceable: bool = False
 
     @property
     def is_decision(self) -> bool:
@@ -227,7 +201,6 @@ class Journal:
         *,
         accepted: bool | None = None,
         checklist: tuple[Check, ...] = (),
-        forceable: bool = False,
     ) -> Event:
         """Append an event to the innermost open span.
 
@@ -246,7 +219,6 @@ class Journal:
             facts,
             verdict,
             checklist,
-            forceable,
         )
         self.events.append(event)
         return event

@@ -28,6 +28,8 @@ Buffer = Any  # any argument of memoryview
 _T = TypeVar("_T")
 _NAME: Final = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 _DIRECT: Final = frozenset({type(None), bool, str, float})
+_COLLECTIONS: Final[dict[str, type]] = {"t": tuple, "l": list, "s": set, "f": frozenset}
+_TAGS: Final = {kind: tag for tag, kind in _COLLECTIONS.items()}
 _MOST_DIGITS: Final = 1 << 62  # larger integers than JSON readers support are hexadecimal text
 
 
@@ -75,19 +77,16 @@ class _Writer:
 
     def entry(self, kind: type, value: Any) -> list[Any]:
         write = self.write
-        if kind is tuple:
-            return ["t", *[write(v) for v in value]]
+        tag = _TAGS.get(kind)
+        if tag is not None:
+            return [tag, *[write(v) for v in value]]
         apart = _APART.get(kind)
         if apart is not None:
             return ["o", self.class_number(kind), *[write(v) for v in apart(value)]]
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return ["o", self.class_number(kind), *[write(v) for v in value]]
-        if kind is list:
-            return ["l", *[write(v) for v in value]]
         if kind is dict:
             return ["d", *[write(part) for pair in value.items() for part in pair]]
-        if kind is set or kind is frozenset:
-            return ["s" if kind is set else "f", *[write(v) for v in value]]
         if kind is int:
             return ["i", hex(value)]
         if kind is complex:
@@ -107,14 +106,17 @@ class _Writer:
                 *[write(getattr(value, f.name)) for f in dataclasses.fields(kind)],
             ]
         if isinstance(value, BaseException):
-            own = {
-                name: v
-                for name, v in vars(value).items()
-                if not name.startswith("__") and does_travel(v)
-            }
-            arguments = tuple([v if does_travel(v) else str(v) for v in value.args])
-            return ["o", self.class_number(kind), write(arguments), write(own)]
+            return self.exception(kind, value)
         raise PlainDataError(f"a {kind.__qualname__} cannot be sent to another process")
+
+    def exception(self, kind: type, value: BaseException) -> list[Any]:
+        own = {
+            name: v
+            for name, v in vars(value).items()
+            if not name.startswith("__") and does_travel(v)
+        }
+        arguments = tuple([v if does_travel(v) else str(v) for v in value.args])
+        return ["o", self.class_number(kind), self.write(arguments), self.write(own)]
 
     def buffer(self, data: Buffer) -> int:
         self.buffers.append(data)
@@ -196,10 +198,8 @@ class Message:
             tag = entry[0]
             if tag == "o":
                 made.append(makers[entry[1]](of(entry[2:])))
-            elif tag == "t":
-                made.append(tuple(of(entry[1:])))
-            elif tag == "l":
-                made.append(of(entry[1:]))
+            elif tag in _COLLECTIONS:
+                made.append(_COLLECTIONS[tag](of(entry[1:])))
             elif tag == "d":
                 parts = of(entry[1:])
                 made.append(dict(zip(parts[::2], parts[1::2], strict=True)))
@@ -209,8 +209,6 @@ class Message:
                 made.append(self._array(entry))
             elif tag == "b":
                 made.append(bytes(self._buffers[entry[1]]))
-            elif tag in ("s", "f"):
-                made.append((set if tag == "s" else frozenset)(of(entry[1:])))
             elif tag == "c":
                 made.append(complex(entry[1], entry[2]))
             elif tag == "i":

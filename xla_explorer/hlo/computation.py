@@ -115,8 +115,8 @@ class HloComputation:
             attributes,
             called,
             payload,
-            metadata,
         )
+        i.metadata = metadata
         return self.insert(i)
 
     def insert(self, i: HloInstruction) -> HloInstruction:

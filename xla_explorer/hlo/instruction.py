@@ -185,16 +185,15 @@ def new_instruction(
     attributes: Attributes = NO_ATTRIBUTES,
     called: tuple[HloComputation, ...] = (),
     payload: Any = None,
-    metadata: str | None = None,
 ) -> HloInstruction:
-    """Return an instruction outside any computation, for `HloComputation.insert`."""
+    """Return an instruction without metadata or computation, for `HloComputation.insert`."""
     i = HloInstruction.__new__(HloInstruction)
     i.id, i.name, i.opcode, i.shape, i.operands, i.users = number, name, opcode, shape, operands, ()
     i.attributes, i.called, i.payload, i.metadata, i.control_predecessors, i._record, i.line = (
         attributes,
         called,
         payload,
-        metadata,
+        None,
         (),
         None,
         0,

@@ -97,6 +97,9 @@ class HloModule:
         Header attributes by name (raw text or decoded), in order.
     is_scheduled
         True if the order of instructions is the order of execution.
+    out_tree
+        The pytree (a `jax.tree_util.PyTreeDef`) of the results of the JAX function that the module
+        was traced from; None for other modules. Transformations that change the results reset it.
 
     Examples
     --------
@@ -117,6 +120,7 @@ class HloModule:
         "frames",
         "name",
         "names",
+        "out_tree",
         "source_text",
     )
 
@@ -129,6 +133,7 @@ class HloModule:
         self.names = UniqueNames()
         self.source_text: str | None = None
         self.filename: str | None = None
+        self.out_tree: Any = None
         self._next_instruction = 0
         self._next_computation = 0
 
@@ -312,9 +317,8 @@ class HloModule:
                     attributes,
                     tuple([by_id[c] for c in called]) if called else (),
                     payload,
-                    metadata,
                 )
-                i.parent, i._record = computation, r
+                i.metadata, i.parent, i._record = metadata, computation, r
                 for operand in i.operands:
                     add_user(operand, i)
                 if predecessors:
@@ -343,6 +347,7 @@ class HloModule:
             self._next_computation,
         )
         copy.source_text, copy.filename = self.source_text, self.filename
+        copy.out_tree = self.out_tree
         for computation, original in zip(
             copy.computations.values(), self.computations.values(), strict=True
         ):

@@ -282,7 +282,7 @@ class PassContext:
             checks = (
                 self._checklist(legality, profitability, asked, reason) if self.checklists else ()
             )
-            journal.write(
+            event = journal.write(
                 "decision",
                 kind,
                 ids,
@@ -291,8 +291,8 @@ class PassContext:
                 details,
                 accepted=reason is None,
                 checklist=checks,
-                forceable=forceable,
             )
+            event.forceable = forceable
         return reason
 
     @staticmethod

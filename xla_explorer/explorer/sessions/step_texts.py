@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_explorer.explorer.display.code_pane import PrintedLine
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
-from xla_explorer.hlo.instruction import InstructionRecord, new_instruction
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 from xla_explorer.hlo.opcodes import PARAMETER
 from xla_explorer.hlo.text.print_options import PrintOptions
@@ -146,6 +146,12 @@ def _changed_lines(
     return [r for r in found.values() if not r.called]
 
 
+def _without_operands(r: InstructionRecord) -> HloInstruction:
+    i = new_instruction(r.id, r.name, r.opcode, r.shape, (), r.attributes, payload=r.payload)
+    i.metadata = r.metadata
+    return i
+
+
 def _part_of(
     c: ComputationRecord,
     shown: Sequence[InstructionRecord],
@@ -160,16 +166,7 @@ def _part_of(
         key: HloComputation(names[key], module) for r in shown for key in r.called if key in names
     }
     made = {
-        r.id: new_instruction(
-            r.id,
-            r.name,
-            r.opcode,
-            r.shape,
-            (),
-            r.attributes,
-            payload=r.payload,
-            metadata=r.metadata,
-        )
+        r.id: _without_operands(r)
         for r in c.instructions
         if r.opcode is PARAMETER or r.id == c.root
     }
@@ -177,17 +174,7 @@ def _part_of(
         read = dict.fromkeys((*r.operands, *r.control_predecessors, r.id))
         for key in read:
             if key not in made:
-                o = records[key]
-                made[key] = new_instruction(
-                    key,
-                    o.name,
-                    o.opcode,
-                    o.shape,
-                    (),
-                    o.attributes,
-                    payload=o.payload,
-                    metadata=o.metadata,
-                )
+                made[key] = _without_operands(records[key])
         i = made[r.id]
         i.operands = tuple([made[key] for key in r.operands])
         i.control_predecessors = tuple([made[key] for key in r.control_predecessors])

@@ -10,6 +10,7 @@ xla/hlo/analysis/hlo_dataflow_analysis.h.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from xla_explorer.hlo.analysis.in_place import repacks
 from xla_explorer.hlo.computation import HloComputation
@@ -73,6 +74,7 @@ class Value:
         return f"<Value {self.id} %{self.name} {self.start}..{self.end}>"
 
 
+@dataclass(slots=True, eq=False)
 class LoopPhi:
     """The phi of a while for one leaf of its state.
 
@@ -81,39 +83,15 @@ class LoopPhi:
     loop.
     """
 
-    __slots__ = (
-        "begin",
-        "body_end",
-        "finish",
-        "index",
-        "initial",
-        "loop",
-        "next",
-        "result",
-        "state",
-    )
-
-    def __init__(
-        self,
-        loop: HloInstruction,
-        index: Index,
-        initial: Value,
-        state: Value,
-        following: Value,
-        result: Value,
-        begin: int,
-        body_end: int,
-        finish: int,
-    ) -> None:
-        self.loop, self.index, self.initial, self.state, self.next, self.result = (
-            loop,
-            index,
-            initial,
-            state,
-            following,
-            result,
-        )
-        self.begin, self.body_end, self.finish = begin, body_end, finish
+    loop: HloInstruction
+    index: Index
+    initial: Value
+    state: Value
+    next: Value
+    result: Value
+    begin: int
+    body_end: int
+    finish: int
 
 
 class BranchPhi:
@@ -209,46 +187,46 @@ class Dataflow:
             )
         self.spans[computation] = (begin, begin)
         for i in self._sequence(computation):
-            name = i.opcode.name
             position = self.positions[i] = self._tick()
-            if name == "parameter":
-                if arguments is not None:
-                    self._leaves[i] = arguments[int(i.payload)]
-                else:
-                    made = self._leaves[i] = self._define(i, 0)
-                    for value in made.values():
-                        value.read_only = True
-            elif name == "tuple":
-                self._leaves[i] = {
-                    (k, *index): value
-                    for k, o in enumerate(i.operands)
-                    for index, value in self._leaves[o].items()
-                }
-            elif name == "get-tuple-element":
-                wanted = int(i.attribute("index"))
-                self._leaves[i] = {
-                    index[1:]: value
-                    for index, value in self._leaves[i.operands[0]].items()
-                    if index[0] == wanted
-                }
-            elif name in _FORWARDS and not repacks(i):
-                self._leaves[i] = self._leaves[i.operands[0]]
-            elif name == "call":
-                self._walk(i.called[0], [self._leaves[o] for o in i.operands])
-                self._leaves[i] = self._leaves[i.called[0].root]
-            elif name == "while":
-                self._while(i, position)
-            elif name == "conditional":
-                self._conditional(i, position)
+            if i.opcode.name == "parameter" and arguments is not None:
+                self._leaves[i] = arguments[int(i.payload)]
             else:
-                for number, o in enumerate(i.operands):
-                    for value in self._leaves[o].values():
-                        self.resolve(value).uses.append((position, i, number))
-                made = self._leaves[i] = self._define(i, position)
-                if name == "constant":
-                    for value in made.values():
-                        value.read_only, value.start = True, 0
+                self._leaves[i] = self._leaves_of(i, position)
         self.spans[computation] = (begin, self._tick())
+
+    def _leaves_of(self, i: HloInstruction, position: int) -> Leaves:
+        """Return the values of an instruction's leaves, and record its uses."""
+        name = i.opcode.name
+        if name == "tuple":
+            return {
+                (k, *index): value
+                for k, o in enumerate(i.operands)
+                for index, value in self._leaves[o].items()
+            }
+        if name == "get-tuple-element":
+            wanted = int(i.attribute("index"))
+            leaves = self._leaves[i.operands[0]]
+            return {index[1:]: value for index, value in leaves.items() if index[0] == wanted}
+        if name in _FORWARDS and not repacks(i):
+            return self._leaves[i.operands[0]]
+        if name == "call":
+            self._walk(i.called[0], [self._leaves[o] for o in i.operands])
+            return self._leaves[i.called[0].root]
+        if name == "while":
+            return self._while(i, position)
+        if name == "conditional":
+            return self._conditional(i, position)
+        return self._computed(i, position)
+
+    def _computed(self, i: HloInstruction, position: int) -> Leaves:
+        for number, o in enumerate(i.operands):
+            for value in self._leaves[o].values():
+                self.resolve(value).uses.append((position, i, number))
+        is_input = i.opcode.name in ("parameter", "constant")
+        made = self._define(i, 0 if is_input else position)
+        for value in made.values():
+            value.read_only = is_input
+        return made
 
     def _define(self, i: HloInstruction, position: int) -> Leaves:
         if i.shape.is_array:
@@ -259,7 +237,7 @@ class Dataflow:
             if shape.is_array
         }
 
-    def _while(self, i: HloInstruction, begin: int) -> None:
+    def _while(self, i: HloInstruction, begin: int) -> Leaves:
         condition, body = i.called
         initial = self._leaves[i.operands[0]]
         state = {
@@ -288,9 +266,9 @@ class Dataflow:
             phi = LoopPhi(i, index, before, carried, ahead, after, begin, body_end, finish)
             carried.phi = after.phi = phi
             self.loops.append(phi)
-        self._leaves[i] = result
+        return result
 
-    def _conditional(self, i: HloInstruction, begin: int) -> None:
+    def _conditional(self, i: HloInstruction, begin: int) -> Leaves:
         ends = []
         for value in self._leaves[i.operands[0]].values():
             self.resolve(value).uses.append((begin, i, 0))
@@ -307,4 +285,4 @@ class Dataflow:
             for value, end in zip(values, ends, strict=True):
                 value.uses.append((end, i, 0))
             self.branches.append(BranchPhi(i, index, made, values, begin, ends))
-        self._leaves[i] = result
+        return result

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.foundation.reason import Reason
@@ -51,6 +52,7 @@ ShapeRule = Callable[[tuple[Shape, ...], Attributes, "tuple[HloComputation, ...]
 Constraint = Callable[["HloInstruction"], "Reason | None"]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OpcodeSpec:
     """The row of an opcode.
 
@@ -65,61 +67,33 @@ class OpcodeSpec:
     sentence. source: of the semantics.
     """
 
-    __slots__ = (
-        "arity",
-        "asynchronous",
-        "attributes",
-        "called",
-        "commutative",
-        "constraints",
-        "elementwise",
-        "expensive",
-        "family",
-        "infers_in_text",
-        "name",
-        "number",
-        "required",
-        "shape_rule",
-        "side_effect",
-        "source",
-        "summary",
-        "traits",
-    )
+    name: str
+    _: KW_ONLY
+    family: Family
+    arity: int | None
+    summary: str
+    source: str
+    attributes: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
+    shape_rule: ShapeRule | None = None
+    constraints: tuple[Constraint, ...] = ()
+    traits: frozenset[Trait] = frozenset()
+    infers_in_text: bool = True
+    number: int = field(default=-1, init=False)
+    elementwise: bool = field(init=False)
+    commutative: bool = field(init=False)
+    side_effect: bool = field(init=False)
+    expensive: bool = field(init=False)
+    asynchronous: bool = field(init=False)
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        family: Family,
-        arity: int | None,
-        summary: str,
-        source: str,
-        attributes: tuple[str, ...] = (),
-        required: tuple[str, ...] = (),
-        called: tuple[str, ...] = (),
-        shape_rule: ShapeRule | None = None,
-        constraints: tuple[Constraint, ...] = (),
-        traits: frozenset[Trait] = frozenset(),
-        infers_in_text: bool = True,
-    ) -> None:
-        self.name = name
-        self.family = family
-        self.arity = arity
-        self.summary = summary
-        self.source = source
-        self.attributes = attributes
-        self.required = required
-        self.called = called
-        self.shape_rule = shape_rule
-        self.constraints = constraints
-        self.infers_in_text = infers_in_text and shape_rule is not None
-        self.traits = traits
-        self.number = -1
-        self.elementwise = Trait.ELEMENTWISE in traits
-        self.commutative = Trait.COMMUTATIVE in traits
-        self.side_effect = Trait.SIDE_EFFECT in traits
-        self.expensive = Trait.EXPENSIVE in traits
-        self.asynchronous = Trait.ASYNCHRONOUS in traits
+    def __post_init__(self) -> None:
+        self.infers_in_text = self.infers_in_text and self.shape_rule is not None
+        self.elementwise = Trait.ELEMENTWISE in self.traits
+        self.commutative = Trait.COMMUTATIVE in self.traits
+        self.side_effect = Trait.SIDE_EFFECT in self.traits
+        self.expensive = Trait.EXPENSIVE in self.traits
+        self.asynchronous = Trait.ASYNCHRONOUS in self.traits
 
     def __repr__(self) -> str:
         return self.name

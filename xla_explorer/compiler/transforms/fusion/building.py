@@ -99,9 +99,8 @@ def build_fusion(
                 member.attributes,
                 member.called,
                 member.payload,
-                member.metadata,
             )
-            copy.line = member.line
+            copy.metadata, copy.line = member.metadata, member.line
             inner[member] = fused.insert(copy)
     fused.root = inner[root]
     return fusion
