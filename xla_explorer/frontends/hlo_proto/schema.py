@@ -17,7 +17,7 @@ SPLIT_CONFIG = MessageType("SplitConfigProto", dimension=1, split_indices=2)
 SHAPE = MessageType(
     "ShapeProto", element_type=2, dimensions=3, is_dynamic_dimension=6, tuple_shapes=4, layout=5
 )
-PROGRAM_SHAPE = MessageType("ProgramShapeProto", parameters=1, result=2)
+PROGRAM_SHAPE = MessageType("ProgramShapeProto", parameters=1, result=2, parameter_names=3)
 LITERAL = MessageType(
     "LiteralProto", shape=1, tuple_literals=10, preds=2, s1s=30, s2s=26, s4s=21, s8s=15, s16s=17, s32s=4, s64s=5, u1s=31, u2s=27, u4s=22,
     u8s=3, u16s=16, u32s=6, u64s=7, f16s=11, bf16s=13, f32s=8, f64s=9, c64s=12, c128s=18, f4e2m1fns=32, f8e3m4s=29, f8e4m3b11fnuzs=23,

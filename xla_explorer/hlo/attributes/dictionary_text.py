@@ -117,7 +117,7 @@ def read_frontend_attributes(text: str) -> str:
 def frontend_attribute_values(text: str) -> dict[str, str]:
     """Return the values of frontend attributes by name, without quotes and escapes."""
     found = _entries(text) or {}
-    return {
-        name: (_plain(value) or value) if value.startswith('"') else value
-        for name, value in found.items()
+    plain = {
+        name: _plain(value) if value.startswith('"') else value for name, value in found.items()
     }
+    return {name: found[name] if value is None else value for name, value in plain.items()}

@@ -1,0 +1,5 @@
+"""HLO modules as serialized `HloModuleProto`: the inverse of the reader beside this folder."""
+
+from xla_explorer.frontends.hlo_proto.writer.module import write_hlo_proto
+
+__all__ = ["write_hlo_proto"]
