@@ -30,7 +30,7 @@ REPLACED = {
     "backends/gpu/emitters/uniformity.py": "9 patterns of values that are equal in a warp: operands of records",
     "compiler/codegen/ir/optimization_level.py": "a marker of loops in the text: the field `optimization_level` of a kernel",
     "compiler/codegen/symbol_names.py": "characters of names: one character after the other",
-    "compiler/codegen/nest/from_hlo.py": "names of HLO: identifier",
+    "compiler/codegen/nest/plain_nests/from_hlo.py": "names of HLO: identifier",
     "compiler/codegen/program_records.py": "stores past the caches: the arrays of nests that are streamed",
 }
 

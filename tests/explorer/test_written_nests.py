@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.compiler.codegen.nest.directives import DirectiveRefused
+from xla_explorer.compiler.codegen.nest.directives import DirectiveRefusedError
 from xla_explorer.compiler.codegen.nest.schedule import ScheduleError
 from xla_explorer.explorer.code import loop_nests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -94,7 +94,7 @@ def test_a_kernel_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPat
 
     def refused(compilation: object, i: object, *rest: object) -> object:
         if i.name.startswith("dynamic-update-slice"):  # type: ignore[attr-defined]
-            raise DirectiveRefused(directive, Reason("no-such-axis", "no axis", {}))
+            raise DirectiveRefusedError(directive, Reason("no-such-axis", "no axis", {}))
         return whole(compilation, i, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(loop_nests, "_scheduled_loops", refused)
@@ -102,7 +102,7 @@ def test_a_kernel_that_cannot_be_shown_is_one_line(monkeypatch: pytest.MonkeyPat
     assert len(shown) == 3 and [name for name, is_nest in shown.items() if not is_nest] == [
         "dynamic-update-slice_fusion"
     ]
-    assert issubclass(DirectiveRefused, XlaExplorerError)
+    assert issubclass(DirectiveRefusedError, XlaExplorerError)
 
 
 @pytest.mark.parametrize("directive", ["block{i}", "thread{i}", "warp{i}"])

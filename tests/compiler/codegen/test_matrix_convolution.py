@@ -7,9 +7,9 @@ import pytest
 
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, convolution_in_tiles
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, For, Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule

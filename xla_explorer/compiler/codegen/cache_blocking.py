@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.kernels.work_partition import INNERMOST_GRAIN
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce, SelectRegion
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import accesses, chain_of, collapses
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression

@@ -27,7 +27,7 @@ from xla_explorer.compiler.codegen.kernels.products.dot_plan import (
     plan_dot,
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_of
 from xla_explorer.compiler.target import Target

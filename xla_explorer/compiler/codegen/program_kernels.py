@@ -15,8 +15,8 @@ from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLeve
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
-from xla_explorer.compiler.codegen.nest.hlo_parts import array_names
 from xla_explorer.compiler.codegen.nest.kernel import form_of_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import array_names
 from xla_explorer.compiler.codegen.nest.policies import base
 from xla_explorer.compiler.codegen.nest.policies.facts import schedule_facts
 from xla_explorer.compiler.codegen.nest.schedule import Schedule

@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import form_of_nest, nest_in_form
-from xla_explorer.compiler.codegen.nest.lowering_checks import why_launched
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import why_launched
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     ScheduleError,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.directives import DirectiveRefused
+from xla_explorer.compiler.codegen.nest.directives import DirectiveRefusedError
 from xla_explorer.compiler.codegen.nest.estimate import Estimate
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
@@ -168,7 +168,7 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
             found = [
                 _scheduled_loops(compilation, i, Schedule(nest, nest, tuple(directives)), made_by)
             ]
-    except (DirectiveRefused, ScheduleError) as problem:
+    except (DirectiveRefusedError, ScheduleError) as problem:
         yield _opaque_loops(
             i, refuse("schedule-not-shown", f"%{i.name}: its schedule cannot be shown: {problem}")
         )

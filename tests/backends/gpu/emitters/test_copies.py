@@ -7,9 +7,9 @@ import pytest
 from tests.backends.gpu.emitters.emitter_runner import check
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.text import nest_text
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -17,9 +17,9 @@ from xla_explorer.backends.gpu.emitters.nests.kernel import nest_kernels
 from xla_explorer.backends.gpu.emitters.selection import finished
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce, walk
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     ScheduleError,

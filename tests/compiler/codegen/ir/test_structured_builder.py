@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.types import BF16, F16, F32, F64, I1, I8, I32, I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Complex
-from xla_explorer.compiler.codegen.nest.elements import Memory
+from xla_explorer.compiler.codegen.nest.lowering.elements import Memory
 from xla_explorer.hlo.primitive_type import primitive_type
 
 

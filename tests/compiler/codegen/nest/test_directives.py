@@ -13,12 +13,12 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.nest.nest_checks import assert_near
 from xla_explorer.compiler.codegen.nest.directives import Directive, base
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import For, Load, LoopNest, Reduce, walk
 from xla_explorer.compiler.codegen.nest.kernel import scheduled as scheduled_by_policy
-from xla_explorer.compiler.codegen.nest.lower import LoweredNest, lower
+from xla_explorer.compiler.codegen.nest.lowering.lower import LoweredNest, lower
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
 from xla_explorer.compiler.codegen.nest.schedule import (

@@ -8,8 +8,8 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.accesses import Traffic, accesses_of
 from xla_explorer.compiler.codegen.nest.estimate import CacheLevel, CpuNumbers, Estimate, estimate
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 
 

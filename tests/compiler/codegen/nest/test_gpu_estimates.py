@@ -8,9 +8,9 @@ import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.accesses import accesses_of
 from xla_explorer.compiler.codegen.nest.estimate import Estimate, estimate
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_for, moved_bytes
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import HOST_LIKE, NVPTX, GpuUnit
 from xla_explorer.explorer.measures.kernel_costs import program_cost

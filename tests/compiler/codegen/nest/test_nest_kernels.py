@@ -11,8 +11,8 @@ import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import CutLoop
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Load, SelectRegion, Store, walk
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies import elementwise
 from xla_explorer.compiler.codegen.nest.policies.base import NEVER, Plan, Tuning
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives

@@ -15,10 +15,10 @@ from tests.support.corpora import SHARED
 from tests.support.opcode_programs import module_with
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.backends.registry import platform
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.meaning import MeaningError, evaluate_nest
 from xla_explorer.compiler.codegen.nest.parser import NestSyntaxError, parse_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
 from xla_explorer.compiler.codegen.nest.verifier import (
     NestVerificationError,

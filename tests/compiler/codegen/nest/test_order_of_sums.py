@@ -8,8 +8,8 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.facts import sums_out_of_order
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 

@@ -10,7 +10,7 @@ from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest import kernel
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
-    DirectiveRefused,
+    DirectiveRefusedError,
     Parallel,
     Reorder,
     Split,
@@ -35,7 +35,7 @@ ENTRY e {
 def test_a_plan_refuses_what_is_not_legal(directive: Directive, code: str) -> None:
     nest, _, _ = plain("rows")
     plan = Plan(nest, Tuning())
-    with pytest.raises(DirectiveRefused) as found:
+    with pytest.raises(DirectiveRefusedError) as found:
         plan.do(directive)
     assert found.value.reason.code == code
     assert plan.nest is nest and not plan.directives

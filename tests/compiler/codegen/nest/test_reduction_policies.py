@@ -13,9 +13,9 @@ from tests.compiler.codegen.kernel_runner import assert_same, run_kernels
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import CutLoop, Reassociate, Split, Vectorize
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import Combination, Reduce, walk
 from xla_explorer.compiler.codegen.nest.parser import parse_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning
 from xla_explorer.compiler.codegen.nest.policies.windows import window_policy
 from xla_explorer.compiler.codegen.nest.schedule import Schedule

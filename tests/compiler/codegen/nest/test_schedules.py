@@ -7,9 +7,9 @@ import pytest
 import xla_explorer as xe
 from tests.compiler.codegen.nest.test_directives import plain
 from xla_explorer.compiler.codegen.nest.directives import DIRECTIVES
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.opaque import opaque_of
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import (
     Schedule,
     ScheduleError,

@@ -9,11 +9,11 @@ import xla_explorer as xe
 from tests.compiler.codegen.test_loop_vectorization import needs_fixed_width
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.codegen import parallel_plan
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.ir import LoopNest
 from xla_explorer.compiler.codegen.nest.kernel import NestCode, nest_code
-from xla_explorer.compiler.codegen.nest.lower import Code, Lowering
+from xla_explorer.compiler.codegen.nest.lowering.lower import Code, Lowering
 from xla_explorer.compiler.codegen.nest.meaning import evaluate_nest
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 
 UPDATE = """HloModule update{alias}

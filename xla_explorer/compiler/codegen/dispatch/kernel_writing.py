@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
 )
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.nest.kernel import nest_code, tasks_are_rows
-from xla_explorer.compiler.codegen.nest.register_layouts import metadata_of
+from xla_explorer.compiler.codegen.nest.lowering.register_layouts import metadata_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse

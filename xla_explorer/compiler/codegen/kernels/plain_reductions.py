@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.kernels.products.integer_gemm import (
     write_integer_gemm,
 )
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
-from xla_explorer.compiler.codegen.nest.hlo_parts import accumulator_type
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Read, index, reads_of
 from xla_explorer.hlo.analysis.indexing.expression import Atom

@@ -17,8 +17,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Reduce,
     Statement,
-    rewritten,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import rewritten
 from xla_explorer.hlo.analysis.indexing import index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, attributes_of
 from xla_explorer.hlo.literal import literal_from_array

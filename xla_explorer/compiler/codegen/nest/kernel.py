@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.ir.records import has_loop
-from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused, OverlapTail
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.hlo_parts import has_interior_padding
+from xla_explorer.compiler.codegen.nest.directives import (
+    Directive,
+    DirectiveRefusedError,
+    OverlapTail,
+)
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -20,7 +22,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     Store,
 )
-from xla_explorer.compiler.codegen.nest.lower import Code, lower
+from xla_explorer.compiler.codegen.nest.lowering.lower import Code, lower
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import has_interior_padding
 from xla_explorer.compiler.codegen.nest.policies.base import Tuning, tuning_of
 from xla_explorer.compiler.codegen.nest.policies.convolutions import convolution_policy
 from xla_explorer.compiler.codegen.nest.policies.elementwise import elementwise_policy
@@ -199,7 +203,7 @@ def scheduled(
                 if has_overlapping_windows(nest)
                 else product_policy(nest, tuning, tasks)
             )
-    except DirectiveRefused as refused:
+    except DirectiveRefusedError as refused:
         made = refused.reason
     return Schedule(nest, nest) if reduces and isinstance(made, Reason) else made
 

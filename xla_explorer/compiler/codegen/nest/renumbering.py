@@ -25,9 +25,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
     uses_of,
     walk,
-    with_axes_replaced,
     with_bodies,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import with_axes_replaced
 from xla_explorer.hlo.analysis.indexing import Axis, Place, RuntimeValue, Substitution, index
 
 

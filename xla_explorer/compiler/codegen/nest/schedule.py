@@ -74,7 +74,7 @@ class Schedule:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+    >>> from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
     >>> from xla_explorer.compiler.codegen.nest.schedule import Schedule
     >>> module = xe.parse_hlo('HloModule m\\nENTRY e {\\n x = f32[100] parameter(0)\\n ROOT r = f32[100] negate(x)\\n}')
     >>> nest = nest_of(module.entry.root)

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xla_explorer.compiler.codegen.nest.ir import (
-    AxisKind,
-    BoundAxis,
-    For,
-    Loop,
-    LoopNest,
-    Reduce,
+from xla_explorer.compiler.codegen.nest.ir import AxisKind, BoundAxis, For, Loop, LoopNest, Reduce
+from xla_explorer.compiler.codegen.nest.rewriting import (
     guards_replaced,
     with_axes_replaced,
     with_loop_replaced,

@@ -24,9 +24,9 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
 from xla_explorer.backends.gpu.emitters.nests.transposes import transpose_schedule
 from xla_explorer.backends.gpu.emitters.nests.tuning import DEFAULT_TUNING, GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
-from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefused
-from xla_explorer.compiler.codegen.nest.from_hlo import nest_of
+from xla_explorer.compiler.codegen.nest.directives import Directive, DirectiveRefusedError
 from xla_explorer.compiler.codegen.nest.ir import LoopNest, Reduce, walk
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError, schedule_refused
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
@@ -143,7 +143,7 @@ def _written(
         return nest
     try:
         schedule = policy(nest, architecture, DEFAULT_TUNING)
-    except DirectiveRefused as refused:
+    except DirectiveRefusedError as refused:
         return refused.reason
     return schedule if isinstance(schedule, Reason) else nest_kernels(i, schedule, slots)
 

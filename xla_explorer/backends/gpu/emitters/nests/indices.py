@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.llvm_types import real
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, walk
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.lower_indices import Point, divisors_below, points
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, divisors_below, points
 from xla_explorer.compiler.codegen.nest.verifier import bounds_under, facts_of
 from xla_explorer.hlo.analysis.indexing import (
     Axis,

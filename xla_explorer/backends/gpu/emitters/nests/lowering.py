@@ -30,7 +30,6 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.thread_number import launch_number
 from xla_explorer.compiler.codegen.llvm_types import constant
-from xla_explorer.compiler.codegen.nest.elements import computing, element_of
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -51,14 +50,15 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES, crosses_threads, launch_of
-from xla_explorer.compiler.codegen.nest.lower_indices import (
+from xla_explorer.compiler.codegen.nest.lowering.elements import computing, element_of
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
     Point,
     UnrolledValue,
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, flat, like
-from xla_explorer.compiler.codegen.nest.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import Accumulators, flat, like
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import dependencies
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,

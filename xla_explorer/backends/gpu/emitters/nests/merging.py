@@ -6,7 +6,7 @@ from xla_explorer.backends.gpu.emitters.nests.applied import Applied
 from xla_explorer.backends.gpu.emitters.nests.elementwise import loops_of
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
-    DirectiveRefused,
+    DirectiveRefusedError,
     FuseIntoReduction,
     FuseLoops,
     Reorder,
@@ -57,7 +57,7 @@ def _then(applied: Applied, directive: Directive) -> bool:
     """Apply a directive if it is legal."""
     try:
         applied.then(directive)
-    except DirectiveRefused:
+    except DirectiveRefusedError:
         return False
     return True
 

@@ -17,7 +17,6 @@ from xla_explorer.compiler.codegen.function_writer import UNROLLED_ITERATIONS
 from xla_explorer.compiler.codegen.ir.values import Scalar, Value
 from xla_explorer.compiler.codegen.kernels.accumulators import Elements
 from xla_explorer.compiler.codegen.llvm_types import real
-from xla_explorer.compiler.codegen.nest.elements import chosen
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Combination,
@@ -28,13 +27,19 @@ from xla_explorer.compiler.codegen.nest.ir import (
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import LANES
-from xla_explorer.compiler.codegen.nest.lower_indices import (
+from xla_explorer.compiler.codegen.nest.lowering.elements import chosen
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
     Point,
     UnrolledValue,
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, Reducing, flat, like
+from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import (
+    Accumulators,
+    Reducing,
+    flat,
+    like,
+)
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.kernels.scatter import atomic_operation, updates_take_turns
-from xla_explorer.compiler.codegen.nest.from_hlo import NoNest, PlainNest
-from xla_explorer.compiler.codegen.nest.hlo_parts import Scope
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -25,6 +23,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     Store,
 )
+from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import PlainNest
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import Scope
+from xla_explorer.compiler.codegen.nest.plain_nests.nest_scopes import NoNestError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,
@@ -67,7 +68,7 @@ def scatter_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
         )
     try:
         return _Scatter(i).kernel(i, (i,))
-    except NoNest as found:
+    except NoNestError as found:
         return found.reason
 
 

@@ -28,13 +28,15 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Statement,
     Store,
-    guards_replaced,
-    rewritten,
     uses_of,
     walk,
-    with_axes_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import without_unused
+from xla_explorer.compiler.codegen.nest.rewriting import (
+    guards_replaced,
+    rewritten,
+    with_axes_replaced,
+)
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.identity_element import identity_element

@@ -18,7 +18,7 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.nest.directives.base import (
     MOST_LANES,
     Directive,
-    DirectiveRefused,
+    DirectiveRefusedError,
     NestModule,
     Subject,
     fields_of,
@@ -66,7 +66,7 @@ __all__ = [
     "ComputeAt",
     "CutLoop",
     "Directive",
-    "DirectiveRefused",
+    "DirectiveRefusedError",
     "FuseIntoReduction",
     "FuseLoops",
     "InterchangeReduction",

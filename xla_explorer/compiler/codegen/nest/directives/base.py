@@ -32,7 +32,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 D = TypeVar("D", bound="Directive")
 
 MOST_LANES = 64  # of a vector
-MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 MOST_STAGED = 16 << 20  # bytes of a tile in memory that a kernel is given
 
 
@@ -72,7 +71,7 @@ class Subject(NamedTuple):
     opcode: None = None
 
 
-class DirectiveRefused(XlaExplorerError):
+class DirectiveRefusedError(XlaExplorerError):
     """A directive that is not legal for a nest. reason: of the check that refused it."""
 
     def __init__(self, directive: Directive, reason: Reason) -> None:
@@ -112,13 +111,13 @@ class Directive:
     def applied(self, nest: LoopNest, waived: Collection[str] = ()) -> LoopNest:
         """The nest afterwards.
 
-        DirectiveRefused where a check does not hold. waived: codes of refusals that the caller
+        DirectiveRefusedError where a check does not hold. waived: codes of refusals that the caller
         answers for.
         """
         for check in self.checks():
             reason = check(nest)
             if reason is not None and reason.code not in waived:
-                raise DirectiveRefused(self, reason)
+                raise DirectiveRefusedError(self, reason)
         return self.changed(nest)
 
     def run(self, module: NestModule, context: PassContext) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, Directive
+from xla_explorer.compiler.codegen.nest.directives.base import Directive
 from xla_explorer.compiler.codegen.nest.directives.reduction_directive import identity_of, too_large
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
@@ -23,12 +23,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     all_ids,
     axes_of,
-    guards_replaced,
     uses_of,
     walk,
-    with_axes_replaced,
 )
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import with_ids
+from xla_explorer.compiler.codegen.nest.rewriting import guards_replaced, with_axes_replaced
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index

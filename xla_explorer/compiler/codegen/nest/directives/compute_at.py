@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.directives.step_directive import (
     Occurrence,
     StepDirective,
@@ -26,13 +25,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     axes_of,
     elements_of,
-    guards_replaced,
     ids_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import (
     without_unused,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import guards_replaced
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Substitution, index, place_text

@@ -25,14 +25,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     all_ids,
     axes_of,
-    guards_replaced,
-    rewritten,
     uses_of,
     walk,
+)
+from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, used_of, with_ids
+from xla_explorer.compiler.codegen.nest.rewriting import (
+    guards_replaced,
+    rewritten,
     with_axes_replaced,
     with_loop_replaced,
 )
-from xla_explorer.compiler.codegen.nest.renumbering import renamed_combiner, used_of, with_ids
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 

@@ -25,11 +25,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
     Statement,
     Store,
-    overwrites,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.launch import opened_axes
-from xla_explorer.compiler.codegen.nest.register_layouts import axis_along_memory
+from xla_explorer.compiler.codegen.nest.lowering.register_layouts import axis_along_memory
+from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.verifier import runs_in_order
 from xla_explorer.foundation.reason import Reason, refuse
 

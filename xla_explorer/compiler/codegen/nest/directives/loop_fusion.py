@@ -18,9 +18,11 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Statement,
     Store,
+    walk,
+)
+from xla_explorer.compiler.codegen.nest.rewriting import (
     guards_replaced,
     rewritten,
-    walk,
     with_axes_replaced,
 )
 from xla_explorer.foundation.reason import Reason, refuse

@@ -23,8 +23,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Loop,
     LoopNest,
     SelectRegion,
-    with_loop_replaced,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import with_loop_replaced
 from xla_explorer.compiler.codegen.nest.transformations import inner_loop
 from xla_explorer.foundation.reason import Predicate, Reason, refuse
 

@@ -7,18 +7,8 @@ from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.ir import (
-    Body,
-    For,
-    Iota,
-    Load,
-    Loop,
-    LoopNest,
-    Store,
-    walk,
-    with_axes_replaced,
-    with_loop_replaced,
-)
+from xla_explorer.compiler.codegen.nest.ir import Body, For, Iota, Load, Loop, LoopNest, Store, walk
+from xla_explorer.compiler.codegen.nest.rewriting import with_axes_replaced, with_loop_replaced
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index
 from xla_explorer.hlo.primitive_type import S64

@@ -22,9 +22,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     axes_of,
-    rewritten,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import rewritten
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     ZERO,

@@ -32,14 +32,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     all_ids,
     axes_of,
-    rewritten,
     walk,
-    with_axes_replaced,
-    with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import (
     with_ids,
     without_unused,
+)
+from xla_explorer.compiler.codegen.nest.rewriting import (
+    rewritten,
+    with_axes_replaced,
+    with_loop_replaced,
 )
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Predicate, Reason, refuse

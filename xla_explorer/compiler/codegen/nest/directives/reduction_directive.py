@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import (
-    MOST_SCRATCH,
-    Directive,
-    order_of_sums,
-)
+from xla_explorer.compiler.codegen.nest.directives.base import Directive, order_of_sums
 from xla_explorer.compiler.codegen.nest.ir import (
     Combination,
     Constant,
     LoopNest,
     Reduce,
 )
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.transformations import reduction_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.identity_element import identity_element

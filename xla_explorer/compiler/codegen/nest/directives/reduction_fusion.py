@@ -17,14 +17,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     Statement,
     Store,
-    guards_replaced,
     ids_of,
-    rewritten,
     uses_of,
     walk,
-    with_axes_replaced,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import with_ids
+from xla_explorer.compiler.codegen.nest.rewriting import (
+    guards_replaced,
+    rewritten,
+    with_axes_replaced,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Substitution, index
 

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import (
-    MOST_SCRATCH,
-    MOST_STAGED,
-)
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.directives.reduction_directive import (
     ReductionDirective,
     identity_of,
@@ -31,14 +28,14 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
     ids_of,
     walk,
-    with_axes_replaced,
-    with_loop_replaced,
 )
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import (
     fresh_numbers,
     needed_of,
     renumbered,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import with_axes_replaced, with_loop_replaced
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES

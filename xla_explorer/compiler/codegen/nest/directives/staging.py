@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
-from xla_explorer.compiler.codegen.nest.directives.base import MOST_SCRATCH, MOST_STAGED
+from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.directives.step_directive import (
     Occurrence,
     StepDirective,
@@ -26,15 +26,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     bodies_of,
     elements_of,
-    guards_replaced,
     ids_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import MOST_SCRATCH
 from xla_explorer.compiler.codegen.nest.renumbering import (
     fresh_numbers,
     needed_of,
     renumbered,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import guards_replaced
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.compiler.codegen.nest.verifier import Fact, bounds_under, facts_of
 from xla_explorer.foundation.reason import Reason, refuse

@@ -17,8 +17,8 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     axes_of,
     with_bodies,
-    with_loop_replaced,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import with_loop_replaced
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place

@@ -17,10 +17,10 @@ from xla_explorer.compiler.codegen.nest.ir import (
     LoopNest,
     Statement,
     axes_of,
-    rewritten,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.renumbering import fresh_numbers, needed_of, renumbered
+from xla_explorer.compiler.codegen.nest.rewriting import rewritten
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue, Substitution, index, linearize
 from xla_explorer.hlo.primitive_type import S64

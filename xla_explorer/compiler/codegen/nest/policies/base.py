@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from xla_explorer.compiler.codegen.llvm_types import value_type
 from xla_explorer.compiler.codegen.nest.directives import (
     Directive,
-    DirectiveRefused,
+    DirectiveRefusedError,
     OverlapTail,
     Parallel,
     Split,
@@ -26,9 +26,9 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     elements_of,
-    overwrites,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.vector_math import vector_math_opcodes
 from xla_explorer.compiler.target import Target
@@ -96,7 +96,7 @@ def leaves_the_program(i: HloInstruction) -> bool:
 class Plan:
     """A schedule in the making.
 
-    DirectiveRefused where a directive of the policy is not legal: the checks are asked as of
+    DirectiveRefusedError where a directive of the policy is not legal: the checks are asked as of
     anybody's.
     """
 
@@ -117,7 +117,7 @@ class Plan:
         """One more directive; lanes that are no neighbours in memory are said to be `strided`."""
         try:
             self.nest = directive.applied(self.nest)
-        except DirectiveRefused as refused:
+        except DirectiveRefusedError as refused:
             if not isinstance(directive, Vectorize) or refused.reason.code != "strided-access":
                 raise
             directive = replace(directive, strided=True)

@@ -28,7 +28,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Statement,
     Store,
     ids_of,
-    overwrites,
     walk,
 )
 from xla_explorer.compiler.codegen.nest.policies.base import (
@@ -55,6 +54,7 @@ from xla_explorer.compiler.codegen.nest.policies.prefetches import (
 )
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
+from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse

@@ -18,14 +18,6 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
 from xla_explorer.compiler.codegen.ir.values import Complex, Integer, Scalar, Value
 from xla_explorer.compiler.codegen.llvm_types import constant, real
-from xla_explorer.compiler.codegen.nest.elements import (
-    chosen,
-    element_of,
-    in_lanes,
-    lanes_of,
-    one_lane,
-    parts_of,
-)
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -38,13 +30,21 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Reduce,
     uses_of,
 )
-from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.nest.lowering.elements import (
+    chosen,
+    element_of,
+    in_lanes,
+    lanes_of,
+    one_lane,
+    parts_of,
+)
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import Axis, Guard
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lower import Lowering
+    from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
 
 Accumulators: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
 FEW_INSTANCES = 8  # of more than these, operands are read when they are needed, not all before the first is combined

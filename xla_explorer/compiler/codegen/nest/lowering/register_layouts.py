@@ -16,9 +16,9 @@ from xla_explorer.compiler.codegen.ir.types import BF16 as BF16_LANES
 from xla_explorer.compiler.codegen.ir.types import I64
 from xla_explorer.compiler.codegen.ir.values import Integer, Scalar, Value
 from xla_explorer.compiler.codegen.nest.accesses import LINE_BYTES
-from xla_explorer.compiler.codegen.nest.elements import element_of, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Array, Load, LoopNest, Store
-from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.nest.lowering.elements import element_of, parts_of
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
 from xla_explorer.hlo.analysis.indexing import (
     ZERO,
     Axis,
@@ -30,7 +30,7 @@ from xla_explorer.hlo.analysis.indexing import (
 from xla_explorer.hlo.primitive_type import BF16
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lower import Lowering
+    from xla_explorer.compiler.codegen.nest.lowering.lower_accesses import AccessLowering
 
 
 def axis_along_memory(
@@ -119,7 +119,9 @@ def _square(b: Builder, rows: list[Value]) -> list[Value]:
     return rows
 
 
-def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -> UnrolledValue:
+def load_square(
+    lowering: AccessLowering, s: Load, axes: Sequence[Axis], rows: Axis
+) -> UnrolledValue:
     """A load whose lanes are apart in memory, along which an unrolled axis runs: registers of that axis, transposed."""
     array, found = lowering.nest.array(s.array), dict[tuple[int, ...], list[Scalar]]()
     assert array is not None
@@ -140,7 +142,7 @@ def load_square(lowering: Lowering, s: Load, axes: Sequence[Axis], rows: Axis) -
 
 
 def load_packed_pairs(
-    lowering: Lowering, s: Load, axes: Sequence[Axis], pair: Axis
+    lowering: AccessLowering, s: Load, axes: Sequence[Axis], pair: Axis
 ) -> UnrolledValue:
     """A load of words of two elements each, which an unrolled axis counts."""
     array = lowering.nest.array(s.array)
@@ -165,7 +167,11 @@ def metadata_of(nest: LoopNest) -> tuple[str, ...]:
 
 
 def store_streamed(
-    lowering: Lowering, array: Array, offset: IndexExpression, value: int, axes: Sequence[Axis]
+    lowering: AccessLowering,
+    array: Array,
+    offset: IndexExpression,
+    value: int,
+    axes: Sequence[Axis],
 ) -> None:
     """Non-temporal stores where the array begins with a cache line, else ordinary ones."""
     b, memory, pointer = lowering.b, lowering.memory[array.name], lowering.pointers[array.name]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.compiler.codegen.nest.hlo_parts import accumulator_type
 from xla_explorer.compiler.codegen.nest.ir import Array, BoundAxis, Reduce, Store
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import accumulator_type
 from xla_explorer.hlo.analysis.indexing import Axis, index
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.from_hlo import PlainNest
+    from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import PlainNest
 
 
 def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:

@@ -11,13 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.codegen.ir.values import Scalar
-from xla_explorer.compiler.codegen.nest.elements import element_of, in_lanes, one_lane, parts_of
 from xla_explorer.compiler.codegen.nest.ir import Reduce
-from xla_explorer.compiler.codegen.nest.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.lower_reductions import Accumulators, ReductionWriter
+from xla_explorer.compiler.codegen.nest.lowering.elements import (
+    element_of,
+    in_lanes,
+    one_lane,
+    parts_of,
+)
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
+from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import (
+    Accumulators,
+    ReductionWriter,
+)
 
 if TYPE_CHECKING:
-    from xla_explorer.compiler.codegen.nest.lower import Lowering
+    from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
 
 
 def write_scan(lowering: Lowering, s: Reduce) -> None:

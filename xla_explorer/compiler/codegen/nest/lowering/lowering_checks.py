@@ -25,14 +25,16 @@ from xla_explorer.compiler.codegen.nest.ir import (
     axes_of,
     elements_of,
     ids_of,
-    overwrites,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, RuntimeValue
 from xla_explorer.hlo.identity_element import identity_element
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
+
+MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 
 
 def why_launched(nest: LoopNest) -> Reason | None:

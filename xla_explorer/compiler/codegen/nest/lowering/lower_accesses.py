@@ -1,0 +1,268 @@
+"""Loads and stores of a loop nest as SSA records: addresses, masks, lanes apart in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from xla_explorer.compiler.codegen.ir.types import PTR
+from xla_explorer.compiler.codegen.ir.values import Pointer, Scalar, Value
+from xla_explorer.compiler.codegen.llvm_types import real
+from xla_explorer.compiler.codegen.nest.accesses import whole_registers
+from xla_explorer.compiler.codegen.nest.ir import (
+    Array,
+    Load,
+    LoopNest,
+    Space,
+    Store,
+)
+from xla_explorer.compiler.codegen.nest.lowering.elements import (
+    Memory,
+    NestBuilder,
+    in_lanes,
+    joined,
+    one_lane,
+)
+from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
+    Indices,
+    Point,
+    points,
+)
+from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.nest.lowering.register_layouts import (
+    packed_pair_axis,
+    packed_pairs_of,
+    permuted,
+    places_in_run,
+    store_streamed,
+)
+from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, linearize
+
+
+class AccessLowering(Indices):
+    """The loads and stores of a nest that is being lowered.
+
+    Attributes
+    ----------
+    arrays, memory, pointers : dict
+        By name of an array: its declaration, its elements in memory, its address.
+    guards : list of Guard
+        The conditions of all loops and select regions around.
+    begins : dict
+        Addresses that unrolled instances share, by array and by the parts that loops count.
+    """
+
+    def __init__(
+        self, nest: LoopNest, b: NestBuilder, pointers: Sequence[str], may_alias: bool
+    ) -> None:
+        super().__init__(b, dependencies(nest))
+        self.nest = nest
+        self.arrays = {a.name: a for a in nest.arrays}
+        self.pointers = {
+            a.name: b.named(name, PTR) for a, name in zip(nest.arrays, pointers, strict=True)
+        }
+        changing = {a.name for a in nest.arrays if a.written} | {a.aliases for a in nest.arrays}
+        self.memory = {
+            a.name: Memory(b, a.shape.element_type, may_alias or a.name in changing)
+            for a in nest.arrays
+        }
+        self.begins: dict[tuple[str, str, str], Value[Pointer]] = {}
+        self.guards: list[Guard] = []
+
+    @contextmanager
+    def guarded(self, guards: tuple[Guard, ...]) -> Iterator[None]:
+        self.guards += guards
+        yield
+        del self.guards[len(self.guards) - len(guards) :]
+
+    def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
+        """Of the element at an offset, at lane 0.
+
+        Copies are a constant distance from one address, and what loops around count is added
+        outside of the innermost one: LLVM has nothing to look for.
+        """
+        outer, inner, fixed, least = self.variable_part(x, point)
+        memory = self.memory[array.name]
+        if fixed < 0 or least < 0:
+            return memory.address(
+                self.pointers[array.name], self.b.add_index(self.b.add_index(outer, inner), fixed)
+            )
+        pointer = self.begins.get(key := (array.name, outer.name, inner.name))
+        if pointer is None:
+            pointer = self.pointers[array.name]
+            for part in [part for part in (outer, inner) if part.name != "0"]:
+                pointer = memory.address(pointer, part)
+            self.begins[key] = pointer
+        return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
+
+    def last_address(
+        self, array: Array, x: IndexExpression, point: Point, masked: bool
+    ) -> Value[Pointer]:
+        """Of the element at an offset, at the last lane, each lane one element before the other.
+
+        masked: whether the last ones may be none of the array.
+        """
+        if masked:
+            return self.memory[array.name].address(
+                self.address(array, x, point), self.b.index(1 - self.lanes), inside=False
+            )
+        with self.each_lane_alone() as lanes:
+            return self.address(array, x, {**point, **lanes[-1]})
+
+    def reader(self, s: Load) -> Callable[[Point], Scalar]:
+        """The load as a function of the point of its copy."""
+        array, guards = self.arrays[s.array], list[Guard]()
+        axes = frozenset().union(*[x.axes for x in s.place]) if self.guards else frozenset[Axis]()
+        if self.guards and any(
+            x.bounds[0] < 0 or x.bounds[1] >= n
+            for x, n in zip(s.place, array.shape.dimensions, strict=True)
+        ):
+            guards = [
+                g for g in self.guards if not g.expression.axes or g.expression.axes & axes
+            ]  # one without axes never holds
+        elif self.vector in axes and array.space is Space.SCRATCH:
+            # Lanes that no step has written hold anything: arithmetic with subnormal numbers takes
+            # a hundred cycles.
+            guards = [g for g in self.guards if self.vector in g.expression.axes]
+        offset = linearize(s.place, array.shape.strides)
+        step = self.step(offset)
+        if step not in (0, 1):
+            return lambda point: self.load_apart(array, offset, guards, point)
+        if step == 0:
+            return lambda point: self.load_at(array, offset, guards, point)
+        return lambda point: self.load_along(array, offset, guards, point)
+
+    def load_apart(
+        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+    ) -> Scalar:
+        """Elements that are not neighbours."""
+        places = (
+            places_in_run(offset, self.vector, point)
+            if self.vector is not None and not guards and self.is_known(offset)
+            else None
+        )
+        if (
+            guards
+            and self.step(offset) == -1
+            and (mask := self.mask(guards, point)) is not None
+            and mask.type.lanes == self.lanes
+        ):
+            return self.memory[array.name].load_backwards(
+                self.last_address(array, offset, point, True), self.lanes, mask
+            )
+        with self.each_lane_alone() as lanes:
+            if places is not None:
+                low = min(places)
+                run = self.load_at(
+                    array,
+                    offset - places[0] + low,
+                    (),
+                    {**point, **lanes[0]},
+                    max(places) - low + 1,
+                )
+                return permuted(self.b, run, [place - low for place in places])
+            return joined(
+                self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes]
+            )
+
+    def load_along(
+        self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
+    ) -> Scalar:
+        """Neighbours, those whose guards hold."""
+        mask = self.mask(guards, point) if guards else None
+        if mask is None or mask.type.lanes == 1:
+            return self.load_at(array, offset, guards, point, self.lanes)
+        return self.memory[array.name].load(self.address(array, offset, point), self.lanes, mask)
+
+    def load_at(
+        self,
+        array: Array,
+        offset: IndexExpression,
+        guards: Sequence[Guard],
+        point: Point,
+        lanes: int = 1,
+    ) -> Scalar:
+        """Elements beside one another. Who is outside reads the first elements."""
+        memory, mask = self.memory[array.name], self.mask(guards, point) if guards else None
+        if mask is None:
+            return memory.load(self.address(array, offset, point), lanes)
+        if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
+            mask = self.b.intrinsic(
+                f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask
+            )
+        at = self.b.select(mask, self.index(offset, point), self.b.index(0))
+        return memory.load(memory.address(self.pointers[array.name], at), lanes)
+
+    def store(self, s: Store) -> None:
+        array = self.arrays[s.array]
+        offset = linearize(s.place, array.shape.strides)
+        axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
+        step = self.step(offset)
+        if (
+            step == 1
+            and array.streamed
+            and not self.guards
+            and whole_registers(offset, self.vector, self.lanes, array.shape.element_type)
+        ):
+            store_streamed(self, array, offset, s.value, [a for a in self.unrolled if a in axes])
+            return
+        pair = (
+            packed_pair_axis(self.nest, s, self.vector, self.unrolled)
+            if self.vector is not None and not self.guards
+            else None
+        )
+        if pair is not None:
+            for point in points(
+                [
+                    a
+                    for a in self.unrolled
+                    if a != pair and (a in axes or a in self.values[s.value].axes)
+                ]
+            ):
+                even, odd = [
+                    real(in_lanes(self.b, self.values[s.value].at({**point, pair: k}), self.lanes))
+                    for k in (0, 1)
+                ]
+                self.b.store(
+                    packed_pairs_of(self.b, even, odd),
+                    self.address(array, offset, {**point, pair: 0}),
+                    2,
+                )
+            return
+        lanes_of_store = self.lanes if step else 1
+        for point in points(
+            [a for a in self.unrolled if a in axes or a in self.values[s.value].axes]
+        ):
+            value = self.values[s.value].at(point)
+            if step in (0, 1):
+                self.store_at(array, offset, value, point, lanes_of_store)
+                continue
+            value = self.memory[array.name].as_stored(value)
+            mask = self.mask(self.guards, point) if self.guards and step == -1 else None
+            if step == -1 and (mask is None or mask.type.lanes == self.lanes):
+                self.memory[array.name].store_backwards(
+                    value,
+                    self.last_address(array, offset, point, mask is not None),
+                    self.lanes,
+                    mask,
+                )
+                continue
+            with self.each_lane_alone() as lanes:
+                for number, lane in enumerate(lanes):
+                    self.store_at(
+                        array, offset, one_lane(self.b, value, number), {**point, **lane}, 1
+                    )
+
+    def store_at(
+        self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int
+    ) -> None:
+        mask, memory = (
+            self.mask(self.guards, point) if self.guards else None,
+            self.memory[array.name],
+        )
+        pointer = self.address(array, offset, point)
+        if mask is None or mask.type.lanes > 1:
+            memory.store(value, pointer, lanes, mask)
+            return
+        with self.b.only_if(mask):
+            memory.store(value, pointer, lanes)

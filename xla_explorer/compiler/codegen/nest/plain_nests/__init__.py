@@ -1,0 +1,1 @@
+"""Plain loop nests of HLO instructions and fusions; `from_hlo.py` begins."""
