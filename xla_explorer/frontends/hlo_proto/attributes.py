@@ -134,6 +134,11 @@ def _dim_labels(numbers: Message) -> str:
     return f"{given}_{kernel}->{output}"
 
 
+def _is_stable(i: Message) -> str | None:
+    """Return the flag of a sort; a top-k is stable, whatever its proto states."""
+    return None if i.text("opcode") == "topk" else flag_field("is_stable")(i)
+
+
 def _precisions(config: Message) -> str | None:
     words = [
         enum_word("Precision", one, "default", "high", "highest")
@@ -361,7 +366,7 @@ READERS: Final[dict[str, AttributeText]] = {
     "slice_sizes": _slice_sizes,
     "indices_are_sorted": flag_field("indices_are_sorted"),
     "unique_indices": flag_field("unique_indices"),
-    "is_stable": flag_field("is_stable"),
+    "is_stable": _is_stable,
     "k": number_field("k"),
     "largest": flag_field("largest"),
     "direction": word_field("comparison_direction"),

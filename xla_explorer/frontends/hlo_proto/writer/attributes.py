@@ -46,14 +46,14 @@ def instruction_fields(i: HloInstruction) -> Fields:
     """Return the fields of all attributes of an instruction."""
     names = i.opcode.attributes
     fields: Fields = {}
-    for some, write in _MESSAGES:
-        if not some.isdisjoint(names):
-            fields |= write(i)
     for name in (*names, *[one for one in COMMON if one not in names], "backend_config"):
         row = _ROWS.get(name)
         value = _value(i, name) if row is not None else None
         if row is not None and value is not None:
             fields |= row(value)
+    for some, write in _MESSAGES:
+        if not some.isdisjoint(names):
+            fields |= write(i)
     return fields
 
 
@@ -386,5 +386,5 @@ _MESSAGES: Final[tuple[tuple[frozenset[str], Callable[[HloInstruction], Fields]]
     (frozenset({"lower"}), _triangle),
     (frozenset({"type"}), _comparison),
     # jaxlib 0.12 has a top-k that is not stable; HLO text without the attribute means a stable one.
-    (frozenset({"largest"}), lambda i: {"is_stable": _value(i, "is_stable") is not False}),
+    (frozenset({"largest"}), lambda i: {"is_stable": i.attributes.get("is_stable") is not False}),
 )
