@@ -149,7 +149,7 @@ def test_a_notebook_keeps_tabs_when_its_cell_runs_again(browser: Any, tmp_path: 
     area = page.locator(".xe-edit textarea")
     area.fill(area.input_value().replace("exponential", "tanh"))
     page.wait_for_function(
-        "() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')"
+        "() => document.querySelector('.xe-edit-status').textContent.startsWith('compiled in')"
     )
     page.wait_for_selector(".xe[data-ready]")
     page.wait_for_selector(".xe-pane-tabs")

@@ -152,7 +152,7 @@ def test_ten_actions_from_a_dump_to_a_faster_program(
     done("open the editor")
     xe.locator(".xe-edit textarea").fill(TEXT.replace(SORTED, REDUCED))
     page.wait_for_function(
-        "() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')",
+        "() => document.querySelector('.xe-edit-status').textContent.startsWith('compiled in')",
         timeout=60_000,
     )
     page.wait_for_selector(f"{SHOWN} .xe[data-ready]")

@@ -51,13 +51,13 @@ def test_what_does_not_read_is_marked_at_its_place(live: tuple[Any, Any]) -> Non
     page.wait_for_selector(".xe-edit-marks mark")
     assert page.inner_text(
         ".xe-edit-marks mark"
-    ) == "exponentil" and "4:15 unknown opcode" in page.inner_text(".xe-edit-said")
-    page.click(".xe-edit-said button")
+    ) == "exponentil" and "4:15 unknown opcode" in page.inner_text(".xe-edit-status")
+    page.click(".xe-edit-status button")
     assert TEXT[area.evaluate("e => e.selectionStart") :].startswith("exponential")
     page.locator(".xe-edit input").fill("no-such-pass")
     area.fill(TEXT)
     page.wait_for_selector(".xe-edit input[aria-invalid=true]")
-    assert "no-such-pass" in page.inner_text(".xe-edit-said") and widget.source is before
+    assert "no-such-pass" in page.inner_text(".xe-edit-status") and widget.source is before
 
 
 def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
@@ -80,7 +80,7 @@ def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
     area.fill(TEXT.replace("  y", "  w = f32[64] tanh(x)\n  y").replace("add(y, x)", "add(y, w)"))
     area.evaluate("e => { e.focus(); e.setSelectionRange(20, 20); }")
     page.wait_for_function(
-        "() => document.querySelector('.xe-edit-said').textContent.startsWith('compiled in')"
+        "() => document.querySelector('.xe-edit-status').textContent.startsWith('compiled in')"
     )
     page.wait_for_selector(".xe[data-ready]")
     page.wait_for_function(

@@ -155,9 +155,9 @@ class ExplorerWidget(anywidget.AnyWidget):
                 )
             other = edited(session, text, passes)
         except XlaExplorerError as problem:
-            return {"said": "", "faults": [fault._asdict() for fault in faults_of(problem)]}
+            return {"status": "", "faults": [fault._asdict() for fault in faults_of(problem)]}
         self.show(other)
-        return {"said": beside_sentence(other, session), "faults": []}
+        return {"status": beside_sentence(other, session), "faults": []}
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
         """One answer per request, with the request's number; a failure is an answer too, so that the reader sees it."""

@@ -128,7 +128,7 @@ TAKEN_APART = {
         "matchAll(ARRAY)": "the arrays of a shape of HLO",
         "matchAll(TILE)": "the tiles of a layout",
     },
-    "why_asked.js": {'split("/")': "the path of a file, of which the end is shown"},
+    "why_on_demand.js": {'split("/")': "the path of a file, of which the end is shown"},
     "theme.js": {
         'endsWith("light")': "a class of the host's page",
         r"match(/[\d.]+/g)": "a colour that the browser computed",

@@ -20,7 +20,7 @@ WALK = """direction => {
     inner = { nodes: [node(5, 0, 0)], edges: [] },
     scene = { nodes: [node(1, 0, 0), node(2, 50, 0), node(3, 10, 40), node(4, 90, 40, inner)], edges: [{ source: 0, target: 2 }, { source: 1, target: 3 }] },
     all = [...scene.nodes.map(n => ({ node: n, scene })), { node: inner.nodes[0], scene: inner }];
-  return direction.map(([from, key]) => neighbourByArrow(all.find(e => e.node.key === from), key, all)?.key ?? null);
+  return direction.map(([from, key]) => arrowTarget(all.find(e => e.node.key === from), key, all)?.key ?? null);
 }"""
 
 
@@ -79,8 +79,8 @@ def test_first_panes_in_their_order(
 
 
 KIN = """(lineage, asked, present, aliases) => {
-  const kin = kinshipOf(lineage);
-  kin.learnBoxes({ groups: [{ id: "g", instruction: 9, parent: null }], nodes: [{ id: 3, group: "g" }, { id: 4, group: "g" }] });
+  const kin = correspondenceOf(lineage);
+  kin.addBoxes({ groups: [{ id: "g", instruction: 9, parent: null }], nodes: [{ id: 3, group: "g" }, { id: 4, group: "g" }] });
   return [...kin.counterparts(asked, new Set(present), new Map(aliases))].sort();
 }"""
 
@@ -108,7 +108,7 @@ def test_counterparts(
 _ALIKE = """(() => {
   const of = (name, us, line = "m.py:1") => ({ name, opcode: "dot", bytes_read: 1, bytes_written: 2, flops: 3, line, layers: [], measured_us: us, predicted_us: us });
   const kernels = hottestKernels([of("dot.1", 2), of("dot.2", 3), of("sub.1", 4), { ...of("dot.3", 1, "m.py:2"), flops: 4 }]);
-  return foldedAlike(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight]);
+  return groupedByKey(kernels, k => sameKernel(k.row), k => k.share).map(e => [e.items.map(k => k.row.name), e.weight]);
 })"""
 _TREE = """(kernels => {
   const rows = kernels.map(([us, ...layers]) => ({ measured_us: us, layers: layers.map(([box, name, is_backward, is_family]) => ({ box, name, is_backward, is_family })) })),

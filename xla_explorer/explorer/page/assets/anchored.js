@@ -156,11 +156,11 @@ function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
     price = Math.abs(bestX - want);
   for (let at = row[v] + 1; at <= last; at++) {
     const x = room.nearest(at, taken[v], half, GAP_X, want),
-      asked = Math.abs(x - want) + ROW_PRICE * (at - row[v]);
-    if (asked < price) {
+      cost = Math.abs(x - want) + ROW_PRICE * (at - row[v]);
+    if (cost < price) {
       bestRow = at;
       bestX = x;
-      price = asked;
+      price = cost;
     }
   }
   return [bestRow, bestX];

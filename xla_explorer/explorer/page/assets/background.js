@@ -18,14 +18,14 @@ async function startWorker() {
       worker = new Worker(url);
     URL.revokeObjectURL(url);
     worker.onmessage = ({ data: { number, result, error } }) => {
-      const asked = waiting.get(number);
+      const task = waiting.get(number);
       waiting.delete(number);
-      if (error === undefined) asked?.resolve(result);
-      else asked?.reject(new Error(error));
+      if (error === undefined) task?.resolve(result);
+      else task?.reject(new Error(error));
     };
     worker.onerror = () => {
       started = Promise.resolve(null); // the host forbids it: pending tasks run in the page
-      for (const asked of waiting.values()) asked.reject(new Error("no worker"));
+      for (const task of waiting.values()) task.reject(new Error("no worker"));
       waiting.clear();
     };
     return worker;

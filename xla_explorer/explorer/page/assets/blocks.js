@@ -122,7 +122,7 @@ export async function bringBlocks({ app, state }, blocks, show = []) {
         : null;
   if (!picture) return false;
   setPicture(step, picture);
-  app.store.learn(step);
+  app.store.addPicture(step);
   state.memories.delete(null); // the inside of a node is now beside it: laid out afresh
   return true;
 }

@@ -33,15 +33,15 @@ function buffersTab(app) {
   let isAtPeak = true;
   /** @type {Buffer | null} */
   let chosen = null;
-  let asked = false;
+  let requested = false;
 
   async function shown() {
-    if (asked) return mark();
-    asked = true;
+    if (requested) return mark();
+    requested = true;
     try {
       view = await app.store.report("buffers", {}, "buffers", "session.buffers()");
     } catch (error) {
-      asked = false;
+      requested = false;
       note.textContent = messageOf(error);
       return;
     }
@@ -171,14 +171,14 @@ function buffersTab(app) {
       return;
     }
     try {
-      const { code, message } = await whyApart(first.name, r.name);
+      const { code, message } = await whyNotShared(first.name, r.name);
       answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} are in one place.`);
     } catch (error) {
       answer.textContent = messageOf(error);
     }
   }
   /** @param {string} a @param {string} b */
-  async function whyApart(a, b) {
+  async function whyNotShared(a, b) {
     const kept = namedAll("not_shared", view.why_not_shared).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
     if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);

@@ -60,7 +60,7 @@ export function colouring(app) {
   /** @type {import("./schema.js").KernelRow[]} */
   let kernels = [];
   /** Adds the kernels: closed blocks of a large module have the sum of theirs. @param {import("./schema.js").KernelRow[]} rows */
-  const learn = rows => {
+  const setKernels = rows => {
     kernels = rows;
   };
   /** The closed block of each kernel, if it is in one. @param {import("./drawing.js").DrawnElement[]} entries */
@@ -117,5 +117,5 @@ export function colouring(app) {
       make("span", { textContent: showQuantity(c.unit, high) }),
     );
   }
-  return { select, paint, load, learn, closedBlocks };
+  return { select, paint, load, setKernels, closedBlocks };
 }

@@ -98,7 +98,7 @@ function uniqueMatches(a, b) {
   });
   const keep = [];
   for (let i = tails.length ? tails[tails.length - 1] : -1; i >= 0; i = back[i]) keep.push(pairs[i]);
-  return withNeighbours(a, b, keep.reverse());
+  return withAdjacent(a, b, keep.reverse());
 }
 
 /**
@@ -107,7 +107,7 @@ function uniqueMatches(a, b) {
  * @param {Int32Array} b
  * @param {[number, number][]} matches
  */
-function withNeighbours(a, b, matches) {
+function withAdjacent(a, b, matches) {
   /** @type {number[][]} */
   const all = [];
   let [x, y] = [0, 0];

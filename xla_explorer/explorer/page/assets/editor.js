@@ -15,8 +15,8 @@ export function sourceEditor(ask) {
   const text = make("textarea", { className: "mono", spellcheck: false, wrap: "off", ariaLabel: "the program as text; it is compiled again on a pause" }),
     marks = make("pre", { className: "xe-edit-marks", ariaHidden: "true" }),
     passes = make("input", { type: "text", className: "mono", spellcheck: false, placeholder: "as compiled", ariaLabel: "passes", title: "another pipeline, such as default,without(fusion) or algsimp,cse,dce" }),
-    said = make("div", { className: "xe-edit-said", role: "status" }),
-    root = make("div", { className: "xe-edit" }, make("div", { className: "xe-edit-text" }, marks, text), make("label", {}, "passes ", passes), said);
+    status = make("div", { className: "xe-edit-status", role: "status" }),
+    root = make("div", { className: "xe-edit" }, make("div", { className: "xe-edit-text" }, marks, text), make("label", {}, "passes ", passes), status);
   let read = 0,
     compile = 0,
     busy = false,
@@ -43,10 +43,10 @@ export function sourceEditor(ask) {
     passes.setAttribute("aria-invalid", String(faults.some(f => f.where === "passes")));
   }
   /** @param {Fault[]} faults */
-  function tell(faults) {
+  function showFaults(faults) {
     mark(faults);
-    said.classList.toggle("refused", faults.length > 0);
-    said.replaceChildren(
+    status.classList.toggle("refused", faults.length > 0);
+    status.replaceChildren(
       ...faults.slice(0, 4).map(f =>
         make("button", {
           className: "mono",
@@ -75,10 +75,10 @@ export function sourceEditor(ask) {
   }
   async function check() {
     const mine = now();
-    if (mine === compiled) return tell([]);
+    if (mine === compiled) return showFaults([]);
     const faults = await ask({ ask: "faults", text: text.value }).catch(error => [{ line: 0, message: messageOf(error) }]);
     if (mine !== now()) return; // a later key press overtook it
-    tell(faults);
+    showFaults(faults);
     if (!faults.length) compile = setTimeout(again, Math.max(COMPILE_AFTER, PATIENCE * took));
   }
   async function again() {
@@ -86,16 +86,16 @@ export function sourceEditor(ask) {
     const mine = now(),
       began = performance.now();
     busy = true;
-    said.textContent = "compiling …";
+    status.textContent = "compiling …";
     try {
       const answer = await ask({ ask: "edit", text: text.value, passes: passes.value });
       if (!answer.faults.length) compiled = mine;
       if (mine === now()) {
-        tell(answer.faults);
-        if (answer.said) said.textContent = answer.said;
+        showFaults(answer.faults);
+        if (answer.status) status.textContent = answer.status;
       }
     } catch (error) {
-      tell([{ line: 0, column: 0, end_column: 0, message: messageOf(error), hint: "", where: "text" }]);
+      showFaults([{ line: 0, column: 0, end_column: 0, message: messageOf(error), hint: "", where: "text" }]);
     }
     took = performance.now() - began;
     busy = false;
@@ -111,7 +111,7 @@ export function sourceEditor(ask) {
       compiled = now();
       loaded = true;
     } catch (error) {
-      said.textContent = messageOf(error);
+      status.textContent = messageOf(error);
     }
   }
   text.addEventListener("input", typed);

@@ -124,8 +124,8 @@ export const breakable = name => name.split(/(?<=_)/).flatMap((part, k) => (k ? 
 /** The text of an error. @param {unknown} error */
 export const messageOf = error => (error instanceof Error ? error.message : String(error));
 
-/** The row above a panel: a text, and at its end buttons. @param {Node[]} said @param {Node[]} done */
-export const barRow = (said, ...done) => make("div", { className: "xe-bar-row" }, ...said, make("span", { className: "xe-grow" }), ...done);
+/** The row above a panel: a text, and at its end buttons. @param {Node[]} texts @param {Node[]} buttons */
+export const barRow = (texts, ...buttons) => make("div", { className: "xe-bar-row" }, ...texts, make("span", { className: "xe-grow" }), ...buttons);
 
 /**
  * A button whose work takes a while, with another label meanwhile.

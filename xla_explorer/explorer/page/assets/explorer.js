@@ -6,9 +6,9 @@ import { breath, isScrolling, make, painted } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 import { reachAll } from "./reach.js";
-import { makeRoom } from "./room.js";
+import { arrangePanels } from "./panels.js";
 import { searchBox } from "./search.js";
-import { spoken, whereText } from "./spoken.js";
+import { announcement, whereText } from "./announcements.js";
 import { observable } from "./state.js";
 import { askerOf, namedAll, openStore } from "./store.js";
 import { tabStrip } from "./tabs.js";
@@ -83,15 +83,15 @@ async function build(root, model, ask, disposals, editor) {
     code.takeEditor();
     root.replaceChildren(header, timeline.root, centre, why.root, code.root, times.root, help, hover.root, live);
   });
-  const room = makeRoom(root, { timeline: timeline.root, why: why.root, code: code.root, times: () => times.root }, { timesFolded: tabs.has("overview") });
-  helpButton.before(room.full);
+  const panels = arrangePanels(root, { timeline: timeline.root, why: why.root, code: code.root, times: () => times.root }, { timesFolded: tabs.has("overview") });
+  helpButton.before(panels.full);
   root.setAttribute("aria-label", `compile explorer of ${store.data.title}; ? lists the keys`);
 
   app.subscribe(["now"], () => {
     tabs.where.textContent = whereText(app);
   });
   app.subscribe(["now", "selected"], () => {
-    const text = spoken(app);
+    const text = announcement(app);
     if (live.textContent !== text) live.textContent = text;
   });
   app.subscribe(["now", "selected"], () => {
@@ -115,7 +115,7 @@ async function build(root, model, ask, disposals, editor) {
     times.root.replaceWith(fresh.root);
     times.dispose();
     times = fresh;
-    room.furnishTimes(times.root);
+    panels.addTimes(times.root);
     headline.replaceChildren(...headlineParts());
   });
   // The kernel has measured: times, colours and texts based on them are new. Everything else stays.
@@ -150,7 +150,7 @@ async function open(app, model, address, code) {
     somewhere = address.step !== undefined || model.get("step") >= 0 || wanted !== null || failed > 0; // else the most relevant step comes first
   app.setTab("graph");
   await painted();
-  await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
+  await store.step(last).catch(() => {}); // add the boxes of the final module: panes link through them
   await breath();
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   await painted();

@@ -4,7 +4,7 @@ import { bringBlocks, openBlocks } from "./blocks.js";
 import { breath, make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
 import { chooseStart, fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
-import { boxAround, instructionOf, neighbourByArrow, selectedElement } from "./graph_state.js";
+import { boxAround, instructionOf, arrowTarget, selectedElement } from "./graph_state.js";
 import { kernelsOf } from "./layers.js";
 import { GraphView, READABLE } from "./graph_view.js";
 import { saveText } from "./tables.js";
@@ -63,7 +63,7 @@ function growAround(view, node) {
 function walkGraph(view, direction) {
   const { state } = view,
     entry = selectedElement(state),
-    next = entry ? neighbourByArrow(entry, direction, state.all) : state.all[0]?.node;
+    next = entry ? arrowTarget(entry, direction, state.all) : state.all[0]?.node;
   if (next) chooseNode(view, next);
 }
 
@@ -163,7 +163,7 @@ function graphTab(app) {
     if (app.now !== now) return;
     if (first) {
       lookAtHottest(view);
-      learnKernels();
+      loadKernels();
     }
     else fetchMiddle(view);
   });
@@ -180,15 +180,15 @@ function graphTab(app) {
   });
   app.subscribe(["colour", "theme"], () => view.paint());
   // Closed blocks have no data about their kernels.
-  async function learnKernels() {
+  async function loadKernels() {
     if (!app.now?.picture.hidden) return;
-    view.colours.learn(await kernelsOf(app).catch(() => []));
+    view.colours.setKernels(await kernelsOf(app).catch(() => []));
     view.paint();
   }
   app.subscribe(["timings"], () => {
     view.colours.load();
     view.paint();
-    learnKernels();
+    loadKernels();
   });
   return {
     root,

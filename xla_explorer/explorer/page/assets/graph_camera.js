@@ -158,9 +158,9 @@ export function panByPointer(stage, camera, ownsWheel) {
     if (!other || !before) return;
     const now = { x: event.clientX, y: event.clientY },
       box = stage.getBoundingClientRect(),
-      apart = (/** @type {{ x: number, y: number }} */ p) => Math.max(1, Math.hypot(p.x - other.x, p.y - other.y));
+      distance = (/** @type {{ x: number, y: number }} */ p) => Math.max(1, Math.hypot(p.x - other.x, p.y - other.y));
     camera.panTo(at.x + (now.x - before.x) / 2, at.y + (now.y - before.y) / 2);
-    camera.zoom(apart(now) / apart(before), (now.x + other.x) / 2 - box.x, (now.y + other.y) / 2 - box.y);
+    camera.zoom(distance(now) / distance(before), (now.x + other.x) / 2 - box.x, (now.y + other.y) / 2 - box.y);
     fingers.set(event.pointerId, now);
   };
   /** @param {PointerEvent} event */

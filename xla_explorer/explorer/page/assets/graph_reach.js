@@ -2,7 +2,7 @@
 import { bringBlocks, openBlocks } from "./blocks.js";
 import { atOnce, messageOf } from "./elements.js";
 import { hottestInstruction } from "./graph_state.js";
-import { bringAround, bringBetween } from "./neighbours.js";
+import { bringAround, bringBetween } from "./neighbourhood.js";
 import { BUDGET } from "./scene_tree.js";
 
 /** @typedef {import("./graph_view.js").GraphView} GraphView */
@@ -40,7 +40,7 @@ export function chooseStart(view) {
   Object.assign(state, view.next);
   if (!openScopesOf(view, hot)) return;
   view.next = null;
-  view.tellBoxes();
+  view.publishBoxes();
 }
 
 /** Brings the first drawn part into view. @param {GraphView} view */
@@ -80,7 +80,7 @@ async function showBlocksOf(view, id) {
   try {
     if (!(await bringBlocks(view, view.state.options.blocks, [id])) || app.now !== now) return;
     view.state.options = { ...view.state.options, blocks: new Set(openBlocks(now.picture)) };
-    view.tellBoxes();
+    view.publishBoxes();
     await view.drawInPieces(true);
     app.change({ picture: now.picture });
   } catch (error) {
@@ -144,7 +144,7 @@ export async function showInstruction(view, id) {
   const { app } = view;
   if (openScopesOf(view, id)) {
     view.draw(true);
-    view.tellBoxes();
+    view.publishBoxes();
   } else if (!view.find(id)) await showBlocksOf(view, id);
   if (id !== app.selected) return;
   if (!view.find(id) && view.state.options.focus === null && isDrawable(app, id)) view.change({ focus: id, only: null });

@@ -128,7 +128,7 @@ export const instructionOf = node => node.members[0];
  * @param {DrawnElement[]} all
  * @returns {SceneNode | null}
  */
-export function neighbourByArrow({ node, scene }, direction, all) {
+export function arrowTarget({ node, scene }, direction, all) {
   const vertical = direction === "ArrowUp" || direction === "ArrowDown",
     near = vertical ? linkedTo(scene, scene.nodes.indexOf(node), direction === "ArrowUp") : besideOf(scene, node, direction === "ArrowRight");
   near.sort((a, b) => Math.abs(a.x - node.x) - Math.abs(b.x - node.x));

@@ -40,7 +40,7 @@ export class GraphView {
     this.refusals = make("button", {
       className: "xe-refusals",
       tabIndex: -1,
-      title: `draw the fusions that were refused; more than ${MOST_REFUSED} are drawn when they are asked for`,
+      title: `draw the refused fusions; more than ${MOST_REFUSED} are hidden by default`,
       onclick: () => {
         app.change({ refused: !this.areRefusalsDrawn() });
         this.draw(true);
@@ -269,7 +269,7 @@ export class GraphView {
     state.back.push(state.options);
     state.options = { ...state.options, ...next };
     this.draw(true);
-    this.tellBoxes();
+    this.publishBoxes();
     this.reveal(this.app.selected);
   }
   undo() {
@@ -277,10 +277,10 @@ export class GraphView {
     if (!before) return;
     this.state.options = before;
     bringBlocks(this, before.blocks).then(() => this.draw(true));
-    this.tellBoxes();
+    this.publishBoxes();
   }
   // The reader's open boxes are part of the address.
-  tellBoxes() {
+  publishBoxes() {
     const { opened, blocks } = this.state.options,
       boxes = [...new Set([...opened, ...(blocks ?? [])])];
     if (boxes.join() !== this.app.boxes.join()) this.app.change({ boxes });

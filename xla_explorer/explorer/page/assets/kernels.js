@@ -22,17 +22,17 @@ function kernelsTab(app) {
   let table = null;
   /** @type {HTMLElement | null} */
   let by = null;
-  let asked = false;
+  let requested = false;
 
   async function shown() {
-    if (!asked) {
-      asked = true;
+    if (!requested) {
+      requested = true;
       try {
         const data = await app.store.report("kernels", {}, "kernels", "session.kernels()");
         rows = namedAll("kernel", data.rows);
         build(new Set(data.llvm));
       } catch (error) {
-        asked = false;
+        requested = false;
         note.textContent = messageOf(error);
       }
     } else mark();

@@ -5,7 +5,7 @@ import { whatIf } from "./loops_try.js";
 import { namedAll } from "./store.js";
 import { registerTab } from "./tabs.js";
 import { highlighted } from "./highlighted.js";
-import { dimLine, whyHeading } from "./why_parts.js";
+import { dimLine, whyHeading } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").LoopKernel} Nest */
@@ -24,15 +24,15 @@ function loopsTab(app) {
     );
   /** @type {Nest[] | null} */
   let rows = null;
-  let asked = false;
+  let requested = false;
   /** @type {Nest | null} */
   let chosen = null;
   /** @type {(row: Nest) => TextLine[]} the lines of a kernel */
   let own = () => [];
 
   async function shown() {
-    if (asked) return mark();
-    asked = true;
+    if (requested) return mark();
+    requested = true;
     try {
       const found = namedAll("nest", await app.store.report("loops", {}, "loops", "session.loops(NAME)"));
       const pane = (await paneOf(app)) ?? { lines: [], note: "" },
@@ -48,7 +48,7 @@ function loopsTab(app) {
       choose(found[0] ?? null);
       mark();
     } catch (error) {
-      asked = false;
+      requested = false;
       note.textContent = messageOf(error);
     }
   }
@@ -187,12 +187,12 @@ function directivesPart(app, row, show) {
   );
   const emitter = decisions.find(d => d.kind === "launch" && d.verdict === "accepted")?.facts.emitter,
     writer = emitter ? `the emitter ${emitter}` : "a writer of its own",
-    said = row.code
+    text = row.code
     ? `opaque (${row.code}): ${row.reason}`
     : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : `opaque code, by ${writer}; the nest shows what the kernel computes`}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} ${row.where}, limited by ${row.limit} (estimate)`}`;
   return [
     make("p", {}, make("b", { className: "mono", textContent: `%${row.name}${row.part ? ` (${row.part})` : ""}` }), ` ${row.family}`),
-    dimLine(said),
+    dimLine(text),
     row.schedule ? make("p", { className: "mono", textContent: row.schedule }) : null,
     whyHeading(row.steps.length ? "directives; a click shows what one changed" : "decisions about its loops"),
     list.childElementCount ? list : dimLine("none"),

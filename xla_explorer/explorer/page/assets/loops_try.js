@@ -15,7 +15,7 @@ import { named } from "./store.js";
 export function whatIf(app, row, show) {
   const own = row.part ? "" : row.schedule, // of several kernels the schedule is that of their common nest
     text = make("input", { type: "text", className: "mono", value: own, ariaLabel: "directives", spellcheck: false, placeholder: "split{j,16},vectorize{ji}" }),
-    said = make("div", { role: "status" }),
+    result = make("div", { role: "status" }),
     next = make("div", { className: "xe-choices" }),
     python = make("code", {}),
     root = make("div", { className: "xe-what-if" }, make("label", {}, "schedule ", text));
@@ -29,14 +29,14 @@ export function whatIf(app, row, show) {
   text.oninput = write;
   write();
 
-  const ask = async (/** @type {boolean} */ run) => told(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run }))),
-    failed = (/** @type {string} */ message) => said.replaceChildren(make("p", { className: "xe-error", textContent: message })),
+  const ask = async (/** @type {boolean} */ run) => showResult(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run }))),
+    failed = (/** @type {string} */ message) => result.replaceChildren(make("p", { className: "xe-error", textContent: message })),
     askNow = () => ask(false).catch(error => failed(messageOf(error)));
   /** @param {LoopTry} found */
-  function told(found) {
+  function showResult(found) {
     const change = found.before ? (found.nanoseconds - found.before) / found.before : 0,
       beside = Math.abs(change) < 0.005 ? "as before" : `${change > 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(0)} %`;
-    said.replaceChildren(
+    result.replaceChildren(
       found.code
         ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.message} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
         : make("p", { className: "xe-override accepted", textContent: `✓ ${found.schedule || "the plain nest"}` }),
@@ -60,7 +60,7 @@ export function whatIf(app, row, show) {
                 ariaDisabled: String(Boolean(code)),
                 title: code ? `${code}: ${message}` : "legal",
                 onclick: () => {
-                  if (code) return said.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
+                  if (code) return result.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
                   text.value = [found.schedule, directive].filter(Boolean).join(",");
                   write();
                   return askNow();
@@ -79,12 +79,12 @@ export function whatIf(app, row, show) {
     back.onclick = () => {
       text.value = own;
       write();
-      said.replaceChildren();
+      result.replaceChildren();
       next.replaceChildren();
       show(null);
     };
     root.append(make("p", {}, tried, " ", ran, " ", back));
   }
-  root.append(said, next, make("p", { className: "xe-try" }, make("span", { textContent: "in Python: " }), python));
+  root.append(result, next, make("p", { className: "xe-try" }, make("span", { textContent: "in Python: " }), python));
   return root;
 }

@@ -55,7 +55,7 @@ const family = name => name.replace(/(\.\d+|\.clone)+$/, "");
  * @param {(item: T) => number} weightOf
  * @returns {{ items: T[], weight: number }[]}
  */
-export function foldedAlike(items, keyOf, weightOf) {
+export function groupedByKey(items, keyOf, weightOf) {
   /** @type {Map<string, { items: T[], weight: number }>} */
   const found = new Map();
   for (const item of items) {
@@ -64,7 +64,7 @@ export function foldedAlike(items, keyOf, weightOf) {
     entry.weight += weightOf(item);
     found.set(keyOf(item), entry);
   }
-  for (const { items: alike } of found.values()) alike.sort((a, b) => weightOf(b) - weightOf(a));
+  for (const { items: equal } of found.values()) equal.sort((a, b) => weightOf(b) - weightOf(a));
   return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 /** @param {KernelRow} row */
@@ -111,7 +111,7 @@ function accountPart(kernels, run) {
     make("div", { className: "xe-account", ariaHidden: "true" }, inKernels, between),
     make(
       "p",
-      { className: "xe-account-said" },
+      { className: "xe-account-text" },
       make("span", { textContent: `kernels ${showMicroseconds(kernels)} of ${showMicroseconds(run)}, ${showPercent(kernels / run)}` }),
       make("span", {
         textContent: `between kernels, threads and host ${showMicroseconds(rest)}, ${showPercent(rest / run)}`,
@@ -236,9 +236,9 @@ function overviewTab(app) {
       make(
         "tbody",
         {},
-        ...foldedAlike(kernels, k => sameKernel(k.row), k => k.share)
+        ...groupedByKey(kernels, k => sameKernel(k.row), k => k.share)
           .slice(0, MOST_HOT)
-          .flatMap(({ items, weight }) => folded(items, weight, (item, alike, share) => kernelLine(item, alike, share, measured, roofs, isBoundKnown))),
+          .flatMap(({ items, weight }) => folded(items, weight, (item, others, share) => kernelLine(item, others, share, measured, roofs, isBoundKnown))),
       ),
     );
   }
@@ -248,12 +248,12 @@ function overviewTab(app) {
    * @template T
    * @param {T[]} items
    * @param {number} weight
-   * @param {(item: T, alike: Node | null, weight: number | null) => HTMLElement} rowOf
+   * @param {(item: T, others: Node | null, weight: number | null) => HTMLElement} rowOf
    */
   function folded(items, weight, rowOf) {
     if (items.length === 1) return [rowOf(items[0], null, null)];
     const more = make("button", {
-        className: "xe-act xe-alike",
+        className: "xe-act xe-equal",
         tabIndex: 0,
         textContent: `× ${items.length}`,
         title: "all together; a click shows each",
@@ -275,19 +275,19 @@ function overviewTab(app) {
 
   /**
    * @param {{ row: KernelRow, share: number }} kernel
-   * @param {Node | null} alike
+   * @param {Node | null} others
    * @param {number | null} all the share of all equal entries
    * @param {boolean} measured
    * @param {Map<number, number | null>} roofs
    * @param {boolean} isBoundKnown
    */
-  function kernelLine({ row, share }, alike, all, measured, roofs, isBoundKnown) {
+  function kernelLine({ row, share }, others, all, measured, roofs, isBoundKnown) {
     const roof = row.instruction === null ? null : (roofs.get(row.instruction) ?? null),
       time = timeOf(row) * (all === null || !share ? 1 : all / share),
       line = make(
         "tr",
         { tabIndex: 0, onclick: () => app.select(row.instruction, "overview") },
-        make("td", { className: "mono" }, ...breakable(`%${row.name}`), alike),
+        make("td", { className: "mono" }, ...breakable(`%${row.name}`), others),
         make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
         make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
         ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
@@ -302,10 +302,10 @@ function overviewTab(app) {
   /** @param {Decision[]} refusals */
   function refusalsPart(refusals) {
     if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "No refused fusion has a price by the cost model." })];
-    const families = foldedAlike(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
+    const families = groupedByKey(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
       shownOnes = families.slice(0, MOST_DEAR),
       left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
-      rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, alike, us) => refusalLine(d, alike, us, us === null ? [d] : items)));
+      rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, others, us) => refusalLine(d, others, us, us === null ? [d] : items)));
     return [
       make("h4", { textContent: "refused fusions by price" }),
       make(
@@ -320,13 +320,13 @@ function overviewTab(app) {
 
   /**
    * @param {Decision} d
-   * @param {Node | null} alike
+   * @param {Node | null} others
    * @param {number | null} all the cost of all equal entries
-   * @param {Decision[]} asked the refusals that the button inverts
+   * @param {Decision[]} refusals the refusals that the button inverts
    */
-  function refusalLine(d, alike, all, asked) {
+  function refusalLine(d, others, all, refusals) {
     const [us, atMost] = refusalCost(d),
-      forceable = asked.filter(one => one.forceable),
+      forceable = refusals.filter(one => one.forceable),
       isTried = app.store.data.live && forceable.length > 0,
       attempt = make("button", {
         className: `xe-act ${isTried ? "xe-attempt" : "xe-ask-why"}`,
@@ -346,7 +346,7 @@ function overviewTab(app) {
     return make(
       "tr",
       { onclick: () => app.showDecision(d.index, false) },
-      make("td", { className: "mono" }, ...breakable(decisionEnds(d)), alike),
+      make("td", { className: "mono" }, ...breakable(decisionEnds(d)), others),
       make("td", { className: "r", textContent: `${atMost ? "≤ " : "~"}${showMicroseconds(all ?? us)}` }),
       make("td", { textContent: d.code, title: app.store.data.reasons[d.code] || "" }),
       make("td", {}, attempt),

@@ -16,14 +16,14 @@ function passCostsTab(app) {
     bar = barRow([note]),
     body = make("div", { className: "xe-scroll" }),
     root = make("div", { className: "xe-panel xe-pass-costs" }, bar, body);
-  let asked = false;
+  let requested = false;
   async function shown() {
-    if (asked) return mark();
-    asked = true;
+    if (requested) return mark();
+    requested = true;
     try {
       build(await app.store.report("pass_costs", {}, "pass_costs", "session.passes.costs()"));
     } catch (error) {
-      asked = false;
+      requested = false;
       note.textContent = messageOf(error);
     }
   }

@@ -118,7 +118,7 @@ export function rooflinePlot(roof, rows, choose, room) {
   const largest = Math.max(...points.map(p => p.r.median_us)),
     placed = points
       .sort((a, b) => b.r.median_us - a.r.median_us)
-      .map(({ r, x, y }) => ({ r, x: X(x), y: Y(y), radius: 3.5 + 7 * Math.sqrt(r.median_us / largest), said: `${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte` })),
+      .map(({ r, x, y }) => ({ r, x: X(x), y: Y(y), radius: 3.5 + 7 * Math.sqrt(r.median_us / largest), rates: `${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte` })),
     // Areas that names must not cover: the texts of the roof, names, points.
     circles = placed.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius })),
     // The label of the peak is above its line, away from points.
@@ -127,10 +127,10 @@ export function rooflinePlot(roof, rows, choose, room) {
     texts = [peakBox, textBox(slopeLeft, PLOT_HEIGHT - PLOT_BOTTOM - 6, slope)];
   svg.append(plotText(peakBox.left, Y(flops) - 5, peak, "start", "roof-text"));
   const names = shape("g", { class: "xe-point-names" });
-  placed.forEach(({ r, x, y, radius, said }, k) => {
+  placed.forEach(({ r, x, y, radius, rates }, k) => {
     const g = shape("g", { class: "xe-point", "data-id": r.instruction }),
       title = shape("title");
-    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${said}${r.roof_share ? `\n${showPercent(r.roof_share)} of the roof` : ""}`;
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${rates}${r.roof_share ? `\n${showPercent(r.roof_share)} of the roof` : ""}`;
     g.append(title, shape("circle", { cx: num(x), cy: num(y), r: num(radius) }));
     g.addEventListener("click", () => choose(r));
     svg.append(g);

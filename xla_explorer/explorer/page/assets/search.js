@@ -56,18 +56,18 @@ export function searchBox(app) {
     problem = "",
     /** @type {Map<number, string>} */ places = new Map();
   // JAX locates instructions by stack frames, not in the printed line.
-  const askedOnce = () =>
+  const loadPlaces = () =>
     app.store
       .report("callers", {}, "callers")
       .then((/** @type {{ frames: [string, string, number, number][], of: Record<string, number> }} */ { frames, of }) => {
-        const told = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
-        for (const [file, , line, caller] of frames) told.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${told[caller]}`);
-        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), told[frame]]));
+        const stacks = /** @type {string[]} */ ([]); // by frame its line and those of its callers, which come before it
+        for (const [file, , line, caller] of frames) stacks.push(caller < 0 ? `${file}:${line}` : `${file}:${line} ${stacks[caller]}`);
+        places = new Map(Object.entries(of).map(([key, frame]) => [Number(key), stacks[frame]]));
       })
       .catch(() => {});
-  input.addEventListener("focus", askedOnce, { once: true });
+  input.addEventListener("focus", loadPlaces, { once: true });
   // Tells a screen reader which option is active.
-  const told = () => {
+  const announceActive = () => {
     input.setAttribute("aria-expanded", String(!list.hidden));
     if (list.hidden || !hits.length) input.removeAttribute("aria-activedescendant");
     else input.setAttribute("aria-activedescendant", `${id}-${at}`);
@@ -77,21 +77,21 @@ export function searchBox(app) {
     });
   };
   function collect() {
-    const asked = input.value.trim();
+    const query = input.value.trim();
     problem = "";
     hits = [];
     at = 0;
-    if (asked) {
+    if (query) {
       try {
-        hits = searchItems(asked, itemsOf(app, places));
+        hits = searchItems(query, itemsOf(app, places));
       } catch (error) {
         problem = error instanceof Error ? error.message : String(error);
       }
-      const terms = problem ? [] : parseQuery(asked),
+      const terms = problem ? [] : parseQuery(query),
         word = terms.length === 1 && !terms[0].key ? terms[0].value.replace(/^%/, "").toLowerCase() : null,
         // an exact name first, then passes, instructions, decisions; a % means an instruction
         rank = (/** @type {SearchItem} */ item) => (word !== null && item.name?.toLowerCase() === word ? 0 : item.what === "pass" ? 1 : item.what === "instruction" ? 2 : 3);
-      if (asked.startsWith("%")) hits = hits.filter(item => item.what === "instruction");
+      if (query.startsWith("%")) hits = hits.filter(item => item.what === "instruction");
       hits = hits.map((item, k) => ({ item, k })).sort((a, b) => rank(a.item) - rank(b.item) || a.k - b.k).map(({ item }) => item);
     }
   }
@@ -119,7 +119,7 @@ export function searchBox(app) {
       ...(hits.length ? [] : [make("div", { className: "xe-dim", role: "option", textContent: problem || "nothing found in this step" })]),
     );
     counted();
-    told();
+    announceActive();
   }
   function counted() {
     count.hidden = !input.value.trim() || !hits.length;
@@ -140,7 +140,7 @@ export function searchBox(app) {
     list.hidden = true;
     at = k;
     counted();
-    told();
+    announceActive();
     app.root.focus({ preventScroll: true });
     if (hit) go(hit);
     app.change({ query: input.value.trim() });
@@ -150,7 +150,7 @@ export function searchBox(app) {
     input.value = "";
     count.hidden = true;
     hits = [];
-    told();
+    announceActive();
     app.change({ query: "" });
     app.root.focus({ preventScroll: true });
   }
@@ -170,7 +170,7 @@ export function searchBox(app) {
   input.addEventListener("focus", () => input.value.trim() && find());
   input.addEventListener("blur", () => {
     list.hidden = true;
-    told();
+    announceActive();
   });
   input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation();
@@ -183,7 +183,7 @@ export function searchBox(app) {
       at = Math.max(0, Math.min(Math.min(hits.length, MOST_SHOWN) - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
       list.children[at]?.scrollIntoView({ block: "nearest" });
       counted();
-      told();
+      announceActive();
     }
   });
   /** Enters a query as if typed, and lists its hits. @param {string} query */

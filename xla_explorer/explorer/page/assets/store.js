@@ -1,6 +1,6 @@
 // The data behind the views: decoding, steps by number (embedded or requested from the kernel, each once), and correspondence over passes.
 import { atOnce, inPieces } from "./elements.js";
-import { kinshipOf } from "./kinship.js";
+import { correspondenceOf } from "./correspondence.js";
 import { poolReader, valuesOf } from "./pools.js";
 import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
 
@@ -202,14 +202,14 @@ export async function openStore(model, ask) {
   /** @type {(import("./schema.js").Decision & { index: number })[]} */
   const decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const names = new Map(),
-    { parents, children, learnBoxes, counterparts, standing } = kinshipOf(data.lineage);
+    { parents, children, addBoxes, counterparts, standing } = correspondenceOf(data.lineage);
   for (const d of decisions) {
     d.subjects.forEach((id, k) => names.set(id, d.names[k]));
   }
 
   /** @template {{ picture: Picture, names: Map<number, string> }} T @param {T} step @returns {T} */
-  function learn(step) {
-    learnBoxes(step.picture);
+  function addPicture(step) {
+    addBoxes(step.picture);
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
@@ -264,7 +264,7 @@ export async function openStore(model, ask) {
   const step = number => {
     if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes have their text
     const id = data.same[number] ?? number;
-    return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
+    return once("step" + id, async () => addPicture(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
   /** The text of a large step, loaded after its picture. Resolves to whether it is new. @param {number} number */
   const text = async number => {
@@ -333,7 +333,7 @@ export async function openStore(model, ask) {
     report,
     forget,
     ask,
-    learn,
+    addPicture,
     counterparts,
     standing,
   };

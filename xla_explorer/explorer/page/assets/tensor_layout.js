@@ -126,7 +126,7 @@ function strides(layout) {
 /** @param {ArrayLayout} layout */
 function drawnLayout(layout) {
   const { text, sizes, minor, tiles, space } = layout,
-    note = (/** @type {string} */ said) => make("p", { className: "xe-dim", textContent: said }),
+    note = (/** @type {string} */ text) => make("p", { className: "xe-dim", textContent: text }),
     head = make("p", { className: "mono", textContent: text });
   if (sizes.length < 1 || sizes.includes(0)) return [head, note(sizes.length ? "no element" : "one element: no order")];
   if (tiles.flat().some(Number.isNaN)) return [head, note("its tiles combine dimensions: not drawn")];

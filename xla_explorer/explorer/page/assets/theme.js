@@ -1,13 +1,13 @@
 // Light or dark as the host, now and after a change of the host.
 
 // The theme that the host declares: JupyterLab and Notebook, VS Code, Colab. null without one.
-function saidByHost() {
+function hostTheme() {
   const { body, documentElement: html } = document,
     code = body.dataset.vscodeThemeKind || [...body.classList].find(name => /^vscode-(dark|light|high-contrast)/.test(name));
   if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
   if (code) return !code.endsWith("light");
-  const said = html.getAttribute("theme") || html.dataset.theme || body.dataset.theme;
-  return /^(dark|light)$/.test(said || "") ? said === "dark" : null;
+  const declared = html.getAttribute("theme") || html.dataset.theme || body.dataset.theme;
+  return /^(dark|light)$/.test(declared || "") ? declared === "dark" : null;
 }
 
 /** The colour behind the widget; null while it is not in the page or nothing there is painted. @param {HTMLElement} root */
@@ -28,7 +28,7 @@ function seenBehind(root) {
 export function watchTheme(root, changed) {
   const media = matchMedia("(prefers-color-scheme: dark)"),
     decide = () => {
-      const theme = (saidByHost() ?? seenBehind(root) ?? media.matches) ? "dark" : "light";
+      const theme = (hostTheme() ?? seenBehind(root) ?? media.matches) ? "dark" : "light";
       if (root.dataset.theme === theme) return;
       root.dataset.theme = theme;
       changed();

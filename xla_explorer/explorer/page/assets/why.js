@@ -14,7 +14,7 @@ export function whyView(app) {
       make("header", {}, make("b", { textContent: "Why" })),
       body,
     ),
-    told = new Set(); // instructions whose decisions are all loaded
+    complete = new Set(); // instructions whose decisions are all loaded
   let ticket = 0;
 
   function show() {
@@ -38,8 +38,8 @@ export function whyView(app) {
     app.store
       .about(id)
       .then((/** @type {number} */ count) => {
-        if (!count || mine !== ticket || told.has(id)) return;
-        told.add(id);
+        if (!count || mine !== ticket || complete.has(id)) return;
+        complete.add(id);
         show();
       })
       .catch(() => {});

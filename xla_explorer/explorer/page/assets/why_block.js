@@ -2,7 +2,7 @@
 import { make, numberOf, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { kernelsIn, kernelsOf, timeOf } from "./layers.js";
 import { namedAll } from "./store.js";
-import { dimLine, linkTo, whyHeading } from "./why_parts.js";
+import { dimLine, linkTo, whyHeading } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").KernelRow} KernelRow */

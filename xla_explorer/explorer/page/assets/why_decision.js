@@ -2,13 +2,13 @@
 import { overrideControls } from "./compare.js";
 import { make, showQuantity, VERDICT_MARK } from "./elements.js";
 import { named } from "./store.js";
-import { dimLine, linkTo } from "./why_parts.js";
+import { dimLine, linkTo } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {import("./schema.js").Check} Check */
 
 /** @param {boolean | null} ok */
-const checkState = ok => (ok === true ? ["ok", "✓", "holds"] : ok === false ? ["no", "✗", "does not hold"] : ["skip", "·", "not asked"]);
+const checkState = ok => (ok === true ? ["ok", "✓", "holds"] : ok === false ? ["no", "✗", "does not hold"] : ["skip", "·", "not checked"]);
 
 /**
  * One check: the condition, the measured value, and the reason if it does not hold.

@@ -5,8 +5,8 @@ import { highlighted } from "./highlighted.js";
 import { printedLinks } from "./printed_links.js";
 import { instructionItem } from "./search_language.js";
 import { layoutPart } from "./tensor_layout.js";
-import { callersPart, tensorPart } from "./why_asked.js";
-import { dimLine, linksTo, linkTo, rewritePart, whyHeading } from "./why_parts.js";
+import { callersPart, tensorPart } from "./why_on_demand.js";
+import { dimLine, linksTo, linkTo, rewritePart, whyHeading } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
 

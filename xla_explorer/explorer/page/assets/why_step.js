@@ -1,6 +1,6 @@
 // The why column without a selection: the step in numbers, its decisions, the applied rules.
 import { make, numberOf, showMicroseconds, showNumber } from "./elements.js";
-import { dimLine, rewritePart, whyHeading } from "./why_parts.js";
+import { dimLine, rewritePart, whyHeading } from "./why_elements.js";
 
 const MOST_RULES = 12;
 

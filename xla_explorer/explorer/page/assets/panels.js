@@ -1,16 +1,16 @@
-// Room: every border drags (or moves by arrow keys), every panel folds by its title, the whole fills the screen. Kept from visit to visit.
+// The panels: a border is dragged (or moved by arrow keys), a panel folds by its title, the whole can fill the screen. Kept from visit to visit.
 import { make } from "./elements.js";
 
 /** @typedef {{ sizes: Record<string, number>, folded: Record<string, boolean> }} Kept */
 
-const KEPT_AS = "xla-explorer-room",
+const KEPT_AS = "xla-explorer-panels",
   HIGH_ENOUGH_FOR_TIMES = 700, // pixels: in a lower window, times that open by default leave no room for the view
   KEY_STEP = 16; // pixels by one press of an arrow key
 /** @type {Record<string, [number, number]>} the least size of a panel, and the share of the explorer that it may fill */
 const LIMITS = { left: [80, 0.5], right: [120, 0.6], body: [160, 4], code: [60, 0.75], times: [40, 0.75] };
 
 /** @returns {Kept} */
-function keptRoom() {
+function keptPanels() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEPT_AS) ?? "{}");
     return { sizes: kept.sizes ?? {}, folded: kept.folded ?? {} };
@@ -19,7 +19,7 @@ function keptRoom() {
   }
 }
 /** @param {Kept} kept */
-function keepRoom(kept) {
+function keepPanels(kept) {
   try {
     localStorage.setItem(KEPT_AS, JSON.stringify(kept));
   } catch {
@@ -28,14 +28,14 @@ function keepRoom(kept) {
 }
 
 /**
- * Makes room in a finished explorer.
+ * Makes the panels of a finished explorer resizable.
  * @param {HTMLElement} root
  * @param {{ timeline: HTMLElement, why: HTMLElement, code: HTMLElement, times: () => HTMLElement }} panels times: it is built anew when the
  *     program is measured
  * @param {{ timesFolded: boolean }} first the default until the reader chooses
  */
-export function makeRoom(root, panels, first) {
-  const kept = keptRoom(),
+export function arrangePanels(root, panels, first) {
+  const kept = keptPanels(),
     isPage = () => root.closest(".xe-page") !== null || document.fullscreenElement === root;
   /** The largest size of a panel, in pixels. @param {string} name */
   const mostOf = name => LIMITS[name][1] * (name === "left" || name === "right" ? root.clientWidth : isPage() ? root.clientHeight : innerHeight);
@@ -46,7 +46,7 @@ export function makeRoom(root, panels, first) {
       kept.sizes[name] = Math.round(Math.max(LIMITS[name][0], Math.min(mostOf(name), size)));
     }
     show(name);
-    keepRoom(kept);
+    keepPanels(kept);
   }
   /** @param {string} name */
   function show(name) {
@@ -133,13 +133,13 @@ export function makeRoom(root, panels, first) {
     new MutationObserver(() => {
       sync();
       kept.folded[name] = panel.classList.contains("folded");
-      keepRoom(kept);
+      keepPanels(kept);
     }).observe(panel, { attributeFilter: ["class"] });
     sync();
   }
 
   /** New times are shown if there is room, unless the reader has folded them. @param {HTMLElement} times */
-  function furnishTimes(times, folded = innerHeight < HIGH_ENOUGH_FOR_TIMES) {
+  function addTimes(times, folded = innerHeight < HIGH_ENOUGH_FOR_TIMES) {
     const rows = () => times.querySelector(".xe-scroll") ?? times,
       below = border("y", "lower border of the times", () => ["times", rows(), 1]);
     below.classList.add("below");
@@ -154,7 +154,7 @@ export function makeRoom(root, panels, first) {
   foldable(panels.timeline, "left", false);
   foldable(panels.why, "right", false);
   foldable(panels.code, "code", false);
-  furnishTimes(panels.times(), first.timesFolded);
+  addTimes(panels.times(), first.timesFolded);
   const full = make("button", {
     className: "xe-full",
     textContent: "full",
@@ -169,5 +169,5 @@ export function makeRoom(root, panels, first) {
     full.title = isFull ? "back to the window" : "full screen";
     full.setAttribute("aria-label", isFull ? "window: back to it" : "full screen");
   };
-  return { full, furnishTimes };
+  return { full, addTimes };
 }

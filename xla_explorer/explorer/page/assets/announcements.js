@@ -3,7 +3,7 @@ import { numberOf } from "./elements.js";
 import { printedLinks } from "./printed_links.js";
 
 /** @param {import("./state.js").App} app */
-export function spoken(app) {
+export function announcement(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
       ? `as written, ${numberOf(s.instructions_after, "instruction")}`

@@ -73,7 +73,7 @@ export function partOf(picture, ids) {
 async function bring(app, request, part) {
   const step = app.now;
   const more = app.store.data.live ? pictureOf(await app.store.ask({ ...request, step: app.nowStep })) : part(step.whole());
-  if (more) app.store.learn({ picture: readPicture(step, more), names: step.names });
+  if (more) app.store.addPicture({ picture: readPicture(step, more), names: step.names });
   return more;
 }
 // The neighbourhood of an instruction of a module that the picture shows in part.

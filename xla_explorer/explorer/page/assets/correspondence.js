@@ -13,7 +13,7 @@ const MOST_PARENTS = 8,
 /**
  * @param {number[][]} lineage [subject, produced ...] of each rewrite
  */
-export function kinshipOf(lineage) {
+export function correspondenceOf(lineage) {
   /** @type {Map<number, number>} */
   const parents = new Map();
   /** @type {Map<number, Set<number>>} */
@@ -30,7 +30,7 @@ export function kinshipOf(lineage) {
       }
 
   /** The boxes of a picture. @param {any} picture */
-  function learnBoxes(picture) {
+  function addBoxes(picture) {
     const owner = new Map(picture.groups.map((/** @type {any} */ g) => [g.id, g]));
     for (const node of picture.nodes)
       for (let g = owner.get(node.group); g; g = owner.get(g.parent))
@@ -89,5 +89,5 @@ export function kinshipOf(lineage) {
    * @returns {Set<number>}
    */
   const standing = (ids, present, aliases) => new Set(ids.flatMap(id => (id === null ? [] : [...counterparts(id, present, aliases)])));
-  return { parents, children, learnBoxes, counterparts, standing };
+  return { parents, children, addBoxes, counterparts, standing };
 }

@@ -1,6 +1,6 @@
 // Parts of the why column that are loaded on demand: the callers of an instruction, and its tensor, evaluated by the kernel.
 import { make, showNumber, slowButton } from "./elements.js";
-import { dimLine, whyHeading } from "./why_parts.js";
+import { dimLine, whyHeading } from "./why_elements.js";
 
 /** @typedef {import("./state.js").App} App */
 
