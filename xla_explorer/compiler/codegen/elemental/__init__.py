@@ -1,6 +1,6 @@
-"""How to compute one element of a result, by opcode family.
+"""Emission of one element of a result, by opcode family.
 
-`emitter.py` holds the recursion over operands and the memo; each family registers one function per
+`emitter.py` has the recursion over operands and the memo; each family registers one function per
 opcode.
 """
 

@@ -1,8 +1,8 @@
 """Arithmetic, logic, shifts, rounding and selection on one element.
 
-Edge cases are HLO's, not C's: integer division by zero gives all ones, INT_MIN / -1 gives INT_MIN,
-a shift by the width or more gives zero or the sign, maximum and minimum pass NaN on. Source:
-StableHLO specification; XLA elemental_ir_emitter.cc.
+Edge cases are HLO's, not C's: integer division by zero yields all ones, INT_MIN / -1 yields
+INT_MIN, a shift by the width or more yields zero or the sign. Maximum and minimum propagate NaN.
+Source: StableHLO specification; XLA elemental_ir_emitter.cc.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _PRED_BINARY = {
 
 
 def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
-    """A binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
+    """Emit a binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
     if name in _ARITHMETIC:
-        # A product minus itself is 0; contracted, it would be what the product was rounded by.
+        # A product minus itself is 0; contraction would yield its rounding error.
         flags = "" if name == "subtract" and a is b else w.float_flags
         return w.arithmetic(_ARITHMETIC[name], a, b, flags)
     if name == "divide":
@@ -45,8 +45,8 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     t = a.type
     x, y = w.widen(a), w.widen(b)
     if name in ("maximum", "minimum"):
-        # Where the order of combination is free, a reduction's result may be either zero; that
-        # halves the instructions on x86.
+        # If reassociation is allowed, a reduction may yield either zero, which halves the
+        # instructions on x86.
         return w.narrow_exact(
             w.per_lane(name, x, y, flags="nsz" if "reassoc" in w.float_flags else ""), t
         )
@@ -61,14 +61,14 @@ def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
     "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"
 )
 def binary(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Two operands of one type."""
+    """Emit an operation on two operands of one type."""
     return binary_value(w, i.opcode.name, i.shape.element_type, operands[0], operands[1])
 
 
 def binary_value(
     w: Builder, name: str, element_type: PrimitiveType, left: ScalarLike, right: ScalarLike
 ) -> Scalar:
-    """A binary operation by opcode name on two values of the element type."""
+    """Emit a binary operation, by opcode name, on two values of the element type."""
     if isinstance(left, Value) and isinstance(right, Value):
         a, b = left, right
     elif element_type.is_complex:
@@ -103,21 +103,21 @@ def _integer_division(w: Builder, name: str, signed: bool, a: Value, b: Value) -
 
 @emits_elementwise("shift-left", "shift-right-logical", "shift-right-arithmetic")
 def shift(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Shifts whose amount may be the width or more."""
+    """Emit a shift; the amount may be the width or more."""
     a, b = real(operands[0]), real(operands[1])
     bits = a.type.bits
     inside = w.compare("ult", b, bits)
     if i.opcode.name == "shift-right-arithmetic":
         return w.binary("ashr", a, w.select(inside, b, bits - 1))
-    # Masked rather than chosen: LLVM's NVPTX back end takes the chosen form for PTX's own clamp,
-    # and cuts 64-bit amounts to 32.
+    # Masked, not selected: LLVM's NVPTX back end turns the select into a clamp of PTX and cuts
+    # 64-bit amounts to 32 bits.
     shifted = w.binary("shl" if i.opcode.name == "shift-left" else "lshr", a, b & (bits - 1))
     return w.select(inside, shifted, 0)
 
 
 @emits_elementwise("negate")
 def negate(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Minus x; wraps for integers."""
+    """Emit -x; integers wrap."""
     x = operands[0]
     if isinstance(x, Complex):
         return -x
@@ -131,7 +131,7 @@ def negate(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
 
 @emits_elementwise("abs")
 def absolute(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """|x|; abs(INT_MIN) = INT_MIN; the modulus of a complex number."""
+    """Emit |x|; abs(INT_MIN) = INT_MIN; of a complex number, the modulus."""
     x = operands[0]
     if isinstance(x, Complex):
         return complex_unary(w, "abs", x)
@@ -149,7 +149,7 @@ def absolute(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scala
 
 @emits_elementwise("sign")
 def sign(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """-1, 0 or 1; zeros keep their sign, NaN stays NaN; z / |z| for complex."""
+    """Emit -1, 0 or 1; zeros keep their sign, NaN stays NaN; of a complex number, z / |z|."""
     element_type, x = i.shape.element_type, operands[0]
     if isinstance(x, Complex):
         return complex_unary(w, "sign", x)
@@ -174,21 +174,21 @@ _ROUNDINGS = {
 
 @emits_elementwise("floor", "ceil", "round-nearest-afz", "round-nearest-even")
 def rounding(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """To a neighbouring whole number; zeros keep their sign."""
+    """Round to an adjacent whole number; zeros keep their sign."""
     x = real(operands[0])
     return w.narrow_exact(w.per_lane(_ROUNDINGS[i.opcode.name], w.widen(x)), x.type)
 
 
 @emits_elementwise("not")
 def bitwise_not(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Every bit flipped; logical for pred."""
+    """Flip every bit; logical for pred."""
     x = real(operands[0])
     return x ^ (1 if x.type.scalar == I1.scalar else -1)
 
 
 @emits_elementwise("popcnt", "count-leading-zeros")
 def bit_count(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Ones, or zeros before the first one (the width for zero)."""
+    """Count the ones, or the zeros before the first one (the width for zero)."""
     x = real(operands[0])
     if i.opcode.name == "popcnt":
         return w.per_lane("ctpop", x)
@@ -202,7 +202,7 @@ def select_value(
     then: ScalarLike,
     otherwise: ScalarLike,
 ) -> Scalar:
-    """Condition ? then : otherwise, complex values part by part."""
+    """Emit `condition ? then : otherwise`; complex values part by part."""
     choice = w.named(condition, I1)
     a, b = scalar_of(w, then, element_type), scalar_of(w, otherwise, element_type)
     if isinstance(a, Complex):
@@ -213,13 +213,13 @@ def select_value(
 
 @emits_elementwise("select")
 def select(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """on_true where the predicate holds."""
+    """Emit `predicate ? on_true : on_false`."""
     return select_value(w, operands[0], i.shape.element_type, operands[1], operands[2])
 
 
 @emits_elementwise("clamp")
 def clamp(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """min(max(x, low), high); NaN in any of the three gives NaN."""
+    """Emit min(max(x, low), high); NaN in any of the three yields NaN."""
     low, x, high = operands
     element_type = i.shape.element_type
     return binary_value(
@@ -229,7 +229,7 @@ def clamp(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
 
 @emits_elementwise("mulhi")
 def multiply_high(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """The upper half of the full product."""
+    """Emit the upper half of the full product."""
     t = value_type(i.shape.element_type)
     extend = "sext" if i.shape.element_type.is_signed else "zext"
     a, b = [w.convert(extend, real(x), f"i{2 * t.bits}") for x in operands]
@@ -238,7 +238,7 @@ def multiply_high(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> 
 
 @emits_elementwise("copy", "opt-barrier", "domain", "add-dependency")
 def identity(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """The first operand as it is."""
+    """Return the first operand unchanged."""
     return operands[0]
 
 
@@ -252,8 +252,9 @@ _FORMATS = {
 
 @emits_elementwise("reduce-precision")
 def reduce_precision(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
-    underflow to zero.
+    """Round to fewer exponent and mantissa bits: nearest even, overflow to infinity.
+
+    Integer arithmetic on the bits of the type. Underflow yields zero.
     """
     x = real(operands[0])
     if x.type.format and x.type.format != "bf16":

@@ -1,4 +1,4 @@
-"""Comparisons: ordered for floats except NE, total order on request, lexicographic never (complex: EQ and NE only)."""
+"""Comparisons: ordered for floats except NE, total order on request; complex: only EQ and NE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from xla_explorer.compiler.codegen.llvm_types import pair, real
 
 
 def total_order_key(w: Builder, value: Value) -> Value:
-    """An integer whose signed order is the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN (without a sign: smallest first)."""
+    """Return an integer whose signed order is the total order of floats.
+
+    The order is -NaN < -inf < ... < -0 < +0 < ... < inf < NaN; for formats without a sign, the
+    smallest first.
+    """
     bits, small = value.type.bits, SMALL_FLOATS.get(value.type.format)
     raw = w.convert("bitcast", value, f"i{bits}")
     if small is not None and not small.has_sign:
@@ -29,7 +33,7 @@ def total_order_key(w: Builder, value: Value) -> Value:
 
 @emits_elementwise("compare")
 def compare(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER, SIGNED or UNSIGNED."""
+    """Emit a comparison: direction EQ NE LT LE GT GE; type FLOAT, TOTALORDER or an integer one."""
     element_type = i.operands[0].shape.element_type
     direction, order = i.attribute("direction"), i.attribute("type")
     x, y = operands
@@ -55,5 +59,5 @@ def _ordered(sign: str, direction: str) -> str:
 
 @emits_elementwise("is-finite")
 def is_finite(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Neither NaN nor infinite."""
+    """Return true for neither NaN nor infinity."""
     return w.compare("one", w.absolute(w.widen(real(operands[0]))), float("inf"))

@@ -1,12 +1,11 @@
-"""Elementary functions of complex numbers: exponential, log, sqrt, sine, cosine, tanh and power, and what is made of those.
+"""Elementary functions of complex numbers, such as exponential, log, sqrt, sine, tanh and power.
 
-At infinities and NaN they are what the evaluator says (`hlo/evaluator/transcendental.py`): C99's
-Annex G, but for an angle that is infinite or NaN, which makes NaN of both parts as it does in XLA's
-products.
+At infinities and NaN they equal the evaluator (`hlo/evaluator/transcendental.py`): C99 Annex G,
+except that an angle that is infinite or NaN makes both parts NaN, as in XLA's products.
 
-c64 computes in double, where squares and products of its parts are exact and nothing overflows;
-c128 takes the same formulas. Source: W. Kahan, "Branch cuts for complex elementary functions"
-(tanh, sqrt).
+c64 computes in double, where squares and products of its parts are exact and do not overflow; c128
+uses the same formulas. Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh,
+sqrt).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ COMPLEX_FUNCTIONS = frozenset(
 
 
 def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
-    """A function of COMPLEX_FUNCTIONS on numbers of f32 or f64 parts."""
+    """Emit a function of COMPLEX_FUNCTIONS on numbers with f32 or f64 parts."""
     parts = [part for z in operands for part in z]
     component = parts[0].type.scalar
     if component == "float":
@@ -54,7 +53,7 @@ def complex_function(w: Builder, name: str, *operands: Complex) -> Complex:
 class _Functions:
     """The functions on doubles.
 
-    exact_squares: the parts come from floats, so products of two do not overflow or round.
+    exact_squares: the parts are converted floats, so products of two do not overflow or round.
     """
 
     def __init__(self, w: Builder, *, exact_squares: bool) -> None:
@@ -67,7 +66,7 @@ class _Functions:
         return result
 
     def constant(self, value: float) -> Value:
-        """A double."""
+        """Return a double constant."""
         return self.w.number(value, F64)
 
     def _real(self, function: str, *arguments: Value) -> Value:
@@ -81,7 +80,7 @@ class _Functions:
 
     # -- functions ---------------------------------------------------------------------------------
     def exponential(self, a: Value, b: Value) -> Complex:
-        """e^a (cos b + i sin b), by halves where e^a alone overflows."""
+        """Emit e^a (cos b + i sin b), as two halves if e^a alone overflows."""
         sine, cosine = self._real("sine", b), self._real("cosine", b)
         large = a > 700.0
         size = self._real("exponential", self.w.select(large, a * 0.5, a))
@@ -91,7 +90,10 @@ class _Functions:
         return Complex(self.w.select(zero, size * again, real), self.w.select(zero, b, imaginary))
 
     def log(self, a: Value, b: Value) -> Complex:
-        """Log |z| and the angle; near |z| = 1 by log1p of |z|^2 - 1, which is computed without cancellation."""
+        """Emit log |z| and the angle.
+
+        Near |z| = 1 the former is log1p of |z|^2 - 1, computed without cancellation.
+        """
         x, y = self.w.absolute(a), self.w.absolute(b)
         larger = x >= y
         big, small = self.w.select(larger, x, y), self.w.select(larger, y, x)
@@ -109,7 +111,7 @@ class _Functions:
         return Complex(real, self._real("atan2", b, a))
 
     def sqrt(self, a: Value, b: Value) -> Complex:
-        """The root with a real part that is not negative."""
+        """Emit the root whose real part is not negative."""
         x, y = self.w.absolute(a), self.w.absolute(b)
         half, zero = self.constant(0.5), self.constant(0.0)
         # Halves and quarters, so that |a| + |z| does not overflow.
@@ -167,7 +169,7 @@ class _Functions:
         return Complex(cosine * high, self.w.select(no_product, nothing, product))
 
     def tanh(self, a: Value, b: Value) -> Complex:
-        """Kahan's formula; far from the imaginary axis 1 and what is left of the exponential."""
+        """Emit Kahan's formula; far from the imaginary axis, 1 and the remaining exponential."""
         one = self.constant(1.0)
         tangent = self._real("tan", b)
         far = self.w.absolute(a) > 20.0
@@ -195,7 +197,10 @@ class _Functions:
         return Complex(imaginary, -real)
 
     def exponential_minus_one(self, a: Value, b: Value) -> Complex:
-        """expm1(a) cos b - 2 sin^2(b / 2) near zero, where the exponential minus one would cancel."""
+        """Emit expm1(a) cos b - 2 sin^2(b / 2) near zero, else the exponential minus one.
+
+        Near zero the latter would cancel.
+        """
         real, imaginary = self.exponential(a, b)
         half = self._real("sine", b * 0.5)
         lost = half * half * 2.0
@@ -203,7 +208,7 @@ class _Functions:
         return Complex(self.w.select(self.w.absolute(a) < 1.0, near, real - 1.0), imaginary)
 
     def log_plus_one(self, a: Value, b: Value) -> Complex:
-        """log1p(2 a + a^2 + b^2) / 2 where |z| is small, else the logarithm of 1 + z."""
+        """Emit log1p(2 a + a^2 + b^2) / 2 if |z| is small, else the logarithm of 1 + z."""
         one = self.constant(1.0)
         real, imaginary = self.log(a + one, b)
         excess = a * (a + 2.0) + b * b
@@ -217,8 +222,10 @@ class _Functions:
         )
 
     def power(self, a: Value, b: Value, c: Value, d: Value) -> Complex:
-        """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
-        positive infinity to a real power is infinite or 0.
+        """Emit |z|^c e^(-d arg z) at the angle c arg z + d log |z|.
+
+        Any number to the power 0 is 1. Zero to a power with a positive real part is 0. Positive
+        infinity to a real power is infinite or 0.
         """
         zero, one, infinity = self.constant(0.0), self.constant(1.0), self.constant(float("inf"))
         size, angle = modulus(self.w, Complex(a, b)), self._real("atan2", b, a)

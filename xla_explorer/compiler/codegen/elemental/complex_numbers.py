@@ -1,4 +1,4 @@
-"""Complex arithmetic on pairs of real values, and the opcodes that make and split complex numbers."""
+"""Complex arithmetic on pairs of real values, and opcodes that make or split complex numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INFINITY = float("inf")
 
 
 def complex_binary(w: Builder, name: str, a: Complex, b: Complex) -> Complex:
-    """add, subtract, multiply, divide, maximum, minimum."""
+    """Emit add, subtract, multiply, divide, maximum or minimum."""
     if name == "add":
         return a + b
     if name == "subtract":
@@ -25,7 +25,7 @@ def complex_binary(w: Builder, name: str, a: Complex, b: Complex) -> Complex:
     if name == "divide":
         return _divide(w, a, b)
     if name in ("maximum", "minimum"):
-        # By real part, then by imaginary part; a NaN in either part of either operand passes on.
+        # By real part, then by imaginary part; a NaN in either part of either operand propagates.
         order = "gt" if name == "maximum" else "lt"
         ordered = w.compare("ord", a.imaginary, b.imaginary)
         clearly = w.both(w.compare(f"o{order}", a.real, b.real), ordered)
@@ -36,7 +36,10 @@ def complex_binary(w: Builder, name: str, a: Complex, b: Complex) -> Complex:
 
 
 def _divide(w: Builder, a: Complex, b: Complex) -> Complex:
-    """Smith's method: scale by the larger part of the divisor; what then is NaN in both parts may be infinite or zero."""
+    """Emit Smith's method: scale by the larger part of the divisor.
+
+    A quotient with NaN in both parts may still be infinite or zero.
+    """
     size_real, size_imaginary = w.absolute(b.real), w.absolute(b.imaginary)
     real_larger = size_real >= size_imaginary
     big = w.select(real_larger, b.real, b.imaginary)
@@ -53,7 +56,10 @@ def _divide(w: Builder, a: Complex, b: Complex) -> Complex:
 
 
 def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -> Complex:
-    """Where both parts are NaN: infinite for a divisor of zero or an infinite dividend, zero for an infinite divisor. Source: C99 G.5.1."""
+    """Replace a quotient with NaN in both parts by infinity or zero as C99 G.5.1 defines.
+
+    Infinite for a divisor of zero or an infinite dividend; zero for an infinite divisor.
+    """
     t = a.real.type
     zero, one, infinity = (w.number(x, t) for x in (0.0, 1.0, _INFINITY))
 
@@ -110,7 +116,10 @@ def _recovered_quotient(w: Builder, a: Complex, b: Complex, quotient: Complex) -
 
 
 def modulus(w: Builder, z: Complex) -> Value:
-    """|z| without overflow: larger * sqrt(1 + (smaller/larger)^2); infinite when a part is, zero for zero."""
+    """Emit |z| without overflow: larger * sqrt(1 + (smaller / larger)^2).
+
+    Infinite if a part is infinite, zero for zero.
+    """
     re, im = w.absolute(z.real), w.absolute(z.imaginary)
     real_larger = re >= im
     large = w.select(real_larger, re, im)
@@ -118,8 +127,8 @@ def modulus(w: Builder, z: Complex) -> Value:
     ratio = small / large
     square = w.number(1.0, re.type) + ratio * ratio
     scaled = large * w.square_root(square)
-    # The sum, not the larger part: with a NaN the comparison above calls the other part larger, be
-    # it zero.
+    # The sum, not the larger part: with a NaN the comparison above selects the other part, even
+    # zero.
     zero = (re + im).equals(0.0)
     scaled = w.select(zero, 0.0, scaled)
     re_infinite, im_infinite = re.equals(_INFINITY), im.equals(_INFINITY)
@@ -143,13 +152,13 @@ def make_complex(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> S
 
 @emits_elementwise("real")
 def real_part(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """The real part; of a real number, itself."""
+    """Return the real part; of a real number, the number itself."""
     return operands[0].real if isinstance(operands[0], Complex) else operands[0]
 
 
 @emits_elementwise("imag")
 def imaginary_part(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """The imaginary part; of a real number, zero."""
+    """Return the imaginary part; of a real number, zero."""
     return (
         operands[0].imaginary
         if isinstance(operands[0], Complex)

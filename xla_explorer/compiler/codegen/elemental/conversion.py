@@ -1,4 +1,7 @@
-"""convert and bitcast-convert: float to integer truncates and saturates with NaN to zero, integer to integer wraps."""
+"""The opcodes convert and bitcast-convert.
+
+Float to integer truncates and saturates, with NaN to zero; integer to integer wraps.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 @emits_elementwise("convert")
 def convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Value-preserving where it can be."""
+    """Convert to the element type of the result; the value is preserved if possible."""
     return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
 
 
@@ -84,15 +87,18 @@ def _from_float(w: Builder, value: Value, target: PrimitiveType) -> Value:
 
 
 def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value:
-    """What LLVM's saturating conversion gives, with comparisons: it takes vectors of those apart on x86. The limit above is a power of two,
-    which every float type has exactly; what is below it by less than one is truncated to the largest integer.
+    """Emit LLVM's saturating conversion by comparisons, which stay vectors on x86.
+
+    LLVM scalarises its own vectors of saturating conversions there. The upper limit is a power of
+    two, which is exact in every float type. Values less than 1 below it are truncated to the
+    largest integer.
     """
     t = value_type(target)
     bits = target.bits - target.is_signed
     lowest, above = float(-(1 << bits) if target.is_signed else 0), 1 << bits
     limit = float(above)
     floored = w.select(x > lowest, x, lowest)
-    # A NaN is not below the limit: zero.
+    # NaN fails the comparison, so it becomes zero.
     inside = w.select(x < limit, floored, 0.0)
     wide = t.scalar if target.bits >= 32 else "i32"
     integer = w.convert(
@@ -103,10 +109,10 @@ def _truncated_with_limits(w: Builder, x: Value, target: PrimitiveType) -> Value
 
 
 def _double_to_odd_float(w: Builder, value: Value) -> Value:
-    """A double as the float next to it towards zero, last bit set when inexact: rounding that to 16 bits rounds the double right.
+    """Round a double to odd: the adjacent float towards zero, last bit set if inexact.
 
-    Rounding to nearest twice would not, and double to half in one step is a call into a library on
-    most targets.
+    A second rounding to 16 bits then rounds the double correctly. Rounding to nearest twice would
+    not, and double to half in one step is a library call on most targets.
     """
     nearest = w.convert("fptrunc", value, "float")
     back = w.convert("fpext", nearest, "double")
@@ -119,14 +125,14 @@ def _double_to_odd_float(w: Builder, value: Value) -> Value:
 
 @emits_elementwise("bitcast-convert")
 def bitcast_convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """The same bits as another type of the same width (other widths are no elementwise operation)."""
+    """Reinterpret the bits as another type of the same width."""
     return from_bits(
         w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type
     )
 
 
 def to_bits(w: Builder, value: Scalar, element_type: PrimitiveType) -> Value:
-    """A value as the integer with its bits (pred: i8, as in memory)."""
+    """Return the integer with the bits of a value (pred: i8, as in memory)."""
     x = real(value)
     if element_type.is_pred:
         return w.convert("zext", x, "i8")
@@ -134,7 +140,7 @@ def to_bits(w: Builder, value: Scalar, element_type: PrimitiveType) -> Value:
 
 
 def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
-    """The value with these bits."""
+    """Return the value with the bits of an integer."""
     if element_type.is_pred:
         return bits.differs(0)
     return (
@@ -148,7 +154,10 @@ def from_bits(w: Builder, bits: Value, element_type: PrimitiveType) -> Value:
 def bitcast_convert_width(
     e: ElementalEmitter, i: HloInstruction, index: tuple[str | int, ...]
 ) -> Scalar:
-    """The same bits as narrower elements along a new minor dimension, or wider ones in place of it; the first has the low bits."""
+    """Reinterpret bits as narrower elements along a new minor dimension, or as wider ones.
+
+    The first narrow element has the low bits.
+    """
     w, operand = e.writer, i.operands[0]
     wide, narrow_ = sorted(
         [_bits_in_memory(operand.shape.element_type), _bits_in_memory(i.shape.element_type)],

@@ -1,4 +1,4 @@
-"""Elements of instructions that move data: the operand's element that the index map of the opcode names (`hlo/analysis/indexing`).
+"""Elements of data movement: the operand's element at the index map (`hlo/analysis/indexing`).
 
 Out-of-range starts of dynamic slices and gathers are clamped, as HLO defines.
 """
@@ -49,7 +49,7 @@ _MOVED = (
 
 @emits_indexed(*_MOVED)
 def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The element of the first read whose guards hold, decided by branches."""
+    """Emit the element of the first read whose guards are true, selected by branches."""
     axes = [Axis(f"d{d}", extent) for d, extent in enumerate(i.shape.dimensions)]
     reads = reads_of(i, tuple([expression_of(axis) for axis in axes]))
     if isinstance(reads, Reason):
@@ -65,12 +65,16 @@ def moved(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
 
 
 class IndexLowering:
-    """Index expressions as indices; each atom is computed once, where it is asked for first: before every choice that depends on it."""
+    """Lowers index expressions to indices.
+
+    Each atom is emitted once, at its first use, which dominates every branch that depends on it.
+    """
 
     def __init__(self, e: ElementalEmitter, known: dict[Atom, Word]) -> None:
         self.e, self.known = e, known
 
     def __call__(self, x: IndexExpression) -> Word:
+        """Emit an expression: positive terms, the constant, then negative terms."""
         w = self.e.writer
         total: Word = 0
         for atom, factor in x.terms:
@@ -131,7 +135,7 @@ def _first_read(
 
 @emits_indexed("bitcast")
 def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The element at the same place in memory, its bits as the new type; both types have one width."""
+    """Emit the element at the same position in memory with the new type, of the same width."""
     value, of = moved(e, i, index), i.operands[0].shape.element_type
     return (
         value
@@ -142,12 +146,12 @@ def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar
 
 @emits_indexed("iota")
 def iota(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The index along one dimension, as the element type."""
+    """Emit the index along one dimension as the element type."""
     return index_value(e.writer, index[i.attribute("iota_dimension")], i.shape.element_type)
 
 
 def index_value(w: Builder, position: Value | str | int, element_type: PrimitiveType) -> Scalar:
-    """An i64 index as a value of the element type."""
+    """Convert an i64 index to the element type."""
     if isinstance(position, int):
         return constant(w, position, element_type)
     if (
@@ -160,7 +164,7 @@ def index_value(w: Builder, position: Value | str | int, element_type: Primitive
 
 
 def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: IndexTuple) -> Word:
-    """A start index as i64, clamped to [0, limit]."""
+    """Emit a start index as i64, clamped to [0, limit]."""
     if limit <= 0:
         return 0
     element = start.shape.element_type
@@ -172,7 +176,10 @@ def clamped_start(e: ElementalEmitter, start: HloInstruction, limit: int, at: In
 def clamped(
     b: Builder, x: Value[Integer], element_type: PrimitiveType, low: int, high: int
 ) -> Value[Integer]:
-    """An integer between two indices, in its own type and all lanes; unsigned values count as large, not negative."""
+    """Clamp an integer between two indices, in its own type and all lanes.
+
+    Unsigned values count as large, not as negative.
+    """
     if element_type.is_signed:
         x = b.per_lane("smax", x, b.number(low, x.type))
     if high < (1 << (x.type.bits - element_type.is_signed)) - 1:
@@ -181,24 +188,27 @@ def clamped(
 
 
 def as_index(b: Builder, x: Value[Integer], element_type: PrimitiveType) -> Value[Integer]:
-    """An integer as i64."""
+    """Convert an integer to i64."""
     return x if x.type == I64 else b.convert("sext" if element_type.is_signed else "zext", x, "i64")
 
 
 @emits_indexed("map")
 def map_(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The called computation on the elements at this index."""
+    """Emit the called computation on the elements at one index."""
     return e.inline_scalar_computation(i.to_apply, [e.element(o, index) for o in i.operands])[0]
 
 
 @emits_indexed("reduce")
 def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """A loop over the reduced dimensions for this one element (single operand; roots have kernels of their own)."""
+    """Emit a loop over the reduced dimensions for one element.
+
+    For a single operand; reductions at the root have their own kernels.
+    """
     w, (operand, initial) = e.writer, i.operands
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
-    # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that
-    # rounding at each step would count.
+    # Small floats are summed in f32, as in their own kernel: with rounding at each step a sum of
+    # ones in bf16 would stop at 256.
     operation = (
         simple_combiner(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
     )
@@ -241,6 +251,9 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
 
 @emits_indexed("get-dimension-size")
 def dimension_size(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Scalar:
-    """The size of a dimension, which is known: arrays with dynamic dimensions have no native code."""
+    """Emit the size of a dimension as a constant.
+
+    Arrays with dynamic dimensions have no native code.
+    """
     (dimension,) = i.attribute("dimensions")
     return constant(e.writer, i.operands[0].shape.dimensions[dimension], i.shape.element_type)

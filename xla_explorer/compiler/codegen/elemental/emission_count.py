@@ -1,8 +1,8 @@
-"""How often the elemental emitter writes the instructions of a fused computation.
+"""Count of instances that the elemental emitter writes for each fused instruction.
 
-An instruction is written once for each index at which its users ask for it. Elementwise users ask
-at their own indices, so that they share; any other makes new ones, and twenty rounds of `x +
-reverse(x)` ask for the first x at a million places. Source of the idea:
+An instruction is emitted once for each index at which its users read it. Elementwise users read at
+their own indices and share an instance; any other user adds instances. Twenty rounds of `x +
+reverse(x)` read the first x at a million indices. Source of the idea:
 xla/service/fusion_node_indexing_evaluation.h.
 """
 
@@ -17,21 +17,23 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 LEAST_LIMIT: Final = 30_000
 MOST_GROWTH: Final = 8
-LEAST_IN_NEST: Final = 5_000  # of a kernel that nothing but a loop nest describes, which has less than twice as many statements
+LEAST_IN_NEST: Final = (
+    5_000  # of a kernel with a loop nest only, which has less than twice as many statements
+)
 _NESTS: Final = frozenset(("dot", "reduce-window"))
-# Which element they read follows from the index, the attributes and the shapes alone.
+# The element that they read depends only on the index, the attributes and the shapes.
 _INDEX_MAPS: Final = frozenset(
     ("bitcast", "broadcast", "concatenate", "pad", "reshape", "reverse", "slice", "transpose")
 )
 
 
 def emission_is_bounded(computation: HloComputation) -> Reason | None:
-    """None when the code of a fused computation stays in proportion to its instructions."""
+    """Require code size in proportion to the instructions of a fused computation."""
     in_nest = computation.root.opcode.name in _NESTS
     limit = (
         LEAST_IN_NEST if in_nest else max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
     )
-    # For each instruction the indices at which it is asked for: by where they come from, how many.
+    # For each instruction: the indices at which users read it, counted by their origin.
     asked: dict[HloInstruction, dict[Any, int]] = {}
     places: dict[frozenset[Any], int] = {}
     root, total = computation.root, 0

@@ -1,8 +1,8 @@
 """The elemental emitter: the value of one element of any instruction of a fused computation.
 
-Recursion from the root to the operands; intermediate results never get an address, which is what
-fusion means. Values are remembered per (instruction, index) while the block in which they were
-computed dominates the code being written.
+Recursion from the root to the operands. Intermediate results never get an address: that is loop
+fusion. Values are memoised per (instruction, index) while their block dominates the insertion
+point.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ Source = Callable[[IndexTuple], ScalarLike]
 
 
 class CodegenError(XlaExplorerError):
-    """Code generation met what `supports` should have refused: a defect of the emitter, with the instruction named."""
+    """A defect of the emitter: an instruction that `supports` should have refused."""
 
 
 class ArrayInMemory:
-    """An array that code reads or writes: a pointer SSA name, its type, and the shape whose layout gives the strides."""
+    """An array in memory: the SSA name of a pointer, its type, and a shape with strides."""
 
     __slots__ = ("invariant", "pointer", "pointer_type", "shape")
 
@@ -60,7 +60,10 @@ class ArrayInMemory:
         self.invariant = invariant
 
     def _part_alignment(self, k: int) -> int:
-        """Bytes to which a real (0) or imaginary (1) part is aligned: in a GPU's buffers, whole numbers are, and move in one access."""
+        """Return the alignment of a real (0) or imaginary (1) part in bytes.
+
+        Complex numbers are fully aligned in a GPU's buffers, so that one access loads both parts.
+        """
         size = self.shape.element_type.bytes
         return size if k == 0 and self.pointer_type != "ptr" else size // 2
 
@@ -108,8 +111,8 @@ class ArrayInMemory:
 class ElementalEmitter:
     """Emits elements of the instructions of one computation.
 
-    sources: where an instruction's elements come from instead of being computed (parameters, and
-    what has been stored); a function from index to value.
+    sources: by instruction, a function from index to value that replaces its computation
+    (parameters and stored values).
     """
 
     def __init__(self, writer: FunctionWriter, sources: Mapping[HloInstruction, Source]) -> None:
@@ -119,7 +122,7 @@ class ElementalEmitter:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Values computed inside are forgotten afterwards: their block does not dominate what follows."""
+        """Forget the values emitted inside: their block does not dominate later code."""
         self._scopes.append({})
         try:
             yield
@@ -127,7 +130,7 @@ class ElementalEmitter:
             self._scopes.pop()
 
     def element(self, i: HloInstruction, index: IndexTuple) -> Scalar:
-        """The value of element `index` of instruction `i`."""
+        """Return the value of element `index` of instruction `i`."""
         known = self._known(i, index)
         return known if known is not None else self._resolve(i, index)
 
@@ -139,10 +142,9 @@ class ElementalEmitter:
         return None
 
     def _resolve(self, i: HloInstruction, index: IndexTuple) -> Scalar:
-        """Compute an element.
+        """Emit an element.
 
-        Chains of elementwise instructions, which may be thousands long, are walked without
-        recursion.
+        Chains of elementwise instructions, of up to thousands, are walked without recursion.
         """
         stack = [(i, index)]
         value: Scalar | None = None
@@ -187,7 +189,7 @@ class ElementalEmitter:
         )
 
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Scalar:
-        """An element of an instruction that is not elementwise."""
+        """Emit an element of an instruction that is not elementwise."""
         name = i.opcode.name
         if name == "constant":
             splat = i.literal.splat
@@ -203,7 +205,7 @@ class ElementalEmitter:
     def inline_scalar_computation(
         self, computation: HloComputation, arguments: Sequence[ScalarLike]
     ) -> list[Scalar]:
-        """The results (one per root tuple element) of a computation over scalars, inlined here."""
+        """Inline a computation over scalars; return one result per element of the root tuple."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
 
@@ -221,7 +223,10 @@ class ElementalEmitter:
         arguments: Sequence[ScalarLike],
         types: Sequence[PrimitiveType],
     ) -> list[Scalar]:
-        """`inline_scalar_computation` for arguments of the given types: the parameters may have another precision."""
+        """Inline a computation over scalars on arguments of the given types.
+
+        Its parameters may have another precision; arguments and results are converted.
+        """
         w, parameters = self.writer, computation.parameters()
         wanted = [p.shape.element_type for p in parameters]
         given = [
@@ -247,7 +252,10 @@ class ElementalEmitter:
         then: Callable[[], Scalar],
         otherwise: Callable[[], Scalar],
     ) -> Scalar:
-        """`condition ? then() : otherwise()` with real branches, so that the side not taken reads nothing."""
+        """Emit `condition ? then() : otherwise()` with branches.
+
+        The side that is not executed loads nothing.
+        """
         w = self.writer
         yes, no, join = w.fresh_label("then"), w.fresh_label("else"), w.fresh_label("join")
         w.branch_if(str(w.named(condition, I1)), yes, no)

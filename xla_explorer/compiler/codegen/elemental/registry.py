@@ -1,7 +1,7 @@
-"""Which function emits which opcode.
+"""Registry of emitters by opcode.
 
-An elementwise emitter gets the operand values at the same index; an indexed emitter gets the index
-of the result element and asks the `ElementalEmitter` for the operand elements that it wants.
+An elementwise emitter receives the operand values at the same index. An indexed emitter receives
+the index of the result element and reads operand elements through the `ElementalEmitter`.
 """
 
 from __future__ import annotations
@@ -37,18 +37,26 @@ class _Shaped(Protocol):
 
 
 class ElementalOperation(Protocol):
-    """What an elementwise emitter may ask: an HLO instruction answers, and so does an operation of a loop nest."""
+    """The interface of an elementwise emitter to an HLO instruction or a loop nest operation."""
 
     @property
-    def opcode(self) -> OpcodeSpec: ...
+    def opcode(self) -> OpcodeSpec:
+        """The HLO opcode."""
+        ...
 
     @property
-    def shape(self) -> Shape: ...
+    def shape(self) -> Shape:
+        """The shape of the result."""
+        ...
 
     @property
-    def operands(self) -> Sequence[_Shaped]: ...
+    def operands(self) -> Sequence[_Shaped]:
+        """The operands, of which emitters read shapes only."""
+        ...
 
-    def attribute(self, name: str) -> Any: ...
+    def attribute(self, name: str) -> Any:
+        """Return an attribute, or its default."""
+        ...
 
 
 ElementwiseEmitter = Callable[[Builder, ElementalOperation, list[Scalar]], Scalar]
@@ -81,5 +89,5 @@ def emits_indexed(*opcodes: str) -> Callable[[IndexedEmitter], IndexedEmitter]:
 
 
 def elemental_opcodes() -> frozenset[str]:
-    """Every opcode that may stand inside a fusion."""
+    """Return every opcode that may occur inside a fusion."""
     return frozenset(ELEMENTWISE_EMITTERS) | frozenset(INDEXED_EMITTERS)

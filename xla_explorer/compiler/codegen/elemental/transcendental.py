@@ -1,6 +1,6 @@
-"""Transcendental functions: calls of our vector-math functions, which inline and vectorise.
+"""Transcendental functions: calls of `vector_math`, which are inlined and vectorised.
 
-16-bit floats go through f32.
+16-bit floats compute in f32.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _FUNCTIONS = (
 
 @emits_elementwise(*_FUNCTIONS)
 def transcendental(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """One or two operands of one floating type, real or (COMPLEX_FUNCTIONS) complex; power of integers multiplies."""
+    """Emit a function of one or two operands of one floating type, real or complex.
+
+    Complex: COMPLEX_FUNCTIONS only. Power of integers multiplies.
+    """
     element_type = i.shape.element_type
     if element_type.is_complex:
         return complex_function(w, i.opcode.name, *[pair(z) for z in operands])
@@ -59,7 +62,10 @@ def transcendental(w: Builder, i: ElementalOperation, operands: list[Scalar]) ->
 
 
 def integer_power(w: Builder, signed: bool, base: Value, exponent: Value) -> Value:
-    """By squaring, unrolled over the bits of the exponent; a negative exponent gives 1, -1 or 0 as the base says."""
+    """Emit a power by squaring, unrolled over the bits of the exponent.
+
+    A negative exponent yields 1, -1 or 0, depending on the base.
+    """
     result, square = w.number(1, base.type), base
     for bit in range(base.type.bits):
         odd = ((exponent >> bit) & 1).differs(0)

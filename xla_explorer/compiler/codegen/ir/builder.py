@@ -1,6 +1,6 @@
-"""Every operation on typed values, for any number of lanes.
+"""Operations on typed values, for any number of lanes.
 
-Where a record goes is left to the kinds of builders.
+Subclasses of the builder place the records.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _FLOAT_OF_INTEGER = {"i16": "half", "i32": "float", "i64": "double"}
 
 
 def literal(t: Type, value: float) -> str:
-    """A number as LLVM writes a constant of the type, in every lane; floats as their exact bits, out of range as infinities."""
+    """Return a number as an LLVM constant of the type, in every lane.
+
+    Floats have their exact bits; floats out of range become infinities.
+    """
     if t.format:
         text = _code(t, value)
     elif t.scalar == "half":
@@ -49,7 +52,7 @@ def _packed(form: str, value: float) -> bytes:
 
 
 def _code(t: Type, value: float) -> str:
-    """A float that is held as an integer: the signed integer with its bits."""
+    """Return the signed integer with the bits of a float that is stored as an integer."""
     import numpy as np  # here, for vector math is written without it
 
     from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
@@ -60,13 +63,16 @@ def _code(t: Type, value: float) -> str:
     return str(code - (1 << t.bits) if code >> (t.bits - 1) else code)
 
 
-# Whether a product and a sum may be rounded once, as one instruction. Read where a builder is made.
+# True if a product and a sum may be rounded once, as one instruction. Builders read it at creation.
 _CONTRACTS: ContextVar[bool] = ContextVar("contracts", default=True)
 
 
 @contextmanager
 def contraction(allowed: bool) -> Iterator[None]:
-    """Write code in which a product and the sum that it goes into are rounded once (True, the default) or each for itself."""
+    """Allow (the default) or forbid contraction of a product and a sum into one rounding.
+
+    The setting holds for builders made inside the context.
+    """
     token = _CONTRACTS.set(allowed)
     try:
         yield
@@ -75,15 +81,14 @@ def contraction(allowed: bool) -> Iterator[None]:
 
 
 class Builder:
-    """origin: the HLO instruction that the next records belong to.
+    """Base class of the builders.
 
-    declarations: of the intrinsics that are called. uses_math: the functions that are.
-
-    float_flags: fast-math flags of sums, differences and products of elements. saturates: the target
-    converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
-    rounds_to_bf16: LLVM converts between f32 and bfloat on the target; otherwise integer arithmetic
-    does. keeps_nan_payloads: the CPU's arithmetic returns an operand's NaN unchanged, except
-    quieted, and the lower 16 bits of its own NaNs are zero.
+    origin: the HLO instruction of the next records. declarations: of called intrinsics. uses_math:
+    called functions of `vector_math`. float_flags: fast-math flags of sums, differences and
+    products of elements. saturates: the target converts floats to integers with saturation in one
+    instruction, also on vectors. rounds_to_bf16: LLVM converts between f32 and bfloat on the
+    target; otherwise integer arithmetic does. keeps_nan_payloads: the CPU's arithmetic returns an
+    operand's NaN unchanged, except quieted, and the lower 16 bits of its own NaNs are zero.
     """
 
     __slots__ = (
@@ -109,7 +114,7 @@ class Builder:
 
     @property
     def float_flags(self) -> str:
-        """Fast-math flags of sums, differences and products; without `contract` where nothing is to be contracted."""
+        """Fast-math flags of sums, differences and products, by the state of `contraction`."""
         return self._float_flags
 
     @float_flags.setter
@@ -124,15 +129,19 @@ class Builder:
         detail: str = "",
         may_trap: bool = False,
     ) -> Value:
-        """An operation without side effects: its result."""
+        """Emit an operation without side effects; return its result."""
         raise NotImplementedError
 
     def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
-        """An operation that reads what the function writes, or that threads do together: it stays where it is written."""
+        """Emit an operation at the insertion point.
+
+        For loads of memory that the function writes, and for operations that threads execute
+        together.
+        """
         return self.emit(op, t, operands, detail)
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
-        """An operation with side effects, which stays where it is written."""
+        """Emit an operation with side effects at the insertion point."""
         raise NotImplementedError
 
     def call_math(self, function: str, *arguments: Value) -> Value:
@@ -152,17 +161,17 @@ class Builder:
 
     # -- operands ----------------------------------------------------------------------------------
     def number(self, value: float, t: Type) -> Value:
-        """A constant."""
+        """Return a constant."""
         return Value(self, t, literal(t, value))
 
     def named(self, name: object, t: Type) -> Value:
-        """A value that exists already: a parameter, a global, what was spelled out as text."""
+        """Return a value that exists already: a parameter, a global, a value emitted as text."""
         return name if isinstance(name, Value) else Value(self, t, str(name))
 
     def operand(self, value: Operand, t: Type) -> Value:
-        """A value of the type: a number becomes a constant, a scalar fills all lanes.
+        """Return a value of the type: a number becomes a constant, a scalar fills all lanes.
 
-        TypeError names two types that do not match.
+        Raises a TypeError with both types if they do not match.
         """
         if not isinstance(value, Value):
             return self.number(value, t)
@@ -183,7 +192,7 @@ class Builder:
 
     # -- arithmetic --------------------------------------------------------------------------------
     def binary(self, op: str, a: Operand, b: Operand, flags: str = "") -> Value:
-        """An LLVM operation by its name."""
+        """Emit an LLVM operation by its name."""
         x, y = self._pair(a, b)
         if x.type.is_float is not (op in _FLOAT_OPERATIONS) or x.type.format:
             raise TypeError(f"{op} does not take operands of type {x.type!r} and {y.type!r}")
@@ -212,7 +221,7 @@ class Builder:
         return self.emit("fneg", a.type, (a,))
 
     def compare(self, predicate: str, a: Operand, b: Operand) -> Value[Integer]:
-        """A comparison by LLVM's predicate (`olt`, `slt`, `uno` ...)."""
+        """Emit a comparison by LLVM's predicate (`olt`, `slt`, `uno` ...)."""
         x, y = self._pair(a, b)
         op = "icmp"
         if x.type.is_float or x.type.is_small:
@@ -228,7 +237,7 @@ class Builder:
 
     # -- 16-bit and smaller floats -----------------------------------------------------------------
     def widen(self, a: Value) -> Value:
-        """A float of 16 bits or fewer as f32; anything else as it is."""
+        """Return a float of 16 bits or fewer as f32; any other value unchanged."""
         if a.type.scalar == "half":
             return self.convert("fpext", a, "float")
         if a.type.format in SMALL_FLOATS:
@@ -240,9 +249,9 @@ class Builder:
         return self.from_bits(self.convert("zext", a, "i32") << 16)
 
     def narrow(self, a: Value, t: Type) -> Value:
-        """An f32 rounded to a float of 16 bits or fewer: to nearest, ties to even; a NaN stays one.
+        """Round an f32 to a float of 16 bits or fewer: to nearest, ties to even; NaN stays NaN.
 
-        Of other types, itself.
+        A value for any other type is unchanged.
         """
         if t.scalar == "half":
             return self.convert("fptrunc", a, "half")
@@ -260,10 +269,10 @@ class Builder:
         return self.upper_half(self.select(unordered, raw | 0x400000, rounded))
 
     def narrow_sum(self, a: Value, t: Type) -> Value:
-        """`narrow` of the sum, difference, product or quotient of two floats that were widened from the type.
+        """Narrow the sum, difference, product or quotient of two floats widened from the type.
 
-        A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet.
-        Rounding leaves it as it is, without a test.
+        The lower half of a NaN among them is zero: the NaN is the CPU's own or a quieted operand.
+        Rounding keeps it without a test.
         """
         if t.format != "bf16" or not self.keeps_nan_payloads:
             return self.narrow(a, t)
@@ -276,36 +285,42 @@ class Builder:
         return self.upper_half(self.to_bits(a))
 
     def rounded_upper_half(self, raw: Value[Integer]) -> Value[Integer]:
-        """The bits of an f32, so that the upper half is the nearest bf16: just under half carries into the kept ones."""
+        """Round the bits of an f32, so that their upper half is the nearest bf16.
+
+        The carry of 0x7FFF plus the last kept bit rounds ties to even.
+        """
         last = (raw >> 16) & 1
         return raw + (last + 0x7FFF)
 
     def upper_half(self, bits: Value[Integer]) -> Value:
-        """The bf16 in the upper half of the bits of an f32."""
+        """Return the bf16 in the upper half of the bits of an f32."""
         return self.emit("trunc", Type("i16", bits.type.lanes, format="bf16"), (bits >> 16,))
 
     # -- conversions -------------------------------------------------------------------------------
     def convert(self, op: str, a: Value, scalar: str) -> Value:
-        """A conversion by LLVM's name (`fpext`, `zext`, `trunc` ...), lane by lane."""
+        """Emit a conversion by LLVM's name (`fpext`, `zext`, `trunc` ...), lane by lane."""
         return self.emit(op, Type(scalar, a.type.lanes), (a,))
 
     def to_bits(self, a: Value) -> Value[Integer]:
-        """A float as the integer with its bits."""
+        """Return the integer with the bits of a float."""
         if a.type.is_float:
             return self.convert("bitcast", a, _INTEGER_OF_FLOAT[a.type.scalar])
         return self.retyped(a, Type(a.type.scalar, a.type.lanes)) if a.type.format else a
 
     def retyped(self, a: Value, t: Type) -> Value:
-        """The same value read as a type that LLVM does not tell from its own: an integer as the float whose bits it holds, and back."""
+        """Return the value with another type that has the same LLVM type.
+
+        For example an integer as the float that is stored in it, and back.
+        """
         return a if a.type is t else Value(a.builder, t, a.name, a.depth)
 
     def from_bits(self, a: Value[Integer]) -> Value[Float]:
-        """The float with the bits of an integer."""
+        """Return the float with the bits of an integer."""
         return self.convert("bitcast", a, _FLOAT_OF_INTEGER[a.type.scalar])
 
     # -- functions ---------------------------------------------------------------------------------
     def intrinsic(self, name: str, result: Type, *operands: Value, flags: str = "") -> Value:
-        """A call of an LLVM intrinsic without side effects, by its whole name."""
+        """Emit a call of an LLVM intrinsic without side effects, by its full name."""
         self.declarations[
             f"declare {result.text} @{name}({', '.join([o.type.text for o in operands])})"
         ] = None
@@ -328,23 +343,23 @@ class Builder:
         return self.intrinsic(f"llvm.{stem}.{t.suffix}", t, *operands, flags=flags)
 
     def absolute(self, a: Value) -> Value:
-        """|a|."""
+        """Emit |a|."""
         return self.per_lane("fabs", a)
 
     def floor(self, a: Value) -> Value:
-        """The largest integer that is not above."""
+        """Emit the largest integer that is at most a."""
         return self.per_lane("floor", a)
 
     def round_to_even(self, a: Value) -> Value:
-        """The nearest integer, ties to even."""
+        """Emit the nearest integer, ties to even."""
         return self.per_lane("roundeven", a)
 
     def copy_sign(self, magnitude: Value, sign: Value) -> Value:
-        """The magnitude of one float with the sign of another."""
+        """Emit the magnitude of one float with the sign of another."""
         return self.per_lane("copysign", magnitude, sign)
 
     def square_root(self, a: Value) -> Value:
-        """The correctly rounded root."""
+        """Emit the correctly rounded square root."""
         return self.per_lane("sqrt", a)
 
     # -- booleans ----------------------------------------------------------------------------------
@@ -353,7 +368,7 @@ class Builder:
         return self.binary("and", a, b)
 
     def either(self, a: Value, b: Value) -> Value[Integer]:
-        """Whether one of two conditions holds."""
+        """Emit the disjunction of two conditions."""
         return self.binary("or", a, b)
 
     def negated(self, a: Value) -> Value[Integer]:
@@ -362,7 +377,7 @@ class Builder:
 
     # -- lanes -------------------------------------------------------------------------------------
     def splat(self, a: Value, lanes: int) -> Value:
-        """A scalar in all lanes."""
+        """Broadcast a scalar to all lanes."""
         if a.type.lanes == lanes:
             return a
         wide = a.type.of_lanes(lanes)
@@ -374,7 +389,7 @@ class Builder:
         return self.shuffle(first, Value(self, wide, "poison"), (0,) * lanes)
 
     def shuffle(self, a: Value, b: Value, lanes: Sequence[int]) -> Value:
-        """The lanes with these numbers, out of those of two vectors."""
+        """Emit a shuffle: the numbered lanes of two concatenated vectors."""
         mask = (
             "zeroinitializer" if not any(lanes) else f"<{', '.join([f'i32 {k}' for k in lanes])}>"
         )
@@ -387,16 +402,16 @@ class Builder:
         return self.emit("extractelement", a.type.of_lanes(1), (a, self.number(lane, I64)))
 
     def insert(self, a: Value, lane: int, value: Value) -> Value:
-        """A vector with another value in one lane."""
+        """Emit a vector with another value in one lane."""
         return self.emit("insertelement", a.type, (a, value, self.number(lane, I64)))
 
     # -- memory ------------------------------------------------------------------------------------
     def address(
         self, pointer: Value[Pointer], t: Type, offset: object, inside: bool = True
     ) -> Value[Pointer]:
-        """The address of an element.
+        """Emit the address of an element.
 
-        offset: in elements, an i64 or a number. inside: whether it is of the array.
+        offset: in elements, an i64 or a number. inside: True if the address is inside the array.
         """
         offset = offset if isinstance(offset, Value) else self.named(offset, I64)
         return self.emit(
@@ -414,9 +429,10 @@ class Builder:
         tail: str = "",
         changes: bool = False,
     ) -> Value:
-        """What stands at an address.
+        """Emit a load.
 
-        alignment: 0 for that of the type. tail: metadata. changes: the function writes there.
+        alignment: in bytes, 0 for that of the type. tail: metadata. changes: the function writes
+        the memory.
         """
         emit = self.emit_here if changes else self.emit
         return emit("load", t, (pointer,), f", align {alignment}{tail}" if alignment else tail)

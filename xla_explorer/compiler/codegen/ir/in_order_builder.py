@@ -1,4 +1,4 @@
-"""The builder that puts every record where it is written."""
+"""The builder that emits records in program order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class InOrderBuilder(Builder):
         detail: str = "",
         may_trap: bool = False,
     ) -> Value:
-        """An operation, here."""
+        """Emit an operation at the insertion point."""
         self._counter = number = self._counter + 1
         result: Value = Value(self, t, f"%v{number}")
         origin = self.origin
@@ -46,7 +46,7 @@ class InOrderBuilder(Builder):
         return result
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
-        """An operation without a result, here."""
+        """Emit an operation without a result at the insertion point."""
         self.records.append(Instruction(None, op, operands, detail, self.origin))
         self.origins.append(self.origin)
 
@@ -59,7 +59,7 @@ class InOrderBuilder(Builder):
         self.uses_math.update(builder.uses_math)
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
-        """The body as LLVM IR, and the HLO instruction of each line."""
+        """Return the body as LLVM IR, and the HLO instruction of each line."""
         return [
             record if isinstance(record, str) else line_of(record) for record in self.records
         ], list(self.origins)

@@ -1,4 +1,4 @@
-"""Arithmetic on indices that are values, or names of them, or Python ints: ints fold, and nothing wraps."""
+"""Arithmetic on indices, which are values, names of values or Python ints: ints are folded."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ W = TypeVar("W", bound=str | Value[Integer])
 
 
 class IndexArithmetic(Generic[W]):
-    """The operations; how one of them is written, and in how many bits, is said by `index_operation`."""
+    """Operations on indices, none of which wraps.
+
+    `index_operation` emits one of them and determines its width.
+    """
 
     __slots__ = ()
 
     def index_operation(self, op: str, a: W | int, b: W | int, flags: str = "") -> W | int:
-        """An LLVM operation on two indices."""
+        """Emit an LLVM operation on two indices."""
         raise NotImplementedError
 
     def add(self, a: W | int, b: W | int) -> W | int:
-        """A + b."""
+        """Return a + b."""
         if isinstance(a, int):
             if isinstance(b, int):
                 return a + b
@@ -31,13 +34,13 @@ class IndexArithmetic(Generic[W]):
         return a if b == 0 else self.index_operation("add", a, b, "nsw")
 
     def sub(self, a: W | int, b: W | int) -> W | int:
-        """A - b."""
+        """Return a - b."""
         if isinstance(a, int) and isinstance(b, int):
             return a - b
         return a if b == 0 else self.index_operation("sub", a, b, "nsw")
 
     def mul(self, a: W | int, b: W | int) -> W | int:
-        """A * b."""
+        """Return a * b."""
         if isinstance(a, int):
             if isinstance(b, int):
                 return a * b
@@ -45,22 +48,25 @@ class IndexArithmetic(Generic[W]):
         return 0 if b == 0 else a if b == 1 else self.index_operation("mul", a, b, "nsw")
 
     def div(self, a: W | int, b: int) -> W | int:
-        """A // b of a >= 0."""
+        """Return a // b for a >= 0."""
         return a // b if isinstance(a, int) else a if b == 1 else self.index_operation("udiv", a, b)
 
     def mod(self, a: W | int, b: int) -> W | int:
-        """A % b of a >= 0."""
+        """Return a % b for a >= 0."""
         return a % b if isinstance(a, int) else 0 if b == 1 else self.index_operation("urem", a, b)
 
     def linear(self, index: Sequence[W | int], strides: Sequence[int]) -> W | int:
-        """The offset of a multi-dimensional index."""
+        """Return the offset of a multi-dimensional index."""
         total: W | int = 0
         for at, stride in zip(index, strides, strict=True):
             total = self.add(total, self.mul(at, stride))
         return total
 
     def unravel(self, number: W | int, extents: Sequence[int]) -> list[W | int]:
-        """The index of element `number` of a row-major array; beyond its end, the first part grows."""
+        """Return the index of element `number` of a row-major array.
+
+        Beyond the end of the array, the first component grows.
+        """
         index: list[W | int] = [0] * len(extents)
         places = [place for place, extent in enumerate(extents) if extent > 1]
         for place in reversed(places[1:]):
@@ -77,5 +83,5 @@ class IndexingBuilder(Builder, IndexArithmetic[W]):
     __slots__ = ()
 
     def only_if(self, condition: Value[Integer]) -> AbstractContextManager[None]:
-        """What is inside happens where the condition holds."""
+        """Open a region that executes if the condition is true."""
         raise NotImplementedError

@@ -102,12 +102,15 @@ def line_of(record: Instruction | Phi) -> str:
 
 
 def lines_of(records: Iterable[Record]) -> Lines:
-    """The lines of a function's records; loops and branches become blocks."""
+    """Return the lines of a function's records; loops and branches become blocks."""
     return [(x if isinstance(x, str) else line_of(x), origin) for x, origin in flattened(records)]
 
 
 def flattened(records: Iterable[Record]) -> list[tuple[OneRecord, int | None]]:
-    """Records without structure, each with its HLO instruction; loops and branches become blocks."""
+    """Return records without structure, each with its HLO instruction.
+
+    Loops and branches become blocks.
+    """
     writer = _Blocks()
     writer.write(records)
     return writer.flat

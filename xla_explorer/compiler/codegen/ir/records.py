@@ -1,4 +1,4 @@
-"""What a function consists of: instructions, and loops and branches with bodies."""
+"""Contents of a function: instructions, and loops and branches with bodies."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
-INVARIANT = ", !invariant.load !0"  # behind the alignment of a load from memory that nobody writes
+INVARIANT = ", !invariant.load !0"  # after the alignment of a load of memory that is never written
 
 
 class Instruction(NamedTuple):
     """One operation.
 
-    detail: what its operands do not say (flags, a predicate, a callee, an alignment), as LLVM
-    spells it.
-
-    origin: the HLO instruction that it belongs to.
+    detail: flags, a predicate, a callee or an alignment, as LLVM spells it. origin: its HLO
+    instruction.
     """
 
     result: Value | None
@@ -28,7 +26,7 @@ class Instruction(NamedTuple):
 
 
 class Phi(NamedTuple):
-    """A value that depends on the block before; incoming (value, label) are added while the function is written."""
+    """A phi; incoming pairs (value, label) are added while the function is written."""
 
     name: str
     type: Type | str
@@ -37,9 +35,9 @@ class Phi(NamedTuple):
 
 
 class Loop:
-    """A loop over an i64 index from start in steps to end, at least once.
+    """A loop over an i64 index from start to end by step, with at least one iteration.
 
-    carried: (value in the body, before the loop, after a turn).
+    carried: (value in the body, initial value, value for the next iteration).
     """
 
     __slots__ = ("body", "carried", "end", "index", "start", "step")
@@ -53,9 +51,9 @@ class Loop:
 
 
 class If:
-    """What happens where a condition holds, and elsewhere.
+    """A conditional region with an optional else.
 
-    results: (value afterwards, of the body, of the other one).
+    results: (value afterwards, value of the body, value of the else).
     """
 
     __slots__ = ("body", "condition", "otherwise", "results")
@@ -70,7 +68,7 @@ class If:
 Record = Instruction | Loop | If
 OneRecord = (
     str | Instruction | Phi
-)  # of a body without structure. text: branches, labels, and what older writers spell out
+)  # of a body without structure. text: branches, labels, and lines that writers emit as text
 
 
 def has_loop(records: Iterable[Record]) -> bool:

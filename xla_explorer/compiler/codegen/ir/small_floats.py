@@ -1,8 +1,9 @@
-"""Floats of eight bits and fewer, to and from f32 by integer arithmetic on their bits; no table, so that it vectorises everywhere.
+"""Floats of eight bits and fewer, to and from f32 by integer arithmetic on their bits.
 
-Formats: OCP 8-bit Floating Point Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit
-Numerical Formats for Deep Neural Networks" (Noune et al., 2022) for those without negative zero.
-What has no value in a format (overflow, NaN) becomes what ml_dtypes makes of it.
+No lookup table, so that the code vectorises on every target. Formats: OCP 8-bit Floating Point
+Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit Numerical Formats for Deep Neural
+Networks" (Noune et al., 2022) for those without negative zero. Values outside a format (overflow,
+NaN) are converted as in ml_dtypes.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class SmallFormat(NamedTuple):
-    """exponent, mantissa: bits.
+    """A float format of at most 8 bits.
 
-    kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity), `fnuz` (NaN in place of -0),
-    `finite` (neither), `power` (powers of two without a sign, one NaN).
+    exponent, mantissa: bits. kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity),
+    `fnuz` (NaN in place of -0), `finite` (neither), `power` (powers of two without a sign, one
+    NaN).
     """
 
     exponent: int
@@ -48,7 +50,7 @@ class SmallFormat(NamedTuple):
 
     @property
     def overflow(self) -> int:
-        """The code of what is too large, without the sign."""
+        """The code of values that are too large, without the sign."""
         return {"finite": self.largest, "fnuz": 1 << self.magnitude_bits}.get(
             self.kind, self.largest + 1
         )
@@ -77,7 +79,7 @@ SMALL_FLOATS = {
 
 
 def widen_small(b: Builder, value: Value) -> Value:
-    """The f32 with the value of a small float; exact."""
+    """Return the f32 with the value of a small float; exact."""
     form = SMALL_FLOATS[value.type.format]
     raw = b.convert("zext", value, "i32")
     if form.kind == "power":
@@ -101,7 +103,7 @@ def widen_small(b: Builder, value: Value) -> Value:
 
 
 def narrow_small(b: Builder, value: Value, t: Type) -> Value:
-    """A float rounded to a small one: to nearest, ties to even (`power`: ties up)."""
+    """Round a float to a small one: to nearest, ties to even (`power`: ties up)."""
     form = SMALL_FLOATS[t.format]
     raw = b.to_bits(value)
     unordered = value.is_nan()
@@ -131,13 +133,13 @@ def narrow_small(b: Builder, value: Value, t: Type) -> Value:
     code = b.select(large, form.overflow, code)
     code = b.select(unordered, form.nan & ((1 << form.magnitude_bits) - 1), code)
     if form.kind == "fnuz":
-        # The sign's place alone is NaN, so zero has no sign.
+        # The code of the sign bit alone is NaN, so zero has no sign.
         none = b.either(unordered, large)
         signed = code | (sign << form.magnitude_bits)
         signed = b.select(code.equals(0), 0, signed)
         code = b.select(none, form.nan, signed)
     else:
-        if form.kind == "finite":  # a NaN becomes zero of the other sign
+        if form.kind == "finite":  # a NaN becomes zero with the other sign
             sign = sign ^ b.convert("zext", unordered, "i32")
         code = code | (sign << form.magnitude_bits)
     return _truncated(b, code, t)

@@ -1,4 +1,4 @@
-"""The builder of functions with structured loops: it places every operation where its operands are known first, and once."""
+"""The builder of functions with structured loops: each operation is hoisted and emitted once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, Reco
 from xla_explorer.compiler.codegen.ir.types import I64, PTR, Type
 from xla_explorer.compiler.codegen.ir.values import Integer, Pointer, Value
 
-# What must not run where it was not asked for: a condition around it may have been there to prevent
-# just that.
+# Operations that may trap: a condition around them may exist to prevent the trap.
 _MAY_TRAP = frozenset({"load", "udiv", "sdiv", "urem", "srem"})
 
 
@@ -25,10 +24,13 @@ class _Region:
 
 
 class StructuredBuilder(IndexingBuilder[Value[Integer]]):
-    """Writes one function. Loop-invariant code motion, common subexpressions and strength reduction need no pass: `emit` puts an operation
-    without side effects into the outermost open region that has its operands, unless it is there already, and `counted_index` makes of a
-    multiple of a loop's index one more number that the loop counts. Loops run at least once, so that loads of memory that
-    the function does not write move out of them; out of a condition nothing moves that may trap, or nothing at all (`speculates`).
+    r"""Writes one function, with invariant code motion, CSE and strength reduction built in.
+
+    `emit` places an operation without side effects in the outermost open region that has its
+    operands, unless that region has the operation already. `counted_index` turns a multiple of a
+    loop index into an induction variable. Loops have at least one iteration, so loads of memory
+    that the function does not write are hoisted. Operations that may trap stay inside their
+    condition; with `speculates` False, all operations do.
 
     Examples
     --------
@@ -36,7 +38,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
     >>> x = b.named("%x", Type("float"))
     >>> with b.loop(b.index(0), b.index(8), [b.number(0.0, x.type)]) as loop:
     ...     loop.following = [loop.carried[0] + x * x]
-    >>> print(*b.lines(), sep="\\n")  # doctest: +ELLIPSIS
+    >>> print(*b.lines(), sep="\n")  # doctest: +ELLIPSIS
       %v2 = fmul float %x, %x
       br label %loop.1
     ...
@@ -57,17 +59,17 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         self._count = 0
 
     def lines(self) -> list[str]:
-        """The body as LLVM IR."""
+        """Return the body as LLVM IR."""
         return [line for line, _ in self.lines_with_origins()]
 
     def lines_with_origins(self) -> Lines:
-        """The body as LLVM IR, and the HLO instruction of each line."""
+        """Return the body as LLVM IR, and the HLO instruction of each line."""
         return lines_of(self.records)
 
     def release(self) -> None:
-        """Forget what was written.
+        """Drop all records.
 
-        Its values know the builder and it knows them, so that only the collector would free either.
+        Values and builder refer to each other, so only the garbage collector would free them.
         """
         for kept in (self.records, self._regions, self._splats, self._indices):
             kept.clear()
@@ -85,7 +87,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         detail: str = "",
         may_trap: bool = False,
     ) -> Value:
-        """An operation without side effects, in the outermost open region that has its operands.
+        """Emit an operation without side effects in the outermost region that has its operands.
 
         may_trap: as a load may.
         """
@@ -117,17 +119,17 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return 0
 
     def effect(self, op: str, operands: tuple[Value, ...], detail: str = "") -> None:
-        """An operation with side effects, here."""
+        """Emit an operation with side effects at the insertion point."""
         self._regions[-1].records.append(Instruction(None, op, operands, detail, self.origin))
 
     def emit_here(self, op: str, t: Type, operands: tuple[Value, ...], detail: str = "") -> Value:
-        """An operation that reads what the function writes: it stays where it is written."""
+        """Emit a load of memory that the function writes, at the insertion point."""
         result = Value(self, t, f"%v{self._fresh()}", len(self._regions) - 1)
         self._regions[-1].records.append(Instruction(result, op, operands, detail, self.origin))
         return result
 
     def stack_slot(self, t: Type, count: int) -> Value[Pointer]:
-        """The address of memory of the function's own, at the beginning of a cache line."""
+        """Return the address of stack memory, aligned to a cache line."""
         result = Value(self, PTR, f"%v{self._fresh()}")
         self.records.append(
             Instruction(result, "alloca", (), f"[{count} x {t}], align 64", self.origin)
@@ -135,7 +137,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return result
 
     def splat(self, a: Value, lanes: int) -> Value:
-        """A scalar in all lanes, found again where it is there."""
+        """Broadcast a scalar to all lanes; an existing broadcast is reused."""
         found = self._splats.get((a.name, lanes))
         if (
             found is not None
@@ -156,14 +158,14 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags)
 
     def index(self, number: int) -> Value[Integer]:
-        """A constant index."""
+        """Return a constant index."""
         found = self._indices.get(number)
         if found is None:
             found = self._indices[number] = Value(self, I64, str(number))
         return found
 
     def add_index(self, a: Value[Integer], b: Value[Integer] | int) -> Value[Integer]:
-        """A + b."""
+        """Return a + b."""
         b = self.index(b) if isinstance(b, int) else b
         if a.name == "0":
             return b
@@ -174,7 +176,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return self.emit("add", I64, (a, b), "nsw")
 
     def scale_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
-        """A * factor."""
+        """Return a * factor."""
         if a.is_constant:
             return self.index(int(a.name) * factor)
         return (
@@ -186,7 +188,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         )
 
     def counted_index(self, a: Value[Integer], factor: int) -> Value[Integer]:
-        """A * factor; where an open loop counts a, one more number that it counts."""
+        """Return a * factor; a multiple of a loop index becomes an induction variable."""
         multiples = self._multiples.get(a.name)
         if multiples is None or factor in (0, 1):
             return self.scale_index(a, factor)
@@ -215,9 +217,9 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         initial: Sequence[Value] = (),
         step: int = 1,
     ) -> Iterator[OpenLoop]:
-        """A loop that runs at least once.
+        """Open a loop with at least one iteration.
 
-        initial: of the loop-carried values, whose `results` are known afterwards.
+        initial: of the loop-carried values; their `results` exist after the loop.
         """
         number, depth = self._fresh(), len(self._regions)
         loop = Loop(Value(self, I64, f"%i{number}", depth), start, end, step)
@@ -242,7 +244,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 
     @contextmanager
     def only_if(self, condition: Value[Integer]) -> Iterator[None]:
-        """What is inside happens where the condition holds."""
+        """Open a region that executes if the condition is true."""
         branch = If(condition)
         self._regions.append(_Region(branch.body, True))
         yield
@@ -255,7 +257,10 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         then: Callable[[], Sequence[Value]],
         otherwise: Callable[[], Sequence[Value]],
     ) -> list[Value]:
-        """The values of one of two functions, which write what makes them: one where the condition holds, the other elsewhere."""
+        """Emit a conditional with two sides; return the merged values.
+
+        then, otherwise: functions that emit a side and return its values.
+        """
         branch, made = If(condition), []
         for records, write in ((branch.body, then), (branch.otherwise, otherwise)):
             self._regions.append(_Region(records, True))
@@ -271,8 +276,8 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
 class OpenLoop:
     """A loop being written.
 
-    carried: its values in the body; following: to be set, the same after a turn; results: after the
-    loop.
+    carried: its values in the body. following: to be set, the values for the next iteration.
+    results: the values after the loop.
     """
 
     __slots__ = ("carried", "following", "index", "results")

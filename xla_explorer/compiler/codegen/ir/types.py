@@ -1,4 +1,4 @@
-"""Types of values: LLVM's scalar and pointer types, their vectors, and floats that compute in another type."""
+"""Types of values: LLVM's scalars, pointers and vectors, and floats that are stored as integers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Type:
     """The type of a value; its text is LLVM's. Equal types are one object.
 
     scalar: LLVM's name. lanes: of a vector (1: a scalar). space: address space of a pointer.
-    format: HLO's name of a float that is held as an integer (`bf16`, `f8e5m2`), which arithmetic
+    format: HLO's name of a float that is stored as an integer (`bf16`, `f8e5m2`); its arithmetic
     and comparisons convert to f32 and back.
 
-    is_float: LLVM has float arithmetic on it (not on floats held as integers). is_integer: it is an
-    integer in HLO too. is_small: a float of 16 bits or fewer, which computes in f32. bits: width of
-    a lane. suffix: how it is spelled in names of intrinsics.
+    is_float: LLVM has float arithmetic on the type (not on floats stored as integers). is_integer:
+    an integer in HLO too. is_small: a float of 16 bits or fewer, which computes in f32. bits: width
+    of a lane. suffix: its spelling in names of intrinsics.
     """
 
     __slots__ = (
@@ -46,6 +46,7 @@ class Type:
     suffix: str
 
     def __new__(cls, scalar: str, lanes: int = 1, space: int = 0, format: str = "") -> Type:
+        """Return the one object of the type."""
         key = scalar, lanes, space, format
         found = cls._known.get(key)
         if found is not None:
@@ -77,7 +78,7 @@ class Type:
         return Type("float", self.lanes) if self.is_small else self
 
     def of_lanes(self, lanes: int) -> Type:
-        """The vector with so many lanes of the same scalar."""
+        """Return the vector type with the same scalar and the given number of lanes."""
         if lanes == self.lanes:
             return self
         return self._known.get((self.scalar, lanes, self.space, self.format)) or Type(
@@ -93,5 +94,5 @@ POINTERS = {t.text: t for t in (PTR, *[Type("ptr", space=n) for n in (1, 3, 4)])
 
 
 def type_named(t: Type | str) -> Type:
-    """A scalar or pointer type by LLVM's name of it."""
+    """Return a scalar or pointer type by its LLVM name."""
     return t if isinstance(t, Type) else POINTERS.get(t) or Type(t)

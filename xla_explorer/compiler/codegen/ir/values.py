@@ -1,8 +1,8 @@
 """SSA values with Python operators, and complex numbers as pairs of them.
 
-Operators are IEEE arithmetic without fast-math flags, in the written order. Statically a value may
-be known as `Value[Float]` or `Value[Integer]`, and mypy refuses a sum of the two; plain `Value` is
-of any kind, and a TypeError that names both types comes at run time.
+Operators are IEEE arithmetic without fast-math flags, in program order. Static types are
+`Value[Float]` or `Value[Integer]`; mypy rejects a sum of both. Plain `Value` is of any kind; a
+wrong sum of it raises a TypeError with both types.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # for the default, which Python has from 3.13 on
+    from typing_extensions import TypeVar  # for the default, new in Python 3.13
 
     from xla_explorer.compiler.codegen.ir.builder import Builder
     from xla_explorer.compiler.codegen.ir.types import Type
 else:
     from typing import TypeVar as _TypeVar
 
-    def TypeVar(name, default):
+    def _without_default(name, default):
         return _TypeVar(name)
+
+    TypeVar = _without_default
 
 
 class Float:
@@ -101,7 +103,7 @@ class Value(Generic[K]):
         return self.builder.binary("shl", self, other)
 
     def __rshift__(self, other: Value[K] | int) -> Value[K]:
-        """The logical shift: `ashr` of 64-bit lanes does not exist before AVX-512."""
+        """Return the logical shift: `ashr` of 64-bit lanes does not exist before AVX-512."""
         return self.builder.binary("lshr", self, other)
 
     @property
@@ -125,11 +127,11 @@ class Value(Generic[K]):
         return self._compare("ge", other)
 
     def equals(self, other: Value[K] | float) -> Value[Integer]:
-        """True when the values are equal; a NaN equals nothing."""
+        """Return true if the values are equal; a NaN equals no value."""
         return self.builder.compare("oeq" if self._is_float else "eq", self, other)
 
     def differs(self, other: Value[K] | float) -> Value[Integer]:
-        """True when the values differ or, for floats, when one of them is NaN."""
+        """Return true if the values differ or, for floats, if one of them is NaN."""
         return self.builder.compare("une" if self._is_float else "ne", self, other)
 
     def is_nan(self) -> Value[Integer]:
@@ -177,5 +179,5 @@ class Complex(NamedTuple):
 
 
 Scalar = Value | Complex  # an element of an array
-# A scalar, or the LLVM names or constants of its parts: the caller knows their type.
+# A scalar, or the LLVM names or constants of its parts, whose type the caller has.
 ScalarLike = Scalar | str | tuple[str, str]
