@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.api.public_api import SNAPSHOT, lines
+from xla_explorer.explorer.sessions.compilation import compile_as
 
 ROOT = Path(xe.__file__).resolve().parents[1]
 TEXT = """HloModule m
@@ -83,7 +85,7 @@ def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None
         "mypy", reason="mypy is not installed: what a type checker sees is not tested"
     )
     (tmp_path / "use.py").write_text(
-        "import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\n"
+        "import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\nxe.compile('x', journal=1)\n"
     )
     # The facade and two modules behind it: following all imports would check the whole package, as
     # the step `style and types` does.
@@ -104,5 +106,15 @@ def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None
     assert (
         'Module has no attribute "comple"' in told
         and "-> xla_explorer.explorer.session.Session" in told
-        and "1 error" in told
+        and 'Argument "journal" to "compile" has incompatible type' in told
+        and "2 errors" in told
     ), told
+
+
+def test_compile_takes_what_compile_as_takes() -> None:
+    shown = dict(inspect.signature(xe.compile).parameters)
+    for name in ("force", "forbid"):
+        del shown[name]
+    forwarded = list(inspect.signature(compile_as).parameters.values())[1:]
+    assert list(shown.values()) == forwarded
+    assert "\ndef compile(" in inspect.getsource(xe.compile)

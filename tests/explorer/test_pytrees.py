@@ -161,3 +161,44 @@ except xe.errors.ArgumentError as problem:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def _step(w: Any, x: Any) -> dict[str, Any]:
+    return {"w": Layer(w["w"] * 2, w["b"]), "loss": (x @ w["w"]).sum(), "none": None}
+
+
+RUNS: dict[str, Callable[..., Any]] = {
+    "session": lambda m, *a: xe.compile(m)(*a),
+    "isolated": lambda m, *a: xe.compile(m, isolate=True)(*a),
+    "copy": lambda m, *a: xe.compile(m.clone())(*a),
+    "override": lambda m, *a: xe.compile(m).override(skip_rules=["fusion"])(*a),
+    "gpu": lambda m, *a: xe.compile(m).gpu()(*a),
+    "evaluate": lambda m, *a: xe.evaluate(m, *a),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_traced_function_returns_its_own_pytree(run: str) -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    arguments = {"w": W, "b": B}, X
+    found = RUNS[run](xe.from_jax(_step, *arguments), *arguments)
+    want = {"w": Layer(W * 2, B), "loss": (X @ W).sum(), "none": None}
+    assert jax.tree.structure(found) == jax.tree.structure(want)
+    jax.tree.map(np.testing.assert_allclose, found, want)
+
+
+def test_stages_of_jax_keep_the_pytree() -> None:
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+    arguments = {"w": W, "b": B}, X
+    lowered = jax.jit(_step).lower(*arguments)
+    for stage in (lowered, lowered.compile()):
+        assert set(xe.compile(stage)(*arguments)) == {"w", "loss", "none"}
+    jaxpr = jax.make_jaxpr(_step)(*arguments)
+    assert isinstance(xe.compile(jaxpr)(*arguments), tuple)  # a jaxpr has a flat list
+
+
+def test_a_changed_result_is_a_plain_tuple() -> None:
+    pytest.importorskip("jax", reason="needs the extra `jax`")
+    module = xe.from_jax(_step, {"w": W, "b": B}, X)
+    module.entry.set_root(module.entry.root.operands[0])
+    assert isinstance(xe.evaluate(module, {"w": W, "b": B}, X), np.ndarray)

@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, ParamSpec
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec
 
+from xla_explorer.compiler.pipeline import PassControl
+from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import compile_as
-from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.isolation import Isolation
+from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 
 P = ParamSpec("P")
 
 
-def _of_sessions(
-    function: Callable[Concatenate[type[Session], P], Session],
-) -> Callable[[Callable[..., Session]], Callable[P, Session]]:
-    """Give a function the parameters that `compile_as` has behind the type that it makes, so that they are written once, and its own."""
-    signature = inspect.signature(function)
+def _refusing_functions(compiling: Callable[P, Session]) -> Callable[P, Session]:
+    """Raise for a function that is not lowered before the arrays behind it are bound to options."""
 
-    def decorate(compiling: Callable[..., Session]) -> Callable[P, Session]:
-        parameters = list(signature.parameters.values())[1:]
-        own = [
-            p for p in inspect.signature(compiling).parameters.values() if p.kind is p.KEYWORD_ONLY
-        ]
-        parameters[-1:-1] = own  # in front of the options of backends
-        shown = signature.replace(parameters=parameters, return_annotation="Session")
-        compiling.__signature__ = shown  # type: ignore[attr-defined]
-        return compiling
+    @wraps(compiling)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Session:
+        if args and callable(args[0]):
+            as_module(args[0])
+        return compiling(*args, **kwargs)
 
-    return decorate
+    return checked
 
 
-@_of_sessions(compile_as)
-def compile(
-    *given: Any, force: Iterable[Any] = (), forbid: Iterable[Any] = (), **keywords: Any
+@_refusing_functions
+def compile(  # noqa: PLR0913 - keywords that users type
+    module: ModuleLike,
+    backend: str = "cpu",
+    passes: PipelineLike = "default",
+    journal: str = "decisions",
+    threads: int | None = None,
+    *,
+    verify: bool = True,
+    check_passes: bool = False,
+    check_values: Any = None,
+    cache: bool = True,
+    control: PassControl | None = None,
+    keep_errors: bool = False,
+    filename: str | None = None,
+    isolate: bool | Isolation | None = None,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
+    mixed_precision: bool = False,
+    shapes: Sequence[Any] | None = None,
+    force: Iterable[Any] = (),
+    forbid: Iterable[Any] = (),
+    **backend_options: Any,
 ) -> Session:
     """Compile a module and keep everything that happened.
 
@@ -118,10 +134,26 @@ def compile(
     >>> session(np.zeros(4, np.float32)).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    if given and callable(given[0]):
-        as_module(
-            given[0]
-        )  # a function that is not lowered, before the arrays behind it are taken for options
     force, forbid = list(force), list(forbid)
-    session = compile_as(Session, *given, **keywords)
+    session = compile_as(
+        Session,
+        module,
+        backend,
+        passes,
+        journal,
+        threads,
+        verify=verify,
+        check_passes=check_passes,
+        check_values=check_values,
+        cache=cache,
+        control=control,
+        keep_errors=keep_errors,
+        filename=filename,
+        isolate=isolate,
+        timeout=timeout,
+        memory_limit=memory_limit,
+        mixed_precision=mixed_precision,
+        shapes=shapes,
+        **backend_options,
+    )
     return session.override(force=force, forbid=forbid) if force or forbid else session

@@ -116,6 +116,7 @@ def smaller_modules(
 def _made_smaller(module: HloModule, move: Move, key: int, tidy: bool) -> bool:
     """Apply a move to an instruction; return True if the module stays well formed."""
     module.attributes.pop("entry_computation_layout", None)
+    module.out_tree = None
     if not move(module.find(key)):
         return False
     if tidy:

@@ -23,8 +23,8 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
-Result: TypeAlias = "Array | tuple[Result | None, ...]"
-"""What a module gives: an array, or (nested) tuples of arrays, with None for each token."""
+Result: TypeAlias = Any
+"""An array, nested tuples of arrays (None for a token), or the pytree of a traced JAX function."""
 _DLPACK_HOST = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
 
 
@@ -53,6 +53,7 @@ class Signature:
         self.names = [p.name for p in parameters]
         self.shapes = [p.shape for p in parameters]
         self.result = module.result_shape()
+        self.out_tree = _tree_of_results(module)
         self.leaf_names: list[str] = []
         self.leaf_shapes: list[Shape] = []
         for p in parameters:
@@ -157,11 +158,19 @@ class Signature:
         return tuple([_pack(shape, arrays) for shape in self.shapes])
 
     def pack(self, leaves: Sequence[Array]) -> Result:
-        """The result as the module says: one array, or (nested) tuples."""
+        """Return the result: the traced function's pytree, else one array or (nested) tuples."""
+        if self.out_tree is not None:
+            return self.out_tree.unflatten(leaves)
         if self.result.is_array:
             return leaves[0]
-        packed: Result = _pack(self.result, iter(leaves))
-        return packed
+        return _pack(self.result, iter(leaves))
+
+
+def _tree_of_results(module: HloModule) -> Any:
+    """Return the module's `out_tree` if the result still has as many array leaves, else None."""
+    leaves = [leaf for _, leaf in module.result_shape().leaves() if leaf.is_array]
+    tree = module.out_tree
+    return tree if tree is not None and tree.num_leaves == len(leaves) else None
 
 
 def _brief_shape(shape: Shape) -> str:

@@ -174,11 +174,26 @@ class Compilation:
         return self.result.executable
 
     def __call__(self, *arrays: Any) -> Result:
-        """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
+        """Run the program and return its result.
 
-        All calls that take arrays take pytrees of them too, with the leaves in JAX's order:
-        `session({"w": w, "b": b}, x)`. ArgumentError names the parameter, where it was given
-        (`args[0]['w']`), what it wants and what it got.
+        Parameters
+        ----------
+        *arrays
+            One argument per parameter: a numpy array, any array with DLPack, or a Python number.
+            Pytrees of arrays are accepted too, with the leaves in JAX's order:
+            `session({"w": w, "b": b}, x)`.
+
+        Returns
+        -------
+        array, tuple or pytree
+            Of a module that was traced from a JAX function, the function's pytree of numpy arrays.
+            Of other modules one array, or (nested) tuples as the module states them.
+
+        Raises
+        ------
+        ArgumentError
+            An argument does not fit; the message names the parameter, the place of the argument
+            (`args[0]['w']`), what must hold and what was given.
         """
         return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
 
@@ -271,7 +286,7 @@ class Compilation:
 
 
 @collector_paused()
-def compile_as(
+def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
     kind: type[C],
     /,
     module: ModuleLike,

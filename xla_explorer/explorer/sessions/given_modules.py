@@ -48,9 +48,9 @@ def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
 
 
 def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
-    """The entry's result by the numpy reference: an array, or (nested) tuples of arrays as the module says.
+    """Return the result of a module by the reference evaluator, which is numpy.
 
-    ElidedConstantsWarning is given where the text left values out.
+    ElidedConstantsWarning is given if the text omits values of constants.
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
 
     Returns
     -------
-    array or tuple
-        The result.
+    array, tuple or pytree
+        As a session returns it: the pytree of a traced JAX function, else an array or (nested)
+        tuples of arrays.
 
     Raises
     ------
@@ -87,5 +88,7 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     )
     if any(map(is_node, arrays)):
         arrays = tuple(Signature(source).leaves(arrays))
-    found: Result = evaluator.evaluate(source, *arrays, **options)
-    return found
+    found = evaluator.evaluate(source, *arrays, **options)
+    if source.out_tree is None:
+        return found
+    return Signature(source).pack(found if isinstance(found, tuple) else (found,))

@@ -58,6 +58,7 @@ def program_of_lowered(
     computation = lowered.compiler_ir("hlo") if refined is None else computation_of(refined)
     module = module_of_jaxlib(computation.get_hlo_module())
     module.name = name or module.name
+    module.out_tree = lowered.out_tree
     start_with_own_tokens(module)
     bind_foreign_calls(module)
     callbacks = bind_callbacks(module, lowered._lowering.compile_args.get("host_callbacks") or ())

@@ -82,7 +82,9 @@ def _of_jaxpr(closed: Any) -> JaxProgram:
         closed = core.ClosedJaxpr(closed, ())
     specifications = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in closed.in_avals]
     function = jax.jit(core.jaxpr_as_fun(closed), keep_unused=True)
-    return program_of_lowered(function.trace(*specifications).lower())
+    program = program_of_lowered(function.trace(*specifications).lower())
+    program.module.out_tree = None  # a jaxpr has a flat list of results
+    return program
 
 
 def _of_jaxlibs_module(given: Any) -> HloModule:
@@ -99,7 +101,9 @@ def _bytecode(module: Any) -> bytes:
 
 def _of_compiled(compiled: Any) -> HloModule:
     (module,) = compiled.runtime_executable().hlo_modules()
-    return _of_jaxlibs_module(module)
+    found = _of_jaxlibs_module(module)
+    found.out_tree = compiled.out_tree
+    return found
 
 
 def _of_exported(exported: Any) -> HloModule:
@@ -109,7 +113,7 @@ def _of_exported(exported: Any) -> HloModule:
     """
     program = bytes(exported.mlir_module_serialized)
     module = module_of_foreign_mlir(program, f"the exported {exported.fun_name}")
-    module.filename = None
+    module.filename, module.out_tree = None, exported.out_tree
     return module
 
 
