@@ -4,12 +4,12 @@ Start reading at `interfaces/compiler.py`.
 
 `import xla_explorer as xe` gives this room as `xe.backends`:
 
-    xe.backends.names()                  every backend, installed plug-ins included
-    xe.backends.get(name)                its Platform
-    xe.backends.contract(name)           what every backend promises, checked one by one
-    xe.backends.conformance(name)        opcode x element type x status, the first failure minimised
-    xe.backends.scaffold(name, 1)        an installable package to start from, with its tests
-    xe.backends.register(platform)       a backend of this process only
+- `xe.backends.names()`: every backend, installed plug-ins included.
+- `xe.backends.get(name)`: its Platform.
+- `xe.backends.contract(name)`: every promise of a backend, checked one by one.
+- `xe.backends.conformance(name)`: opcode x element type x status, the first failure minimised.
+- `xe.backends.scaffold(name, 1)`: an installable package to start from, with its tests.
+- `xe.backends.register(platform)`: a backend of this process only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The registry of backends: entry points of the group `xla_explorer.backends`, the built-in ones like anybody's."""
+"""The registry of backends: entry points of the group `xla_explorer.backends`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def register(made: Platform) -> None:
 
 
 def is_registered_here(name: str) -> bool:
-    """Whether a name is known through `register`, and so in this process only."""
+    """Return True if a name was added by `register`, in this process only."""
     return name in _REGISTERED
 
 
@@ -78,7 +78,7 @@ def unregister(name: str) -> None:
 
 @cache
 def platform(name: str) -> Platform:
-    """The platform of a name. UnknownBackendError with the names there are."""
+    """Return the platform of a name. UnknownBackendError lists the existing names."""
     if name in _REGISTERED:
         return _REGISTERED[name]
     place = name.removeprefix(_OTHER_XLA) if str(name).startswith(_OTHER_XLA) else ""

@@ -105,5 +105,5 @@ def test_loading_leaves_the_environment_alone_and_uses_the_wanted_kernels():
 
 def test_missing_wheel(monkeypatch):
     monkeypatch.setattr(blas.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(blas.BlasUnavailable, match="pip install scipy-openblas32"):
+    with pytest.raises(blas.BlasUnavailableError, match="pip install scipy-openblas32"):
         blas.blas_library_path()

@@ -9,5 +9,5 @@ from xla_explorer.backends.amdgpu.amdgpu_platform import AmdGpuPlatform
 
 
 def platform() -> AmdGpuPlatform:
-    """The platform object that the registry hands out."""
+    """Return the platform for the registry."""
     return AmdGpuPlatform()

@@ -1,4 +1,7 @@
-"""The compiler for AMD GPUs: the GPU backend's passes, kernels and thunks; LLVM's AMDGPU target makes assembly and object code of them."""
+"""The compiler for AMD GPUs: the GPU backend's passes, kernels and thunks.
+
+LLVM's AMDGPU target compiles them to assembly and object code.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ class AmdGpuCompiler:
     name = "amdgpu"
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data: what has no kernel is expanded, for there is no host beside the device that could evaluate it."""
+        """Return the HLO pipeline, as data.
+
+        Opcodes without kernels are expanded, because no host evaluator runs beside the device.
+        """
         return code_generation_pipeline(
             "amdgpu", before_layouts=tuple([make_pass(name) for name in _EXPANDED])
         )
@@ -67,7 +73,7 @@ class AmdGpuCompiler:
         return gpu_strategy(instruction, AMDGPU).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
+        """Optimise a copy of the module; `none` runs only the passes that code generation needs."""
         architecture = _architecture(options)
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
         return optimize(

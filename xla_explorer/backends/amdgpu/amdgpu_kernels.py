@@ -1,4 +1,4 @@
-"""What is AMD's about a GPU kernel: its architectures, how LLVM marks kernels, and what these take of a unit.
+"""AMD's architectures, LLVM's form of AMD kernels, and their resources in a compute unit.
 
 Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2
 and CDNA 3 white papers (compute units, wavefronts a unit holds).
@@ -33,12 +33,12 @@ class AmdArchitecture:
 
     @property
     def target(self) -> TargetDescription:
-        """What LLVM generates code for."""
+        """The LLVM target."""
         return describe_target(AMDGPU.triple, self.name, "", "pic")
 
     @property
     def described(self) -> Target:
-        """What passes and code generation ask; no numbers but these are stated."""
+        """The target for passes and code generation; only these numbers are stated."""
         numbers = {"multiprocessors": self.compute_units, "warp_size": self.warp_size}
         threads = self.wavefronts_per_unit * self.warp_size
         return replace(
@@ -67,7 +67,7 @@ ARCHITECTURES = {
 
 
 def amd_architecture(name: str | None = None) -> AmdArchitecture:
-    """The architecture of a name. UnknownArchitectureError with the names there are."""
+    """Return an architecture by name. UnknownArchitectureError lists the existing names."""
     try:
         return ARCHITECTURES[name or DEFAULT_ARCHITECTURE]
     except KeyError:
@@ -83,7 +83,7 @@ AMD_KERNELS = KernelDialect(
 
 @dataclass(frozen=True, slots=True)
 class KernelRegisters:
-    """What a kernel takes of a compute unit: vector and scalar registers, spilled ones, bytes of stack a thread."""
+    """Registers of a kernel: vector, scalar and spilled ones, and bytes of stack per thread."""
 
     name: str
     vector_registers: int

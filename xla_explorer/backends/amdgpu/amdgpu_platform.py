@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NoDeviceError(XlaExplorerError):
-    """Something of a device was asked for where there is none."""
+    """A device operation was requested from a backend without a device."""
 
 
 class AmdGpuPlatform:
@@ -24,7 +24,7 @@ class AmdGpuPlatform:
     option_names = ("architecture",)
 
     def compiler(self) -> AmdGpuCompiler:
-        """The compiler (loads LLVM)."""
+        """Return the compiler (loads LLVM)."""
         from xla_explorer.backends.amdgpu.amdgpu_compiler import AmdGpuCompiler
 
         return AmdGpuCompiler()

@@ -6,7 +6,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 
 def why_nothing_runs() -> Reason:
-    """The reason, which the platform gives before a compile and the compiler after it."""
+    """Return the reason of the platform before a compile, and of the compiler after it."""
     return refuse(
         "inspect-only",
         "xla_explorer has no runtime for AMD GPUs: amdgpu code can be compiled and inspected",

@@ -26,6 +26,7 @@ from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.foreign_calls import FOREIGN_CALL
+from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -225,9 +226,8 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = described_cpu(description, libraries=libraries)
-    program = with_prefix(
-        write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix
-    )
+    kernels = ProgramKernels(target, 1, f"{prefix}_run")
+    program = with_prefix(write_program(module, assignment, kernels), prefix)
     if reasons := refusals(program):
         if any(reason.facts.get("because") == "no-library" for reason in reasons):
             raise AheadOfTimeError(

@@ -11,7 +11,7 @@ from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu_program.cpu_pipeline import FusionPolicy, cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
-from xla_explorer.backends.cpu_program.program_writing import write_program
+from xla_explorer.backends.cpu_program.program_writing import ENTRY, write_program
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.backends.llvm.early_objects import EarlyObjects
@@ -132,15 +132,16 @@ class CpuCompiler:
             host_target(), OptimizationOptions(), default_object_cache() if options.cache else None
         )
         with contraction(bool(options.backend_options.get("contraction", True))):
-            program = write_program(
-                module,
-                assignment,
-                threads=thread_count(options.threads),
-                control=control,
-                scheduled=ScheduledKernels(schedules, control),
-                decides=trace.journal is not None and trace.journal.level >= Level.DECISIONS,
-                finished=early.add if usable_cores() > 1 else None,
+            kernels = ProgramKernels(
+                described_cpu(libraries=True),
+                thread_count(options.threads),
+                ENTRY,
+                control,
+                ScheduledKernels(schedules, control),
+                trace.journal is not None and trace.journal.level >= Level.DECISIONS,
+                early.add if usable_cores() > 1 else None,
             )
+            program = write_program(module, assignment, kernels)
         record_decisions(program, trace.journal)
         record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started - early.seconds
@@ -158,7 +159,7 @@ class CpuCompiler:
 
 
 def thread_count(threads: int | None) -> int:
-    """Threads of a program: what the user says, else the cores that this process may use."""
+    """Return the threads of a program: the user's number, else the usable cores."""
     return usable_cores() if threads is None else int(threads)
 
 

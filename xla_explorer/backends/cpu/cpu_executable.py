@@ -19,12 +19,14 @@ from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
-from xla_explorer.backends.cpu_program.program_writing import write_program
+from xla_explorer.backends.cpu_program.described_cpu import described_cpu
+from xla_explorer.backends.cpu_program.program_writing import ENTRY, write_program
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, Schedules
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -100,7 +102,7 @@ class CpuExecutable:
             Activation, program, assignment.arena_size, shared, self.host
         )
         self._own = self._activation()
-        self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+        self._entry = self._library.bind(ENTRY, ctypes.c_int, [ctypes.c_void_p])
         self._instrumented: tuple[NativeLibrary, Any] | None = None
 
     def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
@@ -129,7 +131,7 @@ class CpuExecutable:
                 if name == PARALLEL_FOR_SYMBOL
                 else blas_symbols()[name]
             )
-        return NativeLibrary(compiled.objects, symbols, ["xe_entry"])
+        return NativeLibrary(compiled.objects, symbols, [ENTRY])
 
     def _pool_symbols(self, threads: int) -> dict[str, int]:
         self._pool = thread_pool(threads)  # kept, for the code calls into it
@@ -229,7 +231,7 @@ class CpuExecutable:
             for k, (slot, _) in enumerate(self._outputs)
         ]
         entry, calls_python = (
-            self._library.function_address("xe_entry"),
+            self._library.function_address(ENTRY),
             bool(self.program.evaluator_steps),
         )
         return NativeCalls(
@@ -250,16 +252,15 @@ class CpuExecutable:
     def prepare_watched(self) -> None:
         """Compile the instrumented build, unless it exists."""
         if self._instrumented is None:
-            scheduled = ScheduledKernels(self._schedules)
-            program = write_program(
-                self.module,
-                self.assignment,
-                instrumented=True,
-                threads=self.program.threads,
-                scheduled=scheduled,
+            kernels = ProgramKernels(
+                described_cpu(libraries=True),
+                self.program.threads,
+                ENTRY,
+                scheduled=ScheduledKernels(self._schedules),
             )
+            program = write_program(self.module, self.assignment, kernels, instrumented=True)
             library = self._load(program, optimize_and_emit(program.text))
-            self._instrumented = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+            self._instrumented = library, library.bind(ENTRY, ctypes.c_int, [ctypes.c_void_p])
 
     # -- profile -----------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:

@@ -33,10 +33,12 @@ def cpu_pipeline(
     excess_precision: bool = False,
     fusion_policy: FusionPolicy = "time",
 ) -> PassPipeline:
-    """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
-    fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
-    excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default.
-    fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would.
+    """Return the shared pipeline, in which opcodes without kernels are expanded.
+
+    Dots of 16-bit floats are computed in f32, which has fast kernels. Expanded instructions are
+    simplified again. libraries: True if the code may call LAPACK. excess_precision: compute chains
+    of bf16 in f32 and round once at their end, as XLA:CPU does by default. fusion_policy: `time`
+    fuses by estimated time; `xla` as XLA:CPU would.
     """
     expanders = [
         make_pass(expander)

@@ -1,4 +1,4 @@
-"""The CPU backend's stages: what can be looked at between the HLO that came in and the machine code."""
+"""The CPU backend's stages between the input HLO and machine code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cpu_stages(
         ), []
 
     def with_lines() -> str:
-        """The IR with the HLO line numbers as debug locations: line k is instruction id k."""
+        """Return the IR with HLO line numbers as debug locations: line k is instruction id k."""
         return with_debug_lines(program.lines, program.origins)
 
     def optimized() -> tuple[str, list[int | None]]:

@@ -16,9 +16,9 @@ from xla_explorer.compiler.target import Cores, Source, Target, cpu_target
 def described_cpu(
     description: TargetDescription | None = None, *, libraries: bool = False
 ) -> Target:
-    """The CPU of a description, this machine's by default.
+    """Return the compiler's target of a CPU, this machine's by default.
 
-    libraries: whether code may call BLAS and LAPACK.
+    libraries: code may call BLAS and LAPACK.
     """
     description = description or host_target()
     return _described(

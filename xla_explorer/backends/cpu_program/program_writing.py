@@ -6,33 +6,28 @@ from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.foreign_calls import is_foreign_call
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
-from xla_explorer.compiler.codegen.program_kernels import Finished, ProgramKernels
+from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice, HostProgram
-from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels
-from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.target import Target
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+
+ENTRY = "xe_entry"
+"""The name of a program's entry function, unless another is given."""
 
 
 def write_program(
     module: HloModule,
     assignment: BufferAssignment,
+    kernels: ProgramKernels | None = None,
     *,
     instrumented: bool = False,
-    threads: int = 1,
-    target: Target | None = None,
-    name: str = "xe_entry",
-    control: PassControl | None = None,
-    scheduled: ScheduledKernels | None = None,
-    decides: bool = True,
-    finished: Finished | None = None,
 ) -> HostProgram:
-    """The program of a scheduled module with assigned buffers, for this machine by default.
+    """Return the program of a scheduled module with assigned buffers.
 
-    name: of its entry function. control: what the user forces and forbids. scheduled: the kernels
-    that the user writes. decides, finished: see `ProgramKernels`.
+    kernels: its kernels, empty; by default of one thread, for this machine with libraries.
+    instrumented: steps count cycles and calls.
     """
+    kernels = kernels or ProgramKernels(described_cpu(libraries=True), 1, ENTRY)
     leaves = [
         (p.payload, index, leaf)
         for p in module.entry.parameters()
@@ -71,10 +66,8 @@ def write_program(
             slot = table.arena_slot
         return BufferSlice(slot, found.offset, found.size)
 
-    target = target or described_cpu(libraries=True)
     # Memory that was given away is a parameter's and a result's.
     noalias = not any(alias.reason is None for alias in assignment.aliases)
-    kernels = ProgramKernels(target, threads, name, control, scheduled, decides, finished)
     return HostProgramWriter(
         module, kernels, place_of, table, instrumented=instrumented, noalias=noalias
     ).write()

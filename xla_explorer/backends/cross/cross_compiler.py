@@ -1,4 +1,4 @@
-"""The CPU backend's compiler, for another CPU: the same passes and kernels, no libraries, one object compiled ahead of time."""
+"""The CPU backend's compiler for another CPU: without libraries, one object ahead of time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CrossCompiler:
         self.name = target.name
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data."""
+        """Return the HLO pipeline, as data."""
         return cpu_pipeline(self.name, libraries=False)
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
@@ -61,7 +61,7 @@ class CrossCompiler:
         ).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
+        """Optimise a copy of the module; `none` runs only the passes that code generation needs."""
         pipeline = requested_pipeline(options.passes, self.default_pipeline())
         target = described_cpu(self._description(options))
         return optimize(
@@ -112,7 +112,10 @@ class CrossCompiler:
     def compile_ahead_of_time(
         self, module: HloModule, options: AotCompilationOptions
     ) -> AheadOfTimeProgram:
-        """See `backends.interfaces.AheadOfTimeCompiler`: an object file of the module, for this CPU unless the options name a triple."""
+        """Compile to an object file, for this CPU unless the options name a triple.
+
+        See `backends.interfaces.AheadOfTimeCompiler`.
+        """
         target = self.target
         if not options.triple:
             features = options.features or target.features

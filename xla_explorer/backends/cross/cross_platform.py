@@ -41,7 +41,7 @@ class CrossPlatform:
         return self.target.description
 
     def compiler(self) -> CrossCompiler:
-        """The compiler (loads LLVM)."""
+        """Return the compiler (loads LLVM)."""
         from xla_explorer.backends.cross.cross_compiler import CrossCompiler
 
         return CrossCompiler(self.target)
@@ -55,7 +55,7 @@ class CrossPlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Whether an emulator and what links for it are there."""
+        """Return None if an emulator and a linker are installed, else the reason."""
         return runner_availability(self.target)
 
 

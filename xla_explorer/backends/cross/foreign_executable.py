@@ -1,4 +1,4 @@
-"""An executable for another CPU: arrays to bytes, one run of the linked program by a runner, bytes to arrays."""
+"""An executable for another CPU: arrays to bytes, a run of the linked program, bytes to arrays."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ class ForeignExecutable:
         return self._run(arrays, 1)[0]
 
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
-        """Times of the whole program as the emulated machine's clock saw them: they compare programs, not machines. No kernels: the
-        emulator has no cycle counter that means anything.
+        """Return whole-program times by the emulated machine's clock.
+
+        They compare programs, not machines. There are no kernel times: the emulator has no
+        meaningful cycle counter.
         """
         return ProfileResult(self._run(arrays, max(repeats, 1))[1], (), 0.0)
 
@@ -54,7 +56,7 @@ class ForeignExecutable:
 
 
 def _array(raw: bytes, shape: Shape) -> Array:
-    """The bytes of a result in its layout, as an array in logical order."""
+    """Return the bytes of a result in its layout, as an array in logical order."""
     major_to_minor = tuple(reversed(shape.layout.minor_to_major))
     stored = np.frombuffer(bytearray(raw), shape.element_type.dtype, shape.element_count)
     return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(

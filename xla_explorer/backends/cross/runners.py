@@ -1,5 +1,7 @@
-"""How a program for another CPU is run here: linked with a small C driver and started under qemu (or directly, where this CPU can), or
-loaded into wasmtime. Each says what it lacks and the command that adds it.
+"""Runners of programs for other CPUs: qemu, wasmtime, or directly if this CPU can.
+
+For qemu a program is linked with a small C driver. A runner that cannot run names the missing tool
+and the command that installs it.
 """
 
 from __future__ import annotations
@@ -36,12 +38,16 @@ class RunFailedError(XlaExplorerError):
 
 
 class Runner(Protocol):
-    """Runs a program: bytes of the inputs in, bytes of the outputs out, with the time of each of `repeats` runs in microseconds."""
+    """A runner of programs.
+
+    It takes the bytes of the inputs and returns those of the outputs, with the time of each of
+    `repeats` runs in microseconds.
+    """
 
     def run(
         self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int
     ) -> tuple[list[bytes], tuple[float, ...]]:
-        """RunFailedError with what the tool said."""
+        """Run the program. RunFailedError has the tool's message."""
         ...
 
 
@@ -62,7 +68,10 @@ def command_that_adds(program: str) -> str:
 def runner_availability(
     target: CpuTarget, description: TargetDescription | None = None
 ) -> Reason | None:
-    """None when programs for the target can run here; else what is missing, with the command that adds it."""
+    """Return None if programs for the target can run here, else the missing tool.
+
+    The reason has the command that installs it.
+    """
     if not target.runner:
         return refuse(
             "inspect-only",
@@ -95,7 +104,7 @@ def _runs_natively(target: CpuTarget, description: TargetDescription | None) -> 
 
 
 def make_runner(target: CpuTarget) -> Runner:
-    """The runner of a target for which `runner_availability` has nothing to say."""
+    """Return the runner of a target without a refusal by `runner_availability`."""
     return WasmRunner() if target.runner == "wasmtime" else ProcessRunner(target)
 
 
@@ -122,7 +131,7 @@ _DRIVERS: dict[str, tuple[_Folder, Path]] = {}
 
 
 def _driver_object(compiler: str) -> Path:
-    """The driver, compiled once a process for each C compiler."""
+    """Return the driver, compiled once a process for each C compiler."""
     if compiler not in _DRIVERS:
         folder = _Folder()
         made = folder.path / "driver.o"
@@ -132,7 +141,7 @@ def _driver_object(compiler: str) -> Path:
 
 
 class ProcessRunner:
-    """Links with the driver by a C compiler; starts the program, under an emulator if the target names one."""
+    """Runner that links with the driver and starts the program, under an emulator if needed."""
 
     def __init__(self, target: CpuTarget) -> None:
         self.target = target

@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions, WarpStepp
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.devices import say_once
-from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
+from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReachedError
 from xla_explorer.backends.gpu.runtime.instrumentation import Instrumentation
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun
 from xla_explorer.backends.interfaces import (
@@ -296,7 +296,7 @@ class GpuExecutable:
             # Not closed: the stepper uses its memory.
             executor = EmulatedExecutor(findings=[], stop_before=kernel)
             self.start(arrays, executor, ptx=None if text is None else self.edited(text)).run()
-        except LaunchReached as at:
+        except LaunchReachedError as at:
             return WarpStepper(
                 at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared
             )

@@ -47,8 +47,8 @@ class ProfileResult(NamedTuple):
     """Times of a profiled executable.
 
     total_us: whole-program times without instrumentation, one per run. kernels: per step, with
-    instrumentation. instrumentation_cost_us: per call. cycles_per_us: rate of the counter behind the kernels'
-    times; None without a counter.
+    instrumentation. instrumentation_cost_us: per call. cycles_per_us: rate of the counter behind
+    the kernels' times; None without a counter.
     """
 
     total_us: tuple[float, ...]

@@ -6,5 +6,5 @@ from xla_explorer.backends.interpreter.interpreter_platform import InterpreterPl
 
 
 def platform() -> InterpreterPlatform:
-    """The platform object that the registry hands out."""
+    """Return the platform for the registry."""
     return InterpreterPlatform()

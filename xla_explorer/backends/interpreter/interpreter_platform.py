@@ -1,4 +1,4 @@
-"""The evaluator as a backend: passes run if asked, then each instruction is evaluated with numpy."""
+"""The evaluator as a backend: requested passes run, then numpy evaluates each instruction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class InterpreterPlatform:
     option_names: tuple[str, ...] = ()
 
     def compiler(self) -> InterpreterCompiler:
-        """The compiler."""
+        """Return the compiler."""
         return InterpreterCompiler()
 
     def stream_executor(self) -> HostMemoryExecutor:
@@ -51,7 +51,7 @@ class InterpreterPlatform:
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Always there."""
+        """Return None: the evaluator is always available."""
         return None
 
 
@@ -68,11 +68,11 @@ class InterpreterCompiler:
         return PassPipeline("interpreter", ())
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """The evaluator answers when it runs."""
+        """Return None: the evaluator refuses at run time."""
         return None
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Run the passes that were asked for by name."""
+        """Run the passes that the options name."""
         pipeline = (
             self.default_pipeline() if options.passes in ("default", "none", "") else options.passes
         )
@@ -163,7 +163,7 @@ class HostMemoryExecutor:
     """Memory as bytearrays: addresses are handles, nothing is launched."""
 
     def allocate(self, size: int) -> DeviceMemory:
-        """A bytearray."""
+        """Allocate a bytearray."""
         return DeviceMemory(0, size, bytearray(size))
 
     def deallocate(self, memory: DeviceMemory) -> None:
@@ -185,7 +185,7 @@ class HostMemoryExecutor:
         return bytes(source.handle[:size])
 
     def load(self, code: bytes, exports: list[str]) -> Any:
-        """The interpreter runs HLO, not machine code."""
+        """Raise NotImplementedError: the interpreter runs HLO, not machine code."""
         raise NotImplementedError("the interpreter loads no machine code")
 
     def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
@@ -193,7 +193,7 @@ class HostMemoryExecutor:
         raise NotImplementedError("the interpreter launches no kernels")
 
     def create_stream(self) -> Any:
-        """The calling thread."""
+        """Return None: all work runs in the calling thread."""
         return None
 
     def synchronize(self, stream: Any = None) -> None:

@@ -16,8 +16,9 @@ from xla_explorer.hlo.module import HloModule
 
 
 def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
-    """Why a size that is known only at run time keeps the module from native code; None when there is none. sizes: arguments bring
-    theirs with them.
+    """Return a refusal of native code for sizes known only at run time, else None.
+
+    sizes: arguments bring their own sizes.
     """
     for i in module.instructions():
         if sizes and is_padded_parameter(i):
@@ -38,7 +39,10 @@ def why_no_native_code(module: HloModule, sizes: bool = False) -> Reason | None:
 
 
 def _shared_computation(module: HloModule) -> Reason | None:
-    """Buffers of a computation are fixed places: one with several callers, of which passes would not make copies, has none."""
+    """Return a refusal of native code for a computation with several callers, else None.
+
+    Buffers of a computation have fixed places, so one with several callers has none.
+    """
     shared = shared_sequential_computations(module)
     if not shared:
         return None
@@ -55,7 +59,7 @@ def _shared_computation(module: HloModule) -> Reason | None:
 
 
 def on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason) -> CompileResult:
-    """What a compiler's `run_backend` returns for such a module: every step names the reason."""
+    """Return the result of `run_backend` for such a module; every step names the reason."""
     result = InterpreterCompiler().run_backend(trace, options)
     assert isinstance(result.executable, InterpreterExecutable)
     result.executable.steps = [step._replace(reason=reason) for step in result.executable.steps]

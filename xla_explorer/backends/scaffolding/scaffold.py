@@ -1,4 +1,4 @@
-"""`xe.backends.scaffold(name, scenario)`: writes an installable package with a backend that works, and its tests."""
+"""`xe.backends.scaffold(name, scenario)`: an installable package of a working backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`xe.backends.conformance(name)`: which opcode works for which element type on a backend, and the smallest module that fails."""
+"""`xe.backends.conformance(name)`: supported opcodes and element types of a backend.
+
+The first failure is minimised to its smallest module.
+"""
 
 from __future__ import annotations
 
@@ -95,18 +98,21 @@ class Conformance:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows have each status."""
+        """Return the number of rows of each status."""
         found = Counter([row.status for row in self.rows])
         return {status: found[status] for status in STATUSES}
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row a program: opcode, element_type, status, code, message, runs_on."""
+        """Return a row per program: opcode, element_type, status, code, message, runs_on."""
         import pandas
 
         return pandas.DataFrame(self.rows, columns=list(ConformanceRow._fields))
 
     def table(self) -> pandas.DataFrame:
-        """Opcodes down, element types across; a cell is a status, the worst where an opcode has several programs."""
+        """Return the status of each opcode (rows) and element type (columns).
+
+        An opcode with several programs has its worst status.
+        """
         frame = self.to_frame()
         worst = (
             frame.assign(rank=frame["status"].map(STATUSES.index))
@@ -136,14 +142,14 @@ def conformance(
     seed: int = 0,
     isolate: bool = False,
 ) -> Conformance:
-    """Run a program for each opcode and element type and compare with the evaluator: a small one, for f32 one of several tiles as well.
+    """Run a program for each opcode and element type and compare with the evaluator.
 
-    backend: a registered name, or a Platform. opcodes, types: only these. A program is `ok`;
-    `refused` with a Reason (it may have run on the evaluator all the same); `wrong`; or `crashed`
-    with anything but a Reason. The first of the last two is minimised: smaller sizes, then an
-    earlier root. isolate: run in a child process, so that native code that dies is `crashed` with
-    its signal too; only for installed backends, by name. XlaExplorerError for an opcode without a
-    program.
+    It is a small program; for f32 also one of several tiles. backend: a registered name, or a
+    Platform. opcodes, types: only these. A program is `ok`; `refused` with a Reason (it may have
+    run on the evaluator all the same); `wrong`; or `crashed` with anything but a Reason. The first
+    of the last two is minimised: smaller sizes, then an earlier root. isolate: run in a child
+    process, so that native code that dies is `crashed` with its signal too; only for installed
+    backends, by name. XlaExplorerError for an opcode without a program.
     """
     found = platform(backend) if isinstance(backend, str) else backend
     chosen = set(opcodes) if opcodes is not None else None
@@ -187,7 +193,10 @@ def _conformance(
 
 
 def _worst_outcome(run: Runner, program: OpcodeProgram, element_type: str, seed: int) -> Outcome:
-    """Run a program at the small size and, for one element type, at the large one; the outcome of the first that is not ok."""
+    """Run a program at the small size and, for one element type, at the large one.
+
+    Returns the outcome of the first that is not ok.
+    """
     outcome = Outcome("ok")
     for sizes in (SMALL, LARGE) if element_type == large_type(program) else (SMALL,):
         outcome, *_ = run(parse_hlo(program.text(element_type, sizes)), program.values, seed)
@@ -197,7 +206,10 @@ def _worst_outcome(run: Runner, program: OpcodeProgram, element_type: str, seed:
 
 
 def _minimised(run: Runner, program: OpcodeProgram, row: ConformanceRow, seed: int) -> Failure:
-    """Find the first module that fails as the row did: sizes from the smallest up; for each, roots from the first instruction on."""
+    """Return the first module with the same failure.
+
+    Sizes are tried from the smallest up; for each, roots from the first instruction on.
+    """
     for sizes in SIZES:
         whole = parse_hlo(program.text(row.element_type, sizes))
         for name in [

@@ -1,4 +1,7 @@
-"""`xe.backends.contract(name)`: what every backend promises, checked one by one, each failure with what to mend."""
+"""`xe.backends.contract(name)`: every promise of a backend, checked one by one.
+
+Each failure has a remedy.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing import device_checks as device
 from xla_explorer.backends.testing.outcome import judge, reason_of, reference
 from xla_explorer.backends.testing.programs import PROGRAMS
-from xla_explorer.backends.testing.subject import SMALL, Skipped, Subject
+from xla_explorer.backends.testing.subject import SMALL, CheckSkippedError, Subject
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.text import parse_hlo
 
@@ -52,7 +55,7 @@ class Contract:
 
     @property
     def failures(self) -> list[ContractCheck]:
-        """What is broken."""
+        """The failed checks."""
         return [check for check in self.checks if check.status == "failed"]
 
     @property
@@ -70,7 +73,7 @@ class Contract:
             )
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row a check: name, status, message."""
+        """Return a row per check: name, status, message."""
         import pandas
 
         return pandas.DataFrame(self.checks, columns=list(ContractCheck._fields))
@@ -155,7 +158,7 @@ def stages_come_in_order(s: Subject) -> str | None:
 
 
 def no_executable_has_a_reason(s: Subject) -> str | None:
-    """Where there is no executable, why_not says why."""
+    """Check that a result without an executable has a why_not."""
     if s.result.executable is None and s.result.why_not is None:
         return "CompileResult.executable is None without a why_not: give the Reason that keeps it from running"
     return None
@@ -184,7 +187,7 @@ def inputs_are_left_alone(s: Subject) -> str | None:
 
 
 def results_own_their_memory(s: Subject) -> str | None:
-    """A later run leaves earlier results alone."""
+    """Check that a later run leaves earlier results unchanged."""
     first = s.executable.execute([np.array(a) for a in s.inputs])
     kept = [np.array(a) for a in first]
     s.executable.execute([np.zeros_like(a) for a in s.inputs])
@@ -204,7 +207,11 @@ def steps_say_where_they_run(s: Subject) -> str | None:
 
 
 def supports_tells_the_truth(s: Subject) -> str | None:
-    """Whatever supports() answers None for runs natively and right; whatever it refuses does not run natively."""
+    """Check supports() by running programs.
+
+    An instruction without a refusal must run natively and give the right result; a refused one must
+    not run natively.
+    """
     _ = s.result  # skipped where nothing compiles
     compiler, options = s.backend.compiler(), CompileOptions(cache=False)
     # Where nothing runs, that every opcode compiles or is refused is all there is to see, and one
@@ -275,10 +282,9 @@ CHECKS: tuple[Callable[[Subject], str | None], ...] = (
 def contract(backend: str | Platform, *, sample: int = 1) -> Contract:
     """Check a backend, by its registered name or as a Platform.
 
-    `.require()` raises when a promise is broken; never raises itself.
+    `.require()` raises for a broken promise; this function never raises itself.
 
-    sample: whether supports() tells the truth is asked about every `sample`-th program only;
-    running all is what takes time.
+    sample: supports() is checked with every `sample`-th program only; running all takes long.
     """
     found = platform(backend) if isinstance(backend, str) else backend
     subject = Subject(found, sample)
@@ -288,7 +294,7 @@ def contract(backend: str | Platform, *, sample: int = 1) -> Contract:
         try:
             problem = check(subject)
             checks.append(ContractCheck(name, "failed" if problem else "ok", problem or ""))
-        except Skipped as why:
+        except CheckSkippedError as why:
             checks.append(ContractCheck(name, "skipped", str(why)))
         except Exception as raised:
             checks.append(

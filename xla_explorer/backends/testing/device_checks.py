@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import EventRecorder, FeedTransfer, TupleTransfer
-from xla_explorer.backends.testing.subject import Skipped, Subject
+from xla_explorer.backends.testing.subject import CheckSkippedError, Subject
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import parse_shape
 
 
 def copies_keep_to_their_size(s: Subject) -> str | None:
-    """Bytes come back as they went; neighbours and the rest of a longer buffer stay as they were."""
+    """Check that copies preserve bytes, and leave other memory unchanged."""
     executor, generator = s.executor, np.random.default_rng(0)
     for size in (1, 7, 64, 1000, 4097):
         first, second = executor.allocate(size), executor.allocate(size)
@@ -94,7 +94,7 @@ def literals_travel(s: Subject) -> str | None:
 
 
 def synchronize_waits(s: Subject) -> str | None:
-    """What was queued on a stream is there after synchronize(stream)."""
+    """Check that synchronize(stream) waits for all work queued on the stream."""
     stream = s.executor.create_stream()
     memory = s.executor.allocate(256)
     for value in range(1, 9):
@@ -137,7 +137,7 @@ def _read_too_early(calls: list[str]) -> bool:
 
 @contextmanager
 def _watched(cls: type, *names: str) -> Iterator[list[str]]:
-    """The names of the calls of these methods on any executor of a class, in order."""
+    """Record the names of calls of these methods on any executor of a class, in order."""
     calls: list[str] = []
     kept = {name: getattr(cls, name) for name in names}
     own = {name for name in kept if name in vars(cls)}
@@ -159,7 +159,7 @@ def _watched(cls: type, *names: str) -> Iterator[list[str]]:
 
 
 def runs_give_memory_back(s: Subject) -> str | None:
-    """From the third run on, a run deallocates as many buffers as it allocates: nothing grows with the number of runs."""
+    """Check that from the third run on, a run deallocates as many buffers as it allocates."""
     executable, executor = s.executable, s.executor
     for _ in range(2):  # the first runs may fill caches
         executable.execute([np.array(a) for a in s.inputs])
@@ -174,9 +174,9 @@ def runs_give_memory_back(s: Subject) -> str | None:
 
 
 def events_go_forward(s: Subject) -> str | None:
-    """An event recorded later is not earlier."""
+    """Check that a later event does not have an earlier time."""
     if not isinstance(s.executor, EventRecorder):
-        raise Skipped("the executor has no events (EventRecorder)")
+        raise CheckSkippedError("the executor has no events (EventRecorder)")
     first = s.executor.record_event()
     second = s.executor.record_event()
     s.executor.synchronize()
@@ -190,7 +190,7 @@ def events_go_forward(s: Subject) -> str | None:
 def tuples_are_tables_of_addresses(s: Subject) -> str | None:
     """8 bytes an element, little-endian."""
     if not isinstance(s.manager, TupleTransfer):
-        raise Skipped("the transfer manager writes no tuple tables (TupleTransfer)")
+        raise CheckSkippedError("the transfer manager writes no tuple tables (TupleTransfer)")
     elements = [s.executor.allocate(4), s.executor.allocate(12)]
     table = s.manager.write_tuple_index_table(s.executor, elements)
     s.executor.synchronize()
@@ -201,9 +201,9 @@ def tuples_are_tables_of_addresses(s: Subject) -> str | None:
 
 
 def feeds_keep_their_order(s: Subject) -> str | None:
-    """An empty outfeed is a LookupError, and so the host never waits for ever."""
+    """Check that an empty outfeed is a LookupError, so that the host never waits for ever."""
     if not isinstance(s.manager, FeedTransfer):
-        raise Skipped("the transfer manager has no infeed and outfeed (FeedTransfer)")
+        raise CheckSkippedError("the transfer manager has no infeed and outfeed (FeedTransfer)")
     try:
         s.manager.transfer_literal_from_outfeed(s.backend.stream_executor(), parse_shape("f32[2]"))
     except LookupError:

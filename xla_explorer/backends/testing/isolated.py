@@ -1,7 +1,7 @@
-"""Conformance programs in a process of their own: where a backend's native code dies, that is a status and not the end.
+"""Conformance programs in a child process, so that a crash of native code becomes a status.
 
-The child is told the backend's name, and answers a JSON line for each program with a JSON line for
-its outcome.
+The child gets the backend's name as an argument. It answers a JSON line per program with a JSON
+line of the outcome.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def serve(backend: str, given: IO[str], answers: IO[str]) -> None:
 
 
 def main() -> None:
-    """The child."""
+    """Run the child."""
     # What the backend prints must not get between the answers.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

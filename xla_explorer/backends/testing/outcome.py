@@ -1,4 +1,4 @@
-"""How one module went on a backend: ok, refused, wrong or crashed, judged by the evaluator."""
+"""The outcome of a module on a backend: ok, refused, wrong or crashed, judged by the evaluator."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ STATUSES = ("ok", "refused", "wrong", "crashed")
 
 
 class Outcome(NamedTuple):
-    """status: one of STATUSES. code: of the Reason where it was refused; the exception's name where it crashed. runs_on: where its steps
-    ran, with commas: a refused one that ran all the same did so on the evaluator.
+    """The outcome of a module on a backend.
+
+    status: one of STATUSES. code: of the Reason if refused; the exception's name if crashed.
+    runs_on: places of its steps, with commas; a refused module that ran did so on the evaluator.
     """
 
     status: str
@@ -85,7 +87,7 @@ def judge(
 
 
 def crash_or_refusal(problem: Exception) -> Outcome:
-    """An exception that carries a Reason is a refusal."""
+    """Return the outcome of an exception: a refusal if it carries a Reason, else a crash."""
     reason = reason_of(problem)
     if reason is not None:
         return Outcome("refused", reason.code, reason.message)
@@ -93,7 +95,7 @@ def crash_or_refusal(problem: Exception) -> Outcome:
 
 
 def reason_of(problem: BaseException | None) -> Reason | None:
-    """The Reason that an exception, or what caused it, carries as `.reason`."""
+    """Return the Reason that an exception, or its cause, carries as `.reason`."""
     while problem is not None:
         reason = getattr(problem, "reason", None)
         if isinstance(reason, Reason):

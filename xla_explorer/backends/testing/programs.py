@@ -26,7 +26,7 @@ ANY = ("pred", *NUMBER)
 SMALL = (4, 6)
 """What runs first, for every element type."""
 LARGE = (33, 65)
-"""What runs then, for one element type: more than one tile of most devices in each dimension, with a tail."""
+"""Sizes for one element type: several tiles of most devices in each dimension, with a tail."""
 SIZES = ((1, 1), (2, 2), (2, 3), SMALL, LARGE)
 """From small to large, for the search for the smallest failure."""
 
@@ -49,7 +49,7 @@ class OpcodeProgram(NamedTuple):
     values: str = "any"
 
     def text(self, element_type: str, sizes: tuple[int, int]) -> str:
-        """The module for an element type and sizes."""
+        """Return the module's text for an element type and sizes."""
         n, m = sizes
         partner = {"c64": "f32", "c128": "f64", "f32": "c64", "f64": "c128"}.get(
             element_type, ""
@@ -262,7 +262,7 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
 
 
 def large_type(program: OpcodeProgram) -> str:
-    """The element type for which a program runs at its large size, too."""
+    """Return the element type for which a program runs at its large size, too."""
     return "f32" if "f32" in program.types else program.types[0]
 
 

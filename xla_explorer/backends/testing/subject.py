@@ -1,4 +1,7 @@
-"""What the checks of the contract share: the backend under test, a module to compile, and how a check says that it does not apply."""
+"""The subject of the contract's checks: the backend under test and a module to compile.
+
+`CheckSkippedError` ends a check that does not apply.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,12 @@ ENTRY main {
 """
 
 
-class Skipped(Exception):
-    """The check does not apply; the text says why."""
+class CheckSkippedError(Exception):
+    """The check does not apply; the text is the reason."""
 
 
 class Subject:
-    """The backend under test, and what several checks need of it."""
+    """The backend under test, and shared facts of several checks."""
 
     def __init__(self, backend: Platform, sample: int) -> None:
         self.backend, self.sample = backend, sample
@@ -46,37 +49,45 @@ class Subject:
         ]
 
     def compile(self) -> CompileResult:
+        """Compile the module; CheckSkippedError if the program cannot be compiled on this machine."""
         compiler, options = self.backend.compiler(), CompileOptions(cache=False)
         try:
             return compiler.run_backend(compiler.run_hlo_passes(self.module, options), options)
         except XlaExplorerError as problem:
             if (why := self.backend.availability()) is None:
                 raise
-            raise Skipped(f"the program does not compile here ({why}): {problem.message}") from None
+            raise CheckSkippedError(
+                f"the program does not compile here ({why}): {problem.message}"
+            ) from None
 
     @cached_property
     def result(self) -> CompileResult:
+        """The compiled module."""
         return self.compile()
 
     @property
     def executable(self) -> Executable:
+        """The executable; CheckSkippedError if the program does not run here."""
         if self.result.executable is None:
-            raise Skipped(
+            raise CheckSkippedError(
                 f"the program does not run here: {self.result.why_not or self.backend.availability()}"
             )
         return self.result.executable
 
     @cached_property
     def executor(self) -> StreamExecutor:
+        """The stream executor; CheckSkippedError without a device."""
         if (why := self.backend.availability()) is not None:
-            raise Skipped(f"there is no device: {why}")
+            raise CheckSkippedError(f"there is no device: {why}")
         return self.backend.stream_executor()
 
     @cached_property
     def manager(self) -> TransferManager:
+        """The transfer manager; CheckSkippedError without a device."""
         if (why := self.backend.availability()) is not None:
-            raise Skipped(f"there is no device: {why}")
+            raise CheckSkippedError(f"there is no device: {why}")
         return self.backend.transfer_manager()
 
     def expected(self, inputs: list[Any]) -> list[Any]:
+        """Return the evaluator's results, as a list of leaves."""
         return flatten_value(evaluate(self.module, *inputs))

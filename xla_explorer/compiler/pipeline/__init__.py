@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.pipeline.context import PassContext, PassControl, StopRequested
+from xla_explorer.compiler.pipeline.context import PassContext, PassControl, StopRequestedError
 from xla_explorer.compiler.pipeline.default_pipelines import as_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import (
@@ -36,7 +36,7 @@ __all__ = [
     "PassStep",
     "PassTrace",
     "PipelineSyntaxError",
-    "StopRequested",
+    "StopRequestedError",
     "ValuesDifferError",
     "as_pipeline",
     "make_pass",

@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
 
-class StopRequested(Exception):
+class StopRequestedError(Exception):
     """Raised inside a pass after the event at which the user stops the run."""
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from xla_explorer.compiler.pipeline.context import PassContext, StopRequested
+from xla_explorer.compiler.pipeline.context import PassContext, StopRequestedError
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline, pass_options
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
@@ -56,7 +56,7 @@ class PassFailedError(XlaExplorerError):
         self.trace = trace
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """The end of the run after a failed step; the trace holds the error."""
 
 
@@ -111,7 +111,7 @@ class _Runner:
             started = time.perf_counter()
             try:
                 step.changed = hlo_pass.run(module, context)
-            except (Exception, StopRequested) as raised:
+            except (Exception, StopRequestedError) as raised:
                 problem = raised
                 span.error = step.error = f"{type(raised).__name__}: {raised}"
             if step.changed and problem is None:
@@ -128,7 +128,7 @@ class _Runner:
                 step.error = f"{type(raised).__name__}: {raised}"
         if problem is not None:
             self.trace.error = problem
-            raise _Stop
+            raise _StopError
         if step.changed:
             self.version += 1
         else:
@@ -206,7 +206,7 @@ def run_pipeline(
         try:
             with counting(len(list(pipeline.passes())), "passes"):
                 _Runner(module, trace, context, verifier).pipeline(pipeline, ())
-        except _Stop:
+        except _StopError:
             pass
         finally:
             if context.everything_on:

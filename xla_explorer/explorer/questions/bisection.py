@@ -22,7 +22,7 @@ from xla_explorer.compiler.pipeline import (
     PassTrace,
     run_pipeline,
 )
-from xla_explorer.compiler.pipeline.context import StopRequested
+from xla_explorer.compiler.pipeline.context import StopRequestedError
 from xla_explorer.compiler.pipeline.pass_interface import ForeignPass
 from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
 from xla_explorer.explorer.display.blocks import Blocks, Code, Sentence
@@ -286,12 +286,12 @@ def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event 
                 Event(len(changes), -1, kind, step.name, tuple([x.id for x in about]), names)
             )
             if len(changes) == limit:
-                raise StopRequested
+                raise StopRequestedError
 
         module.set_listener(listen)
         try:
             step.hlo_pass.run(module, PassContext(None, trace.control, trace.target))
-        except StopRequested:
+        except StopRequestedError:
             pass
         finally:
             module.set_listener(None)

@@ -1,8 +1,8 @@
-"""PTX text to what the driver loads: a cubin by ptxas, by NVIDIA's nvJitLink, or the text itself, which the driver compiles.
+"""Loading of PTX: as a cubin by ptxas or nvJitLink, or as text that the driver compiles.
 
-The first that works is taken. A driver that is older than the PTX version of the text refuses it,
-an older ptxas does not know the architecture, and a cubin of sm_90a runs on sm_90 devices alone; so
-each way is tried in turn, and the error tells of all.
+The first way that works is taken. A driver older than the PTX version refuses the text; an older
+ptxas lacks the architecture; a cubin of sm_90a runs on sm_90 devices alone. So each way is tried in
+turn, and the error lists all answers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NOT_THIS_CODE = frozenset(
 
 
 def load_program(program: PtxProgram, load: Callable[[bytes], Any]) -> tuple[Any, str]:
-    """(what `load` made of the code, which way: `ptxas`, `nvjitlink` or `driver`).
+    """Return (loaded code, the way: `ptxas`, `nvjitlink` or `driver`).
 
-    GpuExecutionError that tells what each way answered.
+    GpuExecutionError lists the answer of each way.
     """
     answers: list[str] = []
     for name, make in (("ptxas", _by_ptxas), ("nvjitlink", _by_nvjitlink), ("driver", _as_text)):
@@ -80,7 +80,7 @@ def _by_nvjitlink(program: PtxProgram) -> bytes | str:
 
 
 def _log_of(nvjitlink: Any, handle: Any) -> str:
-    """What the linker says of its input, on one line."""
+    """Return the linker's error log, on one line."""
     log = bytearray(nvjitlink.get_error_log_size(handle))
     if log:
         nvjitlink.get_error_log(handle, log)

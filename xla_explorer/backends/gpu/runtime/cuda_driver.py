@@ -1,6 +1,6 @@
-"""CUDA's driver through NVIDIA's `cuda-bindings`, imported where it is used: every status becomes our error or nothing.
+"""CUDA's driver through NVIDIA's `cuda-bindings`, which is imported on first use.
 
-Source: CUDA Driver API reference.
+Every status other than success becomes an exception. Source: CUDA Driver API reference.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ class CudaDriver:
             raise self._error(function, self.binding.CUresult(number))
 
     def load_module(self, image: bytes) -> Any:
-        """A module of a cubin, or of PTX text that ends with a zero byte.
+        """Load a module of a cubin, or of PTX text that ends with a zero byte.
 
-        CudaError, with what the driver's compiler says of the text.
+        CudaError has the log of the driver's compiler.
         """
         self._refuse_if_lost("cuModuleLoadDataEx")
         options, log = self.binding.CUjit_option, bytearray(_LOG_BYTES)
@@ -127,7 +127,7 @@ class CudaDriver:
         return error
 
     def is_done(self, event: Any) -> bool:
-        """Whether all before an event is done; does not wait."""
+        """Return True if all work before an event is done; does not wait."""
         self._refuse_if_lost("cuEventQuery")
         (status,) = self.binding.cuEventQuery(event)
         if getattr(status, "name", "") == "CUDA_ERROR_NOT_READY":
@@ -147,7 +147,7 @@ class CudaDriver:
         )
 
     def attribute(self, device: Any, name: str) -> int:
-        """An integer fact of a device: `MULTIPROCESSOR_COUNT`."""
+        """Return an integer attribute of a device, such as `MULTIPROCESSOR_COUNT`."""
         return int(
             self.call(
                 "cuDeviceGetAttribute",
@@ -158,7 +158,7 @@ class CudaDriver:
 
 
 def find_driver() -> CudaDriver | Reason:
-    """The driver, initialised, with at least one device; or why there is none."""
+    """Return the initialised driver with at least one device, or the reason against it."""
     try:
         from cuda.bindings import driver as binding
     except ImportError:

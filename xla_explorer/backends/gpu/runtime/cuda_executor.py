@@ -1,4 +1,4 @@
-"""An NVIDIA device: context, stream, memory that is used again, modules, launches, events, graphs."""
+"""An NVIDIA device: context, stream, pooled memory, modules, launches, events, graphs."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class CudaExecutor:
         self._facts: DeviceFacts | None = None
 
     def enter(self) -> None:
-        """A context is current per thread."""
+        """Make the context current in the calling thread."""
         if not getattr(self._current, "entered", False):
             self.driver.call("cuCtxSetCurrent", self.context)
             self._current.entered = True
@@ -123,7 +123,7 @@ class CudaExecutor:
         return self._facts
 
     def _attribute(self, name: str) -> int:
-        """A fact of the device, 0 where the driver or the binding does not have it."""
+        """Return an attribute of the device, 0 if the driver or the binding lacks it."""
         try:
             return self.driver.attribute(self.device, name)
         except (CudaError, AttributeError):
@@ -192,7 +192,7 @@ class CudaExecutor:
         self.synchronize(stream)
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
-        """ValueError when more is asked for than there is."""
+        """Copy bytes to the host. ValueError for more than the memory has."""
         if size > source.size:
             raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         data = np.empty(size, np.uint8)
@@ -242,7 +242,7 @@ class CudaExecutor:
 
     # -- kernels -----------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
-        """A cubin, or PTX text that the driver compiles."""
+        """Load a cubin, or PTX text that the driver compiles."""
         self.enter()
         image = code if code[:4] == b"\x7fELF" else code.rstrip(b"\0") + b"\0"
         loaded = LoadedModule(
@@ -277,7 +277,7 @@ class CudaExecutor:
                 self.driver.discard("cuModuleUnload", self._given_up.pop())
 
     def function(self, loaded: LoadedModule, name: str) -> Any:
-        """A kernel's handle."""
+        """Return a kernel's handle."""
         found = loaded.functions.get(name)
         if found is None:
             found = loaded.functions[name] = self.driver.call(
@@ -343,7 +343,7 @@ class CudaExecutor:
             )
 
     def _tensor_map(self, placed: PlacedTensorMap) -> EncodedTensorMap:
-        """The driver's 128 bytes for an array, made once for each address."""
+        """Return the driver's 128 bytes of a tensor map, made once for each address."""
         found = self._tensor_maps.get(placed)
         if found is None:
             if len(self._tensor_maps) >= _KEPT_TENSOR_MAPS:
@@ -353,7 +353,7 @@ class CudaExecutor:
 
     # -- the queue ---------------------------------------------------------------------------------
     def create_stream(self) -> Any:
-        """A queue that does not wait for the default stream."""
+        """Create a stream that does not wait for the default stream."""
         self.enter()
         return self.driver.call(
             "cuStreamCreate", int(self.driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING)
@@ -431,13 +431,15 @@ class CudaExecutor:
 
 
 def _room(size: int) -> int:
-    """Requests are rounded up, so that near sizes can use each other's memory."""
+    """Return the request rounded up, so that requests of similar sizes share memory."""
     return -(-max(size, 1) // 512) * 512
 
 
 def nearest_architecture(capability: int) -> str:
-    """The newest architecture known that a device of a compute capability (90 is 9.0) runs, with its own instructions (sm_90a) where it is
-    that very one. XlaExplorerError for older ones.
+    """Return the newest known architecture that a device of a compute capability (90 is 9.0) runs.
+
+    It has its own instructions (sm_90a) if the capability is equal. XlaExplorerError for older
+    devices.
     """
     if f"sm_{capability}a" in ARCHITECTURES:
         return f"sm_{capability}a"

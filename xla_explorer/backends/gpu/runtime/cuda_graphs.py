@@ -38,7 +38,7 @@ _SET = """{
 
 
 def _kernel(name: str, parameters: int, lines: Sequence[str]) -> str:
-    """A kernel of one thread that ends with the value in %r1 for the handle in its first parameter."""
+    """Return the PTX of a one-thread kernel that sets a conditional handle to the value in %r1."""
     listed = ", ".join([f".param .u64 p{n}" for n in range(parameters)])
     loads = [f"ld.param.u64 %rd{n + 1}, [p{n}];" for n in range(parameters)]
     registers = [".reg .pred %p<2>;", ".reg .b16 %rs<2>;", ".reg .b32 %r<4>;", ".reg .b64 %rd<6>;"]
@@ -162,7 +162,7 @@ class CudaGraphs:
         self._node("SWITCH", handle, branches)
 
     def _prepare(self, depth: int) -> None:
-        """What cannot be made while a stream records."""
+        """Create streams and functions, which cannot be created while a stream records."""
         if depth and self._conditions is None:
             self._conditions = self.executor.load(CONDITIONS_PTX.encode(), [])
             for name in ("set_while", "set_branch", "set_index", "first_trip", "next_trip"):
@@ -178,19 +178,19 @@ class CudaGraphs:
         )
 
     def _handle(self) -> int:
-        """A handle of the graph that is being recorded."""
+        """Return a conditional handle of the graph that is being recorded."""
         graph = self._recorded()[0]
         return int(
             self._asked("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0)
         )
 
     def _recorded(self) -> tuple[Any, list[Any]]:
-        """(the graph that is being recorded, the nodes that the next one comes after)."""
+        """Return (the graph that is being recorded, the nodes before the next one)."""
         _, _, graph, nodes, *_ = self._asked("cuStreamGetCaptureInfo", self.executor.stream)
         return graph, list(nodes or ())
 
     def _node(self, kind: str, handle: int, bodies: Sequence[Callable[[], None]]) -> None:
-        """A conditional node after what has been recorded, and a graph of each body in it."""
+        """Add a conditional node after the recorded work, with a graph of each body in it."""
         binding = self.driver.binding
         graph, before = self._recorded()
         node = binding.CUgraphNodeParams()
@@ -213,7 +213,10 @@ class CudaGraphs:
             self._record_into(inside, body)
 
     def _record_into(self, graph: Any, work: Callable[[], None]) -> None:
-        """Record work into the graph of a conditional node, by a stream of its depth: the outer one goes on recording."""
+        """Record work into the graph of a conditional node, by a stream of its depth.
+
+        The outer stream continues to record.
+        """
         outer, inner = self.executor.stream, self._streams[self._depth]
         self._asked("cuStreamBeginCaptureToGraph", inner, graph, None, None, 0, self._mode)
         self._depth += 1
@@ -229,7 +232,7 @@ class CudaGraphs:
         self._asked("cuStreamEndCapture", inner)
 
     def _asked(self, function: str, *arguments: Any) -> Any:
-        """A call that older drivers and bindings do not know: then the program is not recorded."""
+        """Call a function of the driver; GraphRefusedError if it or the binding is too old."""
         try:
             return self.driver.call(function, *arguments)
         except (AttributeError, TypeError) as problem:
@@ -240,12 +243,10 @@ class CudaGraphs:
             raise GraphRefusedError(problem.message) from problem
 
     def _abandoned(self, problem: BaseException) -> BaseException:
-        """What to raise when recording failed.
+        """End a failed recording and return the exception to raise.
 
-        The recording is ended: else the stream would go on with it for ever.
-
-        A library says only that it could not; that the driver refused to record its work comes up
-        at the end.
+        Otherwise the stream would record for ever. A library reports only its own failure; the
+        driver reports at the end of the recording that it refused to record the work.
         """
         try:
             self.driver.discard(
@@ -257,7 +258,7 @@ class CudaGraphs:
 
 
 def _refused(problem: BaseException) -> GraphRefusedError | None:
-    """The refusal to record that an error, or what caused it, is."""
+    """Return the refusal to record in an error or its causes, else None."""
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, GraphRefusedError):

@@ -1,4 +1,4 @@
-"""Arrays on the device, exchanged with other libraries without a copy: `__cuda_array_interface__` and DLPack.
+"""Arrays on the device, shared with other libraries by `__cuda_array_interface__` and DLPack.
 
 Source: numba's "CUDA Array Interface (Version 3)"; dlpack.h 0.8.
 """
@@ -52,7 +52,7 @@ def _release(address: int) -> None:
 
 
 def _release_unread(capsule: int) -> None:
-    """A capsule dies; one that nothing took (it still has its first name) lets go of the array."""
+    """Release the array of a dying capsule that no consumer took (it has its first name)."""
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     if api.PyCapsule_IsValid(capsule, b"dltensor"):
@@ -84,7 +84,7 @@ class DeviceArray:
         self.executor.deallocate(self.memory)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """A copy on the host."""
+        """Return a copy on the host."""
         stored = np.empty([self.shape[d] for d in self._order], self.dtype)
         self.executor.read(self.memory.address, stored)
         array = stored.transpose(np.argsort(self._order)) if self._order else stored
@@ -92,7 +92,10 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """For numba, CuPy, PyTorch, JAX. AttributeError on the emulator, whose memory is not a device's."""
+        """The array interface for numba, CuPy, PyTorch and JAX.
+
+        AttributeError on the emulator, whose memory is not a device's.
+        """
         if self.executor.facts.emulated:
             raise AttributeError(
                 "this array is in the emulator's memory: copy it with numpy.asarray"
@@ -113,7 +116,7 @@ class DeviceArray:
         return _CUDA_DEVICE, 0
 
     def __dlpack__(self, stream: Any = None, **options: Any) -> Any:
-        """A DLPack capsule.
+        """Return a DLPack capsule.
 
         BufferError for types that DLPack lacks. The work that made the array has ended.
         """
@@ -154,7 +157,7 @@ class DeviceArray:
 
 
 class _Borrowed:
-    """A DLPack tensor that another library made; it is told when nothing here reads it any more."""
+    """A DLPack tensor of another library; its deleter is called after the last read."""
 
     def __init__(self, capsule: Any) -> None:
         api = ctypes.pythonapi
@@ -182,8 +185,10 @@ _USED = b"used_dltensor"
 def foreign_array(
     value: Any, dimensions: tuple[int, ...], dtype: Any, executor: DeviceExecutor
 ) -> tuple[int, Any] | None:
-    """(device address, what keeps it alive) of a contiguous array of the shape and type wanted that another library has on the device;
-    None for anything else. Work of the other library that writes it comes before what the executor's stream does from now on.
+    """Return (device address, its owner) of another library's array on the device.
+
+    The array must be contiguous, of this shape and type; None for anything else. The executor's
+    stream waits for the other library's writes.
     """
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
@@ -211,7 +216,10 @@ def foreign_array(
 
 
 def address_of(value: Any, dimensions: tuple[int, ...], dtype: Any) -> int | None:
-    """The device address of a contiguous array of the shape and type wanted, by `__cuda_array_interface__`; None for anything else."""
+    """Return the device address of a contiguous array by `__cuda_array_interface__`.
+
+    None if it has another shape or type, or is not contiguous.
+    """
     interface = getattr(value, "__cuda_array_interface__", None)
     if (
         interface is None
@@ -225,7 +233,7 @@ def address_of(value: Any, dimensions: tuple[int, ...], dtype: Any) -> int | Non
 
 
 def _is_contiguous(strides: Any, dimensions: tuple[int, ...], size: int) -> bool:
-    """Whether strides in bytes (None: contiguous) are those of a row-major array."""
+    """Return True if strides in bytes (None: contiguous) are those of a row-major array."""
     if strides is None:
         return True
     expected, stride = [], size

@@ -1,6 +1,6 @@
-"""Which device runs GPU programs: an NVIDIA one when a driver answers, else the emulator.
+"""Choice of the device for GPU programs: an NVIDIA one if a driver answers, else the emulator.
 
-Said once per process.
+A warning reports the emulator once per process.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ class EmulatedDeviceWarning(UserWarning):
 
 @cache
 def cuda_executor() -> CudaExecutor | Reason:
-    """The first CUDA device, or why there is none."""
+    """Return the first CUDA device, or the reason against it."""
     driver = find_driver()
     return driver if isinstance(driver, Reason) else CudaExecutor(driver)
 
 
 @cache
 def emulated_executor() -> EmulatedExecutor:
-    """The process's emulator."""
+    """Return the emulator of this process."""
     return EmulatedExecutor()
 
 
 def device_executor(requested: str = "auto") -> tuple[DeviceExecutor, Reason | None]:
-    """The device to run on, and why it is the emulator. requested: `auto`, `cuda` or `emulator`.
+    """Return the device, and the reason for the emulator. requested: `auto`, `cuda` or `emulator`.
 
-    XlaExplorerError when `cuda` is asked for and is not there, with the reason.
+    XlaExplorerError if `cuda` is requested and unavailable, with the reason.
     """
     if requested == "emulator":
         return emulated_executor(), None

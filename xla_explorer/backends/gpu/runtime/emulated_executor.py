@@ -29,8 +29,8 @@ EmulatedProgram = dict[str, EmulatedKernel]
 _KEPT_PROGRAMS = 256  # of those that ran last; who still runs another one holds it
 
 
-class LaunchReached(Exception):
-    """The launch that an executor was to stop before: all of it, for who goes on by hand."""
+class LaunchReachedError(Exception):
+    """The launch before which an executor had to stop, for a caller that steps through it."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class EmulatedExecutor:
     """See `DeviceExecutor`.
 
     findings: None raises at the first launch with a fault; a list collects them. stop_before: a
-    kernel instead of whose first launch LaunchReached is raised.
+    kernel instead of whose first launch LaunchReachedError is raised.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class EmulatedExecutor:
         return DeviceMemory(self.memory.allocate(size, name), size, self)
 
     def deallocate(self, memory: DeviceMemory) -> None:
-        """What touches it from now on is out of bounds."""
+        """Free memory; later accesses are out of bounds."""
         if memory.handle is not None:
             self.memory.release(memory.address)
             memory.handle = None
@@ -109,7 +109,7 @@ class EmulatedExecutor:
         self.memory.write(target.address, np.frombuffer(data, np.uint8))
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
-        """ValueError when more is asked for than there is."""
+        """Copy bytes to the host. ValueError for more than the memory has."""
         if size > source.size:
             raise ValueError(f"cannot read {size} bytes from a device memory of {source.size}")
         return self.memory.read(source.address, size).tobytes()
@@ -166,7 +166,7 @@ class EmulatedExecutor:
         """See `DeviceExecutor`. KernelFaultError when faults are found and are not collected."""
         kernel = loaded[function]
         if function == self.stop_before:
-            raise LaunchReached(kernel, grid, block, arguments, shared)
+            raise LaunchReachedError(kernel, grid, block, arguments, shared)
         result = kernel.launch(grid, block, arguments, self.options, shared)
         if not result.findings:
             return
@@ -176,18 +176,18 @@ class EmulatedExecutor:
 
     # -- the queue ---------------------------------------------------------------------------------
     def create_stream(self) -> Any:
-        """The calling thread."""
+        """Return None: all work runs in the calling thread."""
         return None
 
     def synchronize(self, stream: Any = None) -> None:
         """Nothing to wait for."""
 
     def record_event(self, stream: Any = None) -> float:
-        """The time now: of the emulator, which says nothing about a device's."""
+        """Return the current time of the emulator, which is unrelated to a device's time."""
         return time.perf_counter()
 
     def side_stream(self, number: int) -> Any:
-        """The calling thread, whatever the number."""
+        """Return None: all work runs in the calling thread."""
         return None
 
     def create_event(self) -> Any:
@@ -201,7 +201,7 @@ class EmulatedExecutor:
         """All that was queued has been done."""
 
     def stream_address(self, stream: Any) -> int:
-        """No C interface knows this queue."""
+        """Return 0: the emulator has no C interface."""
         return 0
 
     def elapsed_us(self, first: float, last: float) -> float:

@@ -1,7 +1,7 @@
-"""Host memory that the device's copy engine reads by itself, so that a copy runs while the host goes on.
+"""Pinned host memory: the copy engine reads it while the host continues.
 
-Pieces are used again once the copy that read them is done. Source: CUDA Driver API, "Memory
-Management" (cuMemHostAlloc).
+Pieces are reused when their copy is done. Source: CUDA Driver API, "Memory Management"
+(cuMemHostAlloc).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class PinnedMemory:
         self._total = 0
 
     def staged(self, data: Array) -> tuple[int, int] | None:
-        """(address, size) of a piece with a copy of contiguous bytes; None where the pageable memory may as well be copied from.
+        """Copy contiguous bytes to a piece and return its (address, size).
 
-        Say `in_use` once the copy is queued.
+        None if a copy from pageable memory is as good. Call `in_use` once the copy is queued.
         """
         if not LEAST_BYTES <= data.nbytes <= _LARGEST_PIECE:
             return None
@@ -50,7 +50,7 @@ class PinnedMemory:
         return address, size
 
     def in_use(self, piece: tuple[int, int], event: Any) -> None:
-        """The piece is read until the event."""
+        """Record that a piece is read until the event."""
         self._busy.append((*piece, event))
 
     def _collect(self) -> None:

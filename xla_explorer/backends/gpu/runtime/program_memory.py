@@ -1,4 +1,4 @@
-"""Device memory of one run of a GPU program: a place for each allocation, and what is copied there and back."""
+"""Device memory of one run of a GPU program: a buffer per allocation, and copies of values."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class ProgramMemory:
         self._address: dict[int, int] = {}
 
     def upload(self, arguments: Sequence[Array | int]) -> None:
-        """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address).
+        """Allocate all memory; fill parameters with host arrays, or use them in place (an address).
 
-        All memory is there before anything runs: MemoryError (of the device) with what the program
+        All memory is allocated before anything runs: the device's MemoryError has the program's
         needs.
         """
         parameters = self._by_parameter(arguments)
@@ -93,7 +93,7 @@ class ProgramMemory:
                 self.executor.write(self._address[allocation.id], given)
 
     def _too_large(self, problem: MemoryError, streams: int) -> MemoryError:
-        """The error with what the whole program takes and what takes most of it."""
+        """Return the error with the program's total memory and its largest allocation."""
         if not isinstance(problem, GpuExecutionError):
             return problem
         sizes = {allocation.name: allocation.size for allocation in self.assignment.allocations}
@@ -131,7 +131,10 @@ class ProgramMemory:
         self.kept.append(owner)
 
     def _written_parameters(self) -> set[int]:
-        """Ids of parameter allocations that results are written into: the caller's memory must not be."""
+        """Return the ids of parameter allocations that results are written into.
+
+        They must not be the caller's memory.
+        """
         return {
             place.allocation.id
             for _, place in self.assignment.output_slices
@@ -139,15 +142,15 @@ class ProgramMemory:
         }
 
     def address(self, place: BufferSlice) -> int:
-        """Where a slice lies."""
+        """Return the address of a slice."""
         return self._address[place.allocation.id] + place.offset
 
     def results(self) -> list[Array]:
-        """The result leaves on the host, in logical order."""
+        """Return the result leaves on the host, in logical order."""
         return [self.fetch(place, shape) for place, shape in self._outputs()]
 
     def results_on_device(self) -> list[DeviceArray]:
-        """The result leaves where they are, or copies where they are no allocation of their own.
+        """Return the result leaves in place, or copies of those without their own allocation.
 
         They own their memory.
         """
@@ -172,7 +175,7 @@ class ProgramMemory:
         ]
 
     def fetch(self, place: BufferSlice, shape: Shape) -> Array:
-        """The value of a slice on the host, in logical order."""
+        """Return the value of a slice on the host, in logical order."""
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
         stored = np.empty([shape.dimensions[d] for d in major_to_minor], shape.element_type.dtype)
         self.executor.read(self.address(place), stored)
@@ -187,7 +190,7 @@ class ProgramMemory:
 
 
 def stored_array(array: Array, shape: Shape) -> Array:
-    """A logical array as it lies in memory."""
+    """Return a logical array in the order of its memory."""
     if shape.rank > 1 and not shape.layout.is_default:
         array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
     return np.ascontiguousarray(array)

@@ -1,6 +1,7 @@
-"""Tensor maps as the driver makes them: 128 bytes, aligned to 64, which cuda-bindings' own object does not see to.
+"""Tensor maps encoded by the driver: 128 bytes, aligned to 64.
 
-Source: CUDA Driver API, "Tensor Map Object Management", cuTensorMapEncodeTiled().
+The object of cuda-bindings does not guarantee the alignment. Source: CUDA Driver API, "Tensor Map
+Object Management", cuTensorMapEncodeTiled().
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ class EncodedTensorMap:
         self._memory = ctypes.create_string_buffer(MAP_BYTES + _ALIGNMENT)
         self.address = -(-ctypes.addressof(self._memory) // _ALIGNMENT) * _ALIGNMENT
 
-    def getPtr(self) -> int:  # the name by which cuda-bindings asks
-        """Where the bytes are."""
+    def getPtr(self) -> int:  # noqa: N802 - the name that cuda-bindings calls
+        """Return the address of the bytes."""
         return self.address
 
 
 def encode_tensor_map(driver: CudaDriver, placed: PlacedTensorMap) -> EncodedTensorMap:
-    """What the copy engine takes for a map. CudaError for what it refuses."""
+    """Return the encoded form of a map. CudaError if the driver refuses it."""
     m, names = placed.map, driver.binding
     made = EncodedTensorMap()
     wide, narrow = ctypes.c_uint64 * len(m.dimensions), ctypes.c_uint32 * len(m.dimensions)

@@ -98,7 +98,7 @@ class GpuRun:
         self.close()
 
     def results(self) -> list[Array]:
-        """The result leaves on the host, in logical order.
+        """Return the result leaves on the host, in logical order.
 
         GpuExecutionError names the last kernel that was queued.
         """
@@ -122,7 +122,7 @@ class GpuRun:
         self.memory.close()
 
     def _drain(self) -> None:
-        """Wait for queued work; what went wrong in it has been or will be said by who reads results."""
+        """Wait for queued work. Its errors are raised where results are read."""
         for stream in self._streams.values():
             with contextlib.suppress(GpuExecutionError):
                 self.executor.synchronize(stream)
@@ -175,7 +175,7 @@ class GpuRun:
                 action(thunk)
 
     def _stream(self, number: int) -> Any:
-        """The executor's stream for one of the program; None is its main one."""
+        """Return the executor's stream for one of the program; None is its main one."""
         if self._inside:
             return None
         if number not in self._streams:
@@ -183,7 +183,7 @@ class GpuRun:
         return self._streams[number]
 
     def _wait(self, thunk: Thunk, other: int) -> None:
-        """What is queued on a thunk's stream from now on comes after what is queued on the other."""
+        """Let later work on a thunk's stream wait for the work queued on another."""
         if other == thunk.stream or self._inside:
             return
         key = (id(thunk), other)
@@ -310,7 +310,10 @@ class GpuRun:
                 condition()
 
     def _trips(self, thunk: Thunk, trips: int) -> None:
-        """The body of a loop of a known count, so often: written out, or as a loop of a graph where that would be too many nodes."""
+        """Queue the body of a loop with a known trip count.
+
+        It is repeated, or recorded as a loop of a graph if repetition would need too many nodes.
+        """
         graphs, inside = self._recording, trips
         if graphs is not None and (at_once := trips_at_once(thunk)) < trips:
             counter = self._counters[id(thunk)]
@@ -360,10 +363,10 @@ class GpuRun:
 
     # -- graphs ------------------------------------------------------------------------------------
     def launcher(self, times: int = 1) -> Callable[[], None]:
-        """What queues the program so many times, for whoever does so often: a CUDA graph where the host computes nothing, else `run`.
+        """Return a function that queues the program so many times.
 
-        Where the device refuses to record the program, a GraphRefusedWarning says why, and it is
-        `run` as well.
+        It is a CUDA graph if the host computes nothing, else `run`. If the device refuses to record
+        the program, a GraphRefusedWarning has the reason, and it is `run` as well.
         """
         graphs = self.executor.graphs
         if graphs is None or not self.program.can_be_graph:
@@ -393,8 +396,10 @@ class GpuRun:
             self.run()
 
     def _rehearse(self) -> None:
-        """Every thunk once, in loops and branches too: what is made when it is first needed is made now, and nothing may be while it
-        records. What they compute is nothing to go by.
+        """Run every thunk once, also those of loops and branches, before a recording.
+
+        Objects that are created on first use are created now, because none may be created during a
+        recording. The results are meaningless.
         """
         for thunk in self.program.walk():
             if thunk.kind not in CONTROL_FLOW:

@@ -10,7 +10,7 @@ from xla_explorer.backends.gpu.emitters.kernel_descriptors import (
     ScratchArrays,
     fresh_context,
 )
-from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotWritten
+from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter, NotLoweredError
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilder
@@ -42,7 +42,7 @@ def nest_kernels(
         writer = NestWriter(stage.nest, context, b, scratch)
         try:
             writer.write()
-        except NotWritten as found:
+        except NotLoweredError as found:
             return found.reason
         if writer.block.shared_bytes > STATIC_SHARED_BYTES:
             bytes_ = writer.block.shared_bytes

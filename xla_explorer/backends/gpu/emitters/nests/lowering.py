@@ -71,7 +71,7 @@ from xla_explorer.hlo.analysis.indexing import (
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
-class NotWritten(Exception):
+class NotLoweredError(Exception):
     """The nest cannot be lowered to GPU threads."""
 
     def __init__(self, reason: Reason) -> None:
@@ -203,7 +203,7 @@ class NestWriter:
     def _meet(self) -> None:
         """Synchronise all threads of the block, so that stores are visible."""
         if self._branches:
-            raise NotWritten(
+            raise NotLoweredError(
                 refuse(
                     "not-lowered", "threads would synchronise in a branch that not all of them take"
                 )
