@@ -1,7 +1,8 @@
-"""What directives are: frozen passes of the ordinary pass runner, which decide by checks with names.
+"""The interface of directives: passes of the pass runner that change one loop nest.
 
-Refusals are Reasons in the journal; users force and forbid by kernel and axis, of the kind
-`loop-split` and so on. What is not legal is refused whoever check_names.
+A directive has named checks. Each returns None or a Reason for a refusal, which the journal
+records. Users force and forbid directives by kernel and axis, as decisions of the kind
+`loop-<name>`. A directive that is not legal is refused even if it is forced.
 """
 
 from __future__ import annotations
@@ -36,9 +37,14 @@ MOST_STAGED = 16 << 20  # bytes of a tile in memory that a kernel is given
 
 
 class NestModule:
-    """A nest in the making, as the pass runner sees a module: it asks for these methods and no others.
+    """A loop nest in the form that the pass runner takes: the methods of a module that it calls.
 
-    checked: what the verifier cannot prove after a directive is refused.
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest; directives replace it.
+    checked : bool
+        Whether a directive is refused if the verifier cannot prove the nest afterwards.
     """
 
     is_scheduled = False
@@ -48,23 +54,23 @@ class NestModule:
         self.nest, self.name, self.checked = nest, nest.name, checked
 
     def snapshot(self) -> LoopNest:
-        """The nest: it is frozen, and an unchanged one is the same object."""
+        """Return the nest. It is frozen, so an unchanged nest is the same object."""
         return self.nest
 
     def instruction_count(self) -> int:
-        """The number of statements."""
+        """Return the number of statements."""
         return sum([1 for _ in walk(self.nest.body)])
 
     def instructions(self) -> Iterator[Any]:
-        """None: statements are no instructions."""
+        """Return no instructions, since a nest consists of statements."""
         return iter(())
 
     def set_listener(self, listener: Callable[..., None] | None) -> None:
-        """Nests are replaced, not edited: there is nothing to listen to."""
+        """Ignore the listener, since nests are replaced and never edited."""
 
 
 class Subject(NamedTuple):
-    """What a decision is about, as the journal names it: a kernel, or an axis."""
+    """The subject of a decision in the journal: a kernel or an axis, by name."""
 
     name: str
     id: int = -1
@@ -72,7 +78,10 @@ class Subject(NamedTuple):
 
 
 class DirectiveRefusedError(XlaExplorerError):
-    """A directive that is not legal for a nest. reason: of the check that refused it."""
+    """A directive that is not legal for a nest.
+
+    reason: of the check that failed.
+    """
 
     def __init__(self, directive: Directive, reason: Reason) -> None:
         super().__init__(f"{directive}: {reason.message}")
@@ -80,14 +89,22 @@ class DirectiveRefusedError(XlaExplorerError):
 
 
 class Directive:
-    """A change of a nest.
+    """A change of a loop nest.
 
-    Subclasses are frozen dataclasses of their arguments; they have checks, and say what becomes of
-    the nest.
+    Subclasses are frozen dataclasses, whose fields are the arguments of the directive.
 
-    axis: the one that the journal names. bare: the field that is kept without the `%` with which
-    its name may be written. check_names: the names of its checks, in the order in which they are asked.
-    new_suffixes: letters that new axes have behind the name of the axis.
+    Attributes
+    ----------
+    name : str
+        The name in the text of a schedule.
+    axis : str
+        The axis that the journal names.
+    bare : str
+        The field whose leading `%` is optional in the text and dropped here.
+    check_names : tuple of str
+        The methods that check legality, in the order of their calls.
+    new_suffixes : str
+        Letters; each names a new axis, behind the name of the old one.
     """
 
     name: ClassVar[str]
@@ -101,18 +118,25 @@ class Directive:
             object.__setattr__(self, self.bare, getattr(self, self.bare).removeprefix("%"))
 
     def checks(self) -> tuple[Predicate, ...]:
-        """What must hold of the nest, in the order in which it is asked."""
+        """Return the checks, in the order of their calls."""
         return tuple([getattr(self, name) for name in self.check_names])
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """The nest afterwards; the checks hold. Others call `applied`, which asks them."""
+        """Return the changed nest; all checks must hold.
+
+        Callers use `applied`, which calls the checks first.
+        """
         raise NotImplementedError
 
     def applied(self, nest: LoopNest, waived: Collection[str] = ()) -> LoopNest:
-        """The nest afterwards.
+        """Return the changed nest after all checks.
 
-        DirectiveRefusedError where a check does not hold. waived: codes of refusals that the caller
-        answers for.
+        waived: codes of refusals that the caller accepts.
+
+        Raises
+        ------
+        DirectiveRefusedError
+            If a check fails.
         """
         for check in self.checks():
             reason = check(nest)
@@ -121,7 +145,7 @@ class Directive:
         return self.changed(nest)
 
     def run(self, module: NestModule, context: PassContext) -> bool:
-        """Decide, and change the nest."""
+        """Decide whether to apply the directive, and apply it. Return True if applied."""
         nest = module.nest
         subjects = cast(
             "tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis))
@@ -144,9 +168,10 @@ class Directive:
         return True
 
     def renamed(self: D, arrays: Mapping[str, str]) -> D:
-        """The directive for a nest whose arrays have other names.
+        """Return the directive for a nest whose arrays have other names.
 
-        `bare` and `%name` are arrays; an axis may be called like one.
+        The field `bare` and values like `%name` are arrays. An axis may have the same name as an
+        array.
         """
         written = {f"%{old}": f"%{new}" for old, new in arrays.items()}
         given = {field.name: getattr(self, field.name) for field in fields_of(self)}
@@ -158,7 +183,7 @@ class Directive:
         )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """The numbers of a decision that went ahead."""
+        """Return the numbers that the journal records with an accepted decision."""
         return {"extent": nest.axes()[self.axis].axis.extent}
 
     def __str__(self) -> str:
@@ -174,7 +199,7 @@ class Directive:
 
     # -- checks that several share -----------------------------------------------------------------
     def axis_exists(self, nest: LoopNest) -> Reason | None:
-        """The axis is one of the nest's."""
+        """Refuse an axis that the nest does not have."""
         axes = nest.axes()
         return (
             None
@@ -185,7 +210,7 @@ class Directive:
         )
 
     def is_a_loop(self, nest: LoopNest) -> Reason | None:
-        """The axis is that of a loop, not of a reduction."""
+        """Refuse an axis of a reduction."""
         found = nest.loop(self.axis)
         return (
             None
@@ -194,16 +219,16 @@ class Directive:
         )
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """The names of new axes."""
+        """Return the names of the axes that the directive creates."""
         return {self.axis + letter for letter in self.new_suffixes}
 
     def names_are_free(self, nest: LoopNest) -> Reason | None:
-        """No other axis has one of the new names."""
+        """Refuse if another axis has one of the new names."""
         taken = self.new_names(nest) & nest.axes().keys()
         return refuse("name-taken", f"the nest has an axis {min(taken)} already") if taken else None
 
     def axis_is_serial(self, nest: LoopNest) -> Reason | None:
-        """The axis has no kind yet."""
+        """Refuse an axis that has another kind than `serial`."""
         kind = nest.axes()[self.axis].kind
         return (
             None
@@ -214,7 +239,10 @@ class Directive:
         )
 
     def steps_are_independent(self, nest: LoopNest) -> Reason | None:
-        """No step sees what another stored, and a reduction may combine in any order."""
+        """Refuse if the steps of the axis must stay in order.
+
+        They must if a step reads what an earlier one stored, or if a reduction combines in order.
+        """
         loop = nest.loop(self.axis)
         if isinstance(loop, For) and loop.ordered:
             return refuse(
@@ -233,7 +261,7 @@ class Directive:
         return None
 
     def partial_results_combine(self, nest: LoopNest) -> Reason | None:
-        """No step sees what another stored, and a reduction may combine partial results of some steps each, in whatever order."""
+        """Refuse if partial results over some steps of the axis cannot be combined in any order."""
         loop = nest.loop(self.axis)
         joins = (
             isinstance(loop, Reduce)
@@ -243,20 +271,26 @@ class Directive:
         return None if joins else self.steps_are_independent(nest)
 
     def stays_well_formed(self, nest: LoopNest) -> Reason | None:
-        """The verifier proves the nest afterwards."""
+        """Refuse if the verifier cannot prove the changed nest."""
         found = why_not_well_formed(self.changed(nest))
         return refuse("not-proved", found[0].message, problem=found[0].code) if found else None
 
 
 def fields_of(directive: Directive | type[Directive]) -> tuple[Field[Any], ...]:
-    """The arguments of a directive."""
+    """Return the dataclass fields of a directive, which are its arguments."""
     return fields(cast(Any, directive))
 
 
 def offsets_of(
     nest: LoopNest, axis: str, iotas: bool = True
 ) -> Iterator[tuple[Load | Store | Iota, str, IndexExpression]]:
-    """(the statement, what it is, its offset in elements) of every access along an axis, and the index of every iota."""
+    """Yield each access along an axis, and each iota if `iotas`.
+
+    Yields
+    ------
+    tuple
+        The statement, its array or value as text, and its offset in elements or its index.
+    """
     loop = nest.loop(axis)
     for s, _ in walk(sum(bodies_of(loop), ()) if loop is not None else ()):
         if isinstance(s, (Load, Store)) and (array := nest.array(s.array)) is not None:
@@ -266,13 +300,13 @@ def offsets_of(
 
 
 def is_collapsible(offset: IndexExpression, outer: Axis, inner: Axis) -> bool:
-    """Whether an offset grows along two nested axes as along one."""
+    """Return True if an offset is linear over two nested axes as over their product."""
     a, b = offset.coefficient(outer), offset.coefficient(inner)
     return a is not None and b is not None and a == b * inner.extent
 
 
 def order_of_sums(nest: LoopNest, axis: str) -> dict[str, Any]:
-    """The fact that sums of floats are made in another order."""
+    """Return the fact `reorders-sum` if changing the axis reassociates a float reduction."""
     loop = nest.loop(axis)
     if (
         not isinstance(loop, Reduce)

@@ -1,4 +1,9 @@
-"""`stretch`: a scan in stretches whose steps are independent, as each begins with what the stretches before it come to."""
+"""`chunk-scan`: a scan in chunks with independent steps, also known as reduce-then-scan.
+
+The first pass reduces each chunk to its total. The second pass scans each chunk, from the combined
+totals of the chunks before it. Source: Merrill and Grimshaw, "Parallel Scan for Stream
+Architectures" (2009).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +43,11 @@ from xla_explorer.hlo.shape import array_shape
 
 @dataclass(frozen=True)
 class ChunkScan(Directive):
-    """The scan becomes two loops over its first axis: <axis> makes what each step comes to, over axes named <other>p; <axis>p makes the
-    running values of each step, from what those before it come to, which <axis>b counts.
+    """Two loops over the chunks of a scan: their totals, then their running values.
+
+    axis: the first axis of the scan; its steps are the chunks. The loop <axis> stores the totals,
+    over inner axes named <other>p. The loop <axis>p scans each chunk, after a reduction over the
+    earlier totals with the axis <axis>b.
     """
 
     name: ClassVar[str] = "chunk-scan"
@@ -56,7 +64,7 @@ class ChunkScan(Directive):
     axis: str
 
     def is_a_scan(self, nest: LoopNest) -> Reason | None:
-        """The axis is one of a scan's, which combines by one operation."""
+        """Refuse if the axis is not one of a scan with a single operation."""
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each:
             return refuse("not-reduced", f"{self.axis} is not an axis of a scan")
@@ -68,7 +76,7 @@ class ChunkScan(Directive):
         return None
 
     def is_first_axis(self, nest: LoopNest) -> Reason | None:
-        """The other axes are inside."""
+        """Refuse if the axis is not the first of several axes of the scan."""
         s = reduction_of(nest, self.axis)
         if s.axes[0].axis.name == self.axis and len(s.axes) > 1:
             return None
@@ -78,7 +86,7 @@ class ChunkScan(Directive):
         )
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
-        """No loop is around the scan, and it reads nothing that is stored."""
+        """Refuse if the scan is inside a loop or reads what the kernel stores."""
         s = reduction_of(nest, self.axis)
         stored = {x.array for x, _ in nest.statements() if isinstance(x, Store)}
         reads = any(isinstance(x, Load) and x.array in stored for x, _ in walk(s.body))
@@ -90,19 +98,19 @@ class ChunkScan(Directive):
         return None
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """See `Directive.new_names`; those of axes inside the scan among them."""
+        """Return the names of new axes, including those inside the scan."""
         s = reduction_of(nest, self.axis)
         inside = [*s.axes[1:], *[b for x, _ in walk(s.body) for b in axes_of(x)]]
         return super().new_names(nest) | {f"{b.axis.name}p" for b in inside}
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """What the stretches come to is on a thread's stack, a cache line each."""
+        """Refuse if the totals, one cache line each, exceed a thread's stack."""
         s = reduction_of(nest, self.axis)
         steps = nest.axes()[self.axis].axis.extent * (LINE_BYTES // s.elements[0].bytes)
         return too_large(f"the results of {self.axis}", steps, s, MOST_SCRATCH)
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         s, numbers = reduction_of(nest, self.axis), itertools.count(nest.fresh_id())
         assert isinstance(s.combiner, OpcodeSpec)
         (element,), (one, *rest) = s.elements, s.axes
@@ -127,7 +135,7 @@ class ChunkScan(Directive):
             (partial, Store(array.name, (index(one.axis), index(0)), partial.ids[0], s.origin)),
         )
         now, before = Axis(f"{self.axis}p", one.axis.extent), Axis(f"{self.axis}b", one.axis.extent)
-        until = self._taken(
+        until = self._combined_totals(
             s,
             array,
             before,
@@ -144,14 +152,14 @@ class ChunkScan(Directive):
         if any(s.ids[0] in uses_of(x) for x, _ in nest.statements()):
             made = (
                 *made,
-                self._taken(
+                self._combined_totals(
                     s, array, Axis(f"{self.axis}a", one.axis.extent), next(numbers), s.ids, ()
                 ),
             )
         at = nest.body.index(s)
         return replace(nest, body=(*nest.body[:at], *made, *nest.body[at + 1 :]))
 
-    def _taken(
+    def _combined_totals(
         self,
         s: Reduce,
         array: Array,
@@ -160,7 +168,7 @@ class ChunkScan(Directive):
         ids: tuple[int, ...],
         guards: tuple[Guard, ...],
     ) -> Reduce:
-        """What some stretches come to, from the initial value of the scan on."""
+        """Return the reduction of the initial value with the totals of some chunks."""
         load = Load(loaded, s.elements[0], array.name, (index(axis), index(0)), s.origin)
         return Reduce(
             ids,

@@ -1,4 +1,4 @@
-"""`compute-at`."""
+"""`compute-at`: a value is computed once in a step of a loop, and later uses load it."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from xla_explorer.hlo.shape import array_shape
 
 @dataclass(frozen=True)
 class ComputeAt(StepDirective):
-    """What an HLO instruction computes several times in a step of a loop is computed once and read again.
+    """A value that a loop step computes several times is computed once and stored.
 
-    value: the instruction, as `%name`. axis: the loop. into: the result whose memory is used; else
-    memory of the loop's own.
+    Halide calls it `compute_at`. value: the HLO instruction, as `%name`. axis: the loop. into: a
+    result whose memory holds the value; by default the directive allocates memory.
     """
 
     name: ClassVar[str] = "compute-at"
@@ -53,7 +53,7 @@ class ComputeAt(StepDirective):
     into: str = ""
 
     def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
+        """Implement `Directive.checks`."""
         found = (
             self.axis_exists,
             self.is_a_loop,
@@ -64,7 +64,7 @@ class ComputeAt(StepDirective):
         return (*found, self.result_is_in_step) if self.into else (*found, self.fits_in_scratch)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         found = self.found(nest)
         return {
             **super().facts(nest),
@@ -73,7 +73,7 @@ class ComputeAt(StepDirective):
         }
 
     def found(self, nest: LoopNest) -> list[Occurrence]:
-        """Where the value is computed inside the loop, in the order of the text."""
+        """Return the statements in the loop that compute the value, in the order of the text."""
         loop = for_of(nest, self.axis)
         numbers = {
             number for number, name in nest.names.items() if name == self.value.removeprefix("%")
@@ -96,7 +96,10 @@ class ComputeAt(StepDirective):
         return found
 
     def computed_again(self, nest: LoopNest) -> Reason | None:
-        """A step computes the value in two places or more, one loop after the other, the first always."""
+        """Refuse unless several loops, one after the other, compute the value.
+
+        The first of them must compute it unconditionally.
+        """
         found = self.found(nest)
         if len(found) < 2:
             return refuse(
@@ -120,7 +123,7 @@ class ComputeAt(StepDirective):
         return None
 
     def ranges_agree(self, nest: LoopNest) -> Reason | None:
-        """Everywhere it is the same element, at the same step of loops of equal extents, and where the first is computed."""
+        """Refuse unless all computations are of the same elements, over loops of equal extents."""
         first, *later = self.found(nest)
         for other in later:
             extents = [[a.extent for a in x.axes] for x in (first, other)]
@@ -151,7 +154,7 @@ class ComputeAt(StepDirective):
         return None
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """The memory is small enough for a thread's stack."""
+        """Refuse memory that exceeds a thread's stack."""
         first = self.found(nest)[0]
         size = prod([a.extent for a in first.axes]) * elements_of(first.statement)[0].bytes
         if size <= MOST_SCRATCH:
@@ -162,7 +165,10 @@ class ComputeAt(StepDirective):
         return refuse("scratch-too-large", message, size=size, limit=MOST_SCRATCH)
 
     def result_is_in_step(self, nest: LoopNest) -> Reason | None:
-        """The result has the same type, and gets the final value where the kept one is read last, for the same element."""
+        """Refuse unless the result is stored where the value is read last.
+
+        Its type and its element must be those of the value.
+        """
         array = next((a for a in nest.arrays if a.name == self.into and a.written), None)
         if array is None:
             return refuse("no-such-result", f"@{nest.name} has no result %{self.into}")
@@ -190,7 +196,7 @@ class ComputeAt(StepDirective):
         )
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         first, *later = self.found(nest)
         element = elements_of(first.statement)[0]
         if self.into:

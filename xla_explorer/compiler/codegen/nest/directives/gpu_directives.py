@@ -1,4 +1,4 @@
-"""Directives that give the steps of an axis to the blocks, threads or lanes of a GPU's launch."""
+"""Directives that map the steps of an axis to blocks, threads or warp lanes of a GPU launch."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 @dataclass(frozen=True)
 class _Launched(Binding):
-    """The axis gets a kind of the launch."""
+    """A directive that gives an axis a kind of the launch."""
 
     def partial_results_combine(self, nest: LoopNest) -> Reason | None:
-        """See `Directive.partial_results_combine`; of argmax threads combine pairs by their indices."""
+        """Refuse as `Directive`, but let threads combine the pairs of an argmax."""
         loop = nest.loop(self.axis)
         return (
             None
@@ -41,13 +41,13 @@ class _Launched(Binding):
         )
 
     def has_several_steps(self, nest: LoopNest) -> Reason | None:
-        """There is something to distribute."""
+        """Refuse an axis with one step."""
         extent = nest.axes()[self.axis].axis.extent
         text = f"{self.axis} must have at least two steps for {self.kind.value}s, got {extent}"
         return None if extent > 1 else refuse("too-few-steps", text, extent=extent)
 
     def threads_fit(self, nest: LoopNest) -> Reason | None:
-        """A block has as many threads."""
+        """Refuse more threads than a block can have."""
         most = launch_of(transformations.bind(nest, self.axis, self.kind)).threads
         if most <= MOST_THREADS:
             return None
@@ -61,7 +61,7 @@ class _Launched(Binding):
 
 @dataclass(frozen=True)
 class Block(_Launched):
-    """The axis is distributed over blocks of the grid."""
+    """The axis is distributed over the blocks of the grid."""
 
     name: ClassVar[str] = "block"
     check_names = (
@@ -75,7 +75,7 @@ class Block(_Launched):
     kind = AxisKind.BLOCK
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
-        """Around the loop are loops over blocks alone."""
+        """Refuse unless all loops around are block loops."""
         found = nest.around(self.axis)
         loop = nest.loop(self.axis)
         if isinstance(loop, For) and all(
@@ -87,7 +87,7 @@ class Block(_Launched):
         )
 
     def fills_no_array_of_a_block(self, nest: LoopNest) -> Reason | None:
-        """An array that every block has for itself is filled by every block whole."""
+        """Refuse if each block would fill only a part of an array that it owns."""
         inside = [s for s, _ in walk(getattr(nest.loop(self.axis), "body", ()))]
         own = {s.array.name for s in inside if isinstance(s, Allocate)}
         outside = {s.array.name for s, _ in nest.statements() if isinstance(s, Allocate)} - own
@@ -100,7 +100,7 @@ class Block(_Launched):
 
 @dataclass(frozen=True)
 class Thread(_Launched):
-    """The axis is distributed over threads of a block."""
+    """The axis is distributed over the threads of a block."""
 
     name: ClassVar[str] = "thread"
     check_names = (
@@ -114,7 +114,7 @@ class Thread(_Launched):
     kind = AxisKind.THREAD
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
-        """Threads that combine their values are a power of two."""
+        """Refuse a reduction over a number of threads that is no power of two."""
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) or not isinstance(nest.loop(self.axis), Reduce):
             return None
@@ -127,7 +127,7 @@ class Thread(_Launched):
 
 @dataclass(frozen=True)
 class Warp(_Launched):
-    """The axis is distributed over neighbouring lanes of a warp."""
+    """The axis is distributed over consecutive lanes of a warp."""
 
     name: ClassVar[str] = "warp"
     check_names = (
@@ -141,7 +141,7 @@ class Warp(_Launched):
     kind = AxisKind.WARP
 
     def fits_a_warp(self, nest: LoopNest) -> Reason | None:
-        """The lanes are a power of two, and there are as many."""
+        """Refuse unless the steps are a power of two and fit a warp."""
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) and axis.extent <= LANES:
             return None

@@ -1,6 +1,7 @@
-"""Cutting a loop in two: the first steps, and the rest.
+"""Index-set splitting: `cut` separates the first steps, `split-by-residue` goes by remainder.
 
-Guards and choices that hold in one of the parts alone fall away there.
+Exo calls the first one `cut_loop`. Guards and select regions are simplified where each new loop
+decides them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Case,
     Combination,
     For,
-    Loop,
     LoopNest,
     Reduce,
     SelectRegion,
@@ -41,7 +41,10 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 @dataclass(frozen=True)
 class CutLoop(Directive):
-    """The loop becomes two: <axis>m has the first steps, <axis>r the rest, in which the names of loops inside end in one more c."""
+    """Two loops: <axis>m has the first steps, <axis>r the rest.
+
+    Names of loops inside the rest end in one more c.
+    """
 
     name: ClassVar[str] = "cut"
     check_names = (
@@ -56,11 +59,11 @@ class CutLoop(Directive):
     steps: int
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
-        return cut(nest, self.axis, self.subranges(nest))
+        """Implement `Directive.changed`."""
+        return _IndexSetSplitter(nest, self.axis, self.subranges(nest)).split()
 
     def subranges(self, nest: LoopNest) -> list[_Subrange]:
-        """The parts of the axis, in order."""
+        """Return the subranges of the axis, in order."""
         rest = nest.axes()[self.axis].axis.extent - self.steps
         return [
             _Subrange(Axis(f"{self.axis}m", self.steps), 1, 0),
@@ -68,7 +71,7 @@ class CutLoop(Directive):
         ]
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {
             "extent": nest.axes()[self.axis].axis.extent,
             "steps": self.steps,
@@ -76,7 +79,7 @@ class CutLoop(Directive):
         }
 
     def keeps_order(self, nest: LoopNest) -> Reason | None:
-        """The axis is that of a loop, or of a reduction in any order, or the first one of a reduction in the order of the text."""
+        """Refuse an inner axis of a reduction that combines in order."""
         s = nest.loop(self.axis)
         if (
             not isinstance(s, Reduce)
@@ -90,7 +93,7 @@ class CutLoop(Directive):
         )
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
-        """No memory belongs to the steps of the loop."""
+        """Refuse if the steps of the loop own memory."""
         loop = nest.loop(self.axis)
         if loop is None or not any(isinstance(s, Allocate) for s, _ in walk(loop.body)):
             return None
@@ -100,7 +103,7 @@ class CutLoop(Directive):
         )
 
     def steps_fit(self, nest: LoopNest) -> Reason | None:
-        """All parts have steps."""
+        """Refuse if a subrange would be empty."""
         extent = nest.axes()[self.axis].axis.extent
         least, most = self.limits(extent)
         if least <= self.steps <= most:
@@ -109,11 +112,11 @@ class CutLoop(Directive):
         return refuse("factor-too-large", message, extent=extent, factor=self.steps)
 
     def limits(self, extent: int) -> tuple[int, int]:
-        """Of the steps."""
+        """Return the least and the greatest legal value of `steps`."""
         return 1, extent - 1
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """See `Directive.new_names`; those of axes inside a reduction among them."""
+        """Return the names of new axes, including those inside a reduction."""
         loop, inside = nest.loop(self.axis), list[str]()
         if isinstance(loop, Reduce):
             inside = [b.axis.name for s, _ in walk(loop.body) for b in axes_of(s)]
@@ -128,23 +131,24 @@ class CutLoop(Directive):
 
 @dataclass(frozen=True)
 class SplitByResidue(CutLoop):
-    """The loop becomes one for each remainder of its steps by their number: <axis>0 has the first step and every so many-th from there on.
+    """One loop for each remainder of the step modulo `steps`: <axis>0, <axis>1 and so on.
 
-    The names of loops inside all but the first end in one more c.
+    The loop <axis>k has the steps k, k + steps, k + 2 * steps and so on. Names of loops inside all
+    but the first end in one more c.
     """
 
     name: ClassVar[str] = "split-by-residue"
 
     def keeps_order(self, nest: LoopNest) -> Reason | None:
-        """Steps may come in any order."""
+        """Refuse if the steps must stay in order."""
         return self.steps_are_independent(nest)
 
     def limits(self, extent: int) -> tuple[int, int]:
-        """See `CutLoop.limits`."""
+        """Return the limits as `CutLoop.limits`."""
         return 2, extent
 
     def subranges(self, nest: LoopNest) -> list[_Subrange]:
-        """See `CutLoop.subranges`."""
+        """Return the subranges as `CutLoop.subranges`."""
         extent = nest.axes()[self.axis].axis.extent
         return [
             _Subrange(Axis(f"{self.axis}{k}", -(-(extent - k) // self.steps)), self.steps, k)
@@ -153,117 +157,117 @@ class SplitByResidue(CutLoop):
 
 
 class _Subrange(NamedTuple):
-    """Some steps of an axis: factor times another axis, from `begins` on."""
+    """Some steps of an axis: begins + factor * a new axis."""
 
     axis: Axis
     factor: int
     begins: int
 
 
-def cut(nest: LoopNest, name: str, subranges: Sequence[_Subrange]) -> LoopNest:
-    """The nest with an axis in parts.
+class _IndexSetSplitter:
+    """The split of one axis of a nest into subranges."""
 
-    A reduction takes the first part from the initial values, the next from what these come to;
-    parts under conditions that never hold are left out.
-    """
-    numbers = itertools.count(nest.fresh_id())
-    same: dict[int, int] = {}
-    names = set(nest.axes())
+    def __init__(self, nest: LoopNest, name: str, subranges: Sequence[_Subrange]) -> None:
+        self.nest, self.name, self.subranges = nest, name, subranges
+        self.numbers = itertools.count(nest.fresh_id())
+        self.names = set(nest.axes())
+        self.same: dict[int, int] = {}  # results of reductions without steps: the initial values
 
-    def loops(s: For) -> Iterator[For]:
-        for axis, factor, begins in subranges:
+    def split(self) -> LoopNest:
+        """Return the nest with a loop or reduction for each subrange."""
+        nest = with_loop_replaced(
+            self.nest,
+            self.name,
+            lambda s: self.reductions(s) if isinstance(s, Reduce) else tuple(self.loops(s)),
+        )
+        if not self.same:
+            return nest
+        return replace(nest, body=tuple([with_ids(s, self.same, {}) for s in nest.body]))
+
+    def loops(self, s: For) -> Iterator[For]:
+        """Yield a loop for each subrange."""
+        for axis, factor, begins in self.subranges:
             values: Substitution = {s.axis: index(axis) * factor + begins}
             body = _decided(with_axes_replaced(s.body, values))
-            if axis is not subranges[0].axis:
-                body = _with_fresh_names(body, numbers, names)
-            yield For(
-                axis, rewritten(body, nothing), s.kind, guards_replaced(s.guards, values), s.ordered
-            )
+            if axis is not self.subranges[0].axis:
+                body = _with_fresh_names(body, self.numbers, self.names)
+            body = rewritten(body, self.without_empty)
+            yield For(axis, body, s.kind, guards_replaced(s.guards, values), s.ordered)
 
-    def nothing(s: Statement) -> Body | None:
-        """No statement for a sum of nothing, which is what it begins with."""
+    def without_empty(self, s: Statement) -> Body | None:
+        """Return no statements for a reduction without steps, None for other statements."""
         if not isinstance(s, Reduce) or not any(_never_holds(g) for g in s.guards):
             return None
-        same.update(zip(s.ids, s.initial, strict=True))
+        self.same.update(zip(s.ids, s.initial, strict=True))
         return ()
 
-    def change(s: Loop) -> Body:
-        return reductions(s) if isinstance(s, Reduce) else tuple(loops(s))
+    def reductions(self, s: Reduce) -> Body:
+        """Return a reduction for each subrange, which begins with the result of the one before.
 
-    def reductions(s: Reduce) -> Body:
-        at = [b.axis.name for b in s.axes].index(name)
+        Subranges whose guards never hold are left out.
+        """
+        at = [b.axis.name for b in s.axes].index(self.name)
         old, kind = s.axes[at]
-        taken: list[tuple[Axis, Substitution, tuple[Guard, ...]]] = []
-        for axis, factor, begins in subranges:
+        kept: list[tuple[Axis, Substitution, tuple[Guard, ...]]] = []
+        for axis, factor, begins in self.subranges:
             values: Substitution = {old: index(axis) * factor + begins}
             guards = guards_replaced(s.guards, values)
             if not any(_never_holds(g) for g in guards):
-                taken.append((axis, values, guards))
-        made: list[Statement] = []
-        initial = s.initial
-        for axis, values, guards in taken:
-            axes = (*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :])
-            body, given, combiner = with_axes_replaced(s.body, values), s.values, s.combiner
-            each, running = with_axes_replaced(s.each, values), s.running
-            body = _decided(body, (*given, *[n for x, _ in walk(each) for n in uses_of(x)]))
-            if made:
-                inside = (*body, *each)
-                ids = {
-                    n: next(numbers)
-                    for n in (*running, *[n for inner, _ in walk(inside) for n in all_ids(inner)])
-                }
-                suffix = axis.name.removeprefix(name)
-                others = {
-                    b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent)
-                    for b in axes
-                    if b.axis != axis
-                }
-                others |= {
-                    b.axis: Axis(f"{b.axis.name}{suffix}", b.axis.extent)
-                    for inner, _ in walk(inside)
-                    for b in axes_of(inner)
-                }
-                along: Substitution = {a: index(b) for a, b in others.items()}
-                body, each = [
-                    tuple([with_ids(x, ids, others) for x in with_axes_replaced(b, along)])
-                    for b in (body, each)
-                ]
-                axes = tuple([b._replace(axis=others.get(b.axis, b.axis)) for b in axes])
-                given, running = [tuple([ids.get(n, n) for n in old]) for old in (given, running)]
-                guards = guards_replaced(guards, along)
-                if isinstance(combiner, Combination):
-                    combiner = renamed_combiner(
-                        combiner,
-                        {n: next(numbers) for n in all_ids(s)[len(s.ids) + len(s.running) :]},
-                    )
-            results = s.ids if axis is taken[-1][0] else tuple([next(numbers) for _ in s.ids])
-            made.append(
-                replace(
-                    s,
-                    ids=results,
-                    initial=initial,
-                    axes=axes,
-                    body=body,
-                    values=given,
-                    guards=guards,
-                    combiner=combiner,
-                    running=running,
-                    each=each,
-                )
+                kept.append((axis, values, guards))
+        if not kept:
+            self.same.update(zip(s.ids, s.initial, strict=True))
+        made: list[Reduce] = []
+        for axis, values, guards in kept:
+            each = with_axes_replaced(s.each, values)
+            used = (*s.values, *[n for x, _ in walk(each) for n in uses_of(x)])
+            one = replace(
+                s,
+                initial=made[-1].ids if made else s.initial,
+                axes=(*s.axes[:at], BoundAxis(axis, kind), *s.axes[at + 1 :]),
+                body=_decided(with_axes_replaced(s.body, values), used),
+                guards=guards,
+                each=each,
             )
-            initial = results
-        if not made:
-            same.update(zip(s.ids, s.initial, strict=True))
+            if made:
+                one = self.with_own_names(one, axis)
+            is_last = axis is kept[-1][0]
+            ids = s.ids if is_last else tuple([next(self.numbers) for _ in s.ids])
+            made.append(replace(one, ids=ids))
         return tuple(made)
 
-    nest = with_loop_replaced(nest, name, change)
-    return replace(nest, body=tuple([with_ids(s, same, {}) for s in nest.body])) if same else nest
+    def with_own_names(self, s: Reduce, axis: Axis) -> Reduce:
+        """Return a reduction with fresh values, and with the suffix of `axis` on its other axes."""
+        inside, suffix = (*s.body, *s.each), axis.name.removeprefix(self.name)
+        values = (*s.running, *[n for inner, _ in walk(inside) for n in all_ids(inner)])
+        ids = {n: next(self.numbers) for n in values}
+        bound = [b.axis for b in s.axes if b.axis != axis]
+        bound += [b.axis for inner, _ in walk(inside) for b in axes_of(inner)]
+        axes = {old: Axis(f"{old.name}{suffix}", old.extent) for old in bound}
+        along: Substitution = {old: index(new) for old, new in axes.items()}
+        body, each = [
+            tuple([with_ids(x, ids, axes) for x in with_axes_replaced(old, along)])
+            for old in (s.body, s.each)
+        ]
+        combiner = s.combiner
+        if isinstance(combiner, Combination):
+            of_combiner = all_ids(s)[len(s.ids) + len(s.running) :]
+            combiner = renamed_combiner(combiner, {n: next(self.numbers) for n in of_combiner})
+        return replace(
+            s,
+            axes=tuple([b._replace(axis=axes.get(b.axis, b.axis)) for b in s.axes]),
+            body=body,
+            values=tuple([ids.get(n, n) for n in s.values]),
+            guards=guards_replaced(s.guards, along),
+            combiner=combiner,
+            running=tuple([ids.get(n, n) for n in s.running]),
+            each=each,
+        )
 
 
 def _decided(body: Body, taken: tuple[int, ...] = ()) -> Body:
-    """The body resolved, without what only the cases read that fell away.
+    """Return the resolved body without values that only removed cases used.
 
-    taken: values that are taken from outside.
+    taken: values that are used outside of the body.
     """
     same: dict[int, int] = {}
     found = resolved(body, same)
@@ -271,9 +275,10 @@ def _decided(body: Body, taken: tuple[int, ...] = ()) -> Body:
 
 
 def resolved(body: Body, same: dict[int, int] | None = None) -> Body:
-    """The body without cases that never hold; a choice of one case is that case.
+    """Return the body without cases that never hold.
 
-    same: values that are others by now.
+    A select region with one case left is replaced by its body. same: receives the values that were
+    replaced by others.
     """
     same = {} if same is None else same
     found: list[Statement] = []
@@ -307,17 +312,14 @@ def _never_holds(g: Guard) -> bool:
 
 
 def _with_fresh_names(body: Body, numbers: Iterator[int], names: set[str]) -> Body:
-    """The body with values and axes of its own.
+    """Return the body with fresh numbers of values and fresh names of axes.
 
-    names: of all axes, those of the copies among them, as the copy of `i` must not be called as
-    that of a copy `ic`.
+    names: of all axes. The duplicate of `i` must not get the name of a duplicate of `ic`.
     """
 
     def fresh(name: str) -> str:
         name += "c"
-        while any(
-            other.startswith(name) for other in names
-        ):  # or a part of what had the name before
+        while any(other.startswith(name) for other in names):  # or an axis that a split made of it
             name += "c"
         names.add(name)
         return name

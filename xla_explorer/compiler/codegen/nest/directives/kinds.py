@@ -1,4 +1,4 @@
-"""Directives that say how an axis runs: unrolled, in vector lanes, in parallel tasks."""
+"""Directives that set how an axis runs: unrolled, in vector lanes, in parallel tasks."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ MOST_INSTANCES = 1024  # of all axes around a statement: LLVM takes seconds for 
 
 @dataclass(frozen=True)
 class Binding(Directive):
-    """The axis gets a kind, and nothing else changes."""
+    """A directive that changes only the kind of an axis."""
 
     kind: ClassVar[AxisKind]
     axis: str
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return transformations.bind(nest, self.axis, self.kind)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
     def partial_results_combine(self, nest: LoopNest) -> Reason | None:
-        """See `Directive.partial_results_combine`.
+        """Refuse as `Directive`, but let a scan of one operation keep its order.
 
-        Unrolled axes of a scan must be inside of its loops, and its vector lanes inside of these.
+        Its unrolled axes must be inside of its loops, and its vector lanes inside of these.
         """
         s = nest.loop(self.axis)
         if not isinstance(s, Reduce) or not s.each or isinstance(s.combiner, Combination):
@@ -82,7 +82,7 @@ class Unroll(Binding):
     kind = AxisKind.UNROLLED
 
     def instances_within_limit(self, nest: LoopNest) -> Reason | None:
-        """The code stays small, also where an axis is unrolled around or inside another."""
+        """Refuse if this and other unrolled axes together make too many instances."""
         extent = nest.axes()[self.axis].axis.extent
         if extent > MOST_UNROLLED:
             message = f"{self.axis} has {extent} steps, at most {MOST_UNROLLED} are unrolled"
@@ -104,9 +104,9 @@ class Unroll(Binding):
 
 @dataclass(frozen=True)
 class Vectorize(Binding):
-    """The axis becomes the lanes of a register.
+    """The axis becomes the lanes of a vector register.
 
-    strided: lanes that are no neighbours in memory are put together one by one.
+    strided: allow accesses that are not contiguous; their lanes are gathered one by one.
     """
 
     name: ClassVar[str] = "vectorize"
@@ -122,7 +122,7 @@ class Vectorize(Binding):
     strided: bool = False
 
     def is_a_vector(self, nest: LoopNest) -> Reason | None:
-        """A power of two lanes."""
+        """Refuse unless the number of lanes is a power of two."""
         lanes = nest.axes()[self.axis].axis.extent
         if 2 <= lanes <= MOST_LANES and lanes & (lanes - 1) == 0:
             return None
@@ -130,7 +130,7 @@ class Vectorize(Binding):
         return refuse("not-a-vector", message, lanes=lanes)
 
     def no_other_vector(self, nest: LoopNest) -> Reason | None:
-        """Neither around nor inside is another vector axis."""
+        """Refuse a vector axis around or inside another one."""
         loop = nest.loop(self.axis)
         for other in [name for name, bound in nest.axes().items() if bound.kind is AxisKind.VECTOR]:
             if loop in nest.around(other) or nest.loop(other) in (*nest.around(self.axis), loop):
@@ -142,8 +142,9 @@ class Vectorize(Binding):
         return None
 
     def accesses_are_contiguous(self, nest: LoopNest) -> Reason | None:
-        """Every access along the axis is to neighbours, or to one element; loads may run so along an unrolled axis with as many steps.
-        Others are `strided`.
+        """Refuse an access that is neither contiguous nor uniform along the axis, unless `strided`.
+
+        A load may be contiguous along an unrolled axis with as many steps instead.
         """
         axis = nest.axes()[self.axis].axis
         if self.strided:
@@ -187,18 +188,18 @@ class Parallel(Directive):
     tasks: int
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return replace(transformations.bind(nest, self.axis, AxisKind.PARALLEL), tasks=self.tasks)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {**super().facts(nest), "tasks": self.tasks}
 
     def is_outermost(self, nest: LoopNest) -> Reason | None:
-        """The loop is one of the kernel's outermost, and none overwrites another's.
+        """Refuse unless the loop is outermost and independent of the other loops of the kernel.
 
-        Memory may hand values from the first to the others: these are a phase of their own, of
-        which the first loop may be shared too.
+        Memory may carry values from the first loop to the others. The others then are a second
+        phase, whose first loop may be parallel too.
         """
         work = [s for s in nest.body if isinstance(s, For | Reduce | Store | SelectRegion)]
         at = next(
@@ -221,7 +222,7 @@ class Parallel(Directive):
         )
 
     def task_counts_agree(self, nest: LoopNest) -> Reason | None:
-        """All parallel loops have equally many tasks."""
+        """Refuse another number of tasks than other parallel loops have."""
         if nest.tasks in (1, self.tasks):
             return None
         return refuse(
@@ -231,7 +232,7 @@ class Parallel(Directive):
         )
 
     def steps_suffice(self, nest: LoopNest) -> Reason | None:
-        """Every task has a step."""
+        """Refuse more tasks than steps."""
         extent = nest.axes()[self.axis].axis.extent
         if 2 <= self.tasks <= extent:
             return None
@@ -242,7 +243,7 @@ class Parallel(Directive):
 
 
 def _are_apart(work: Sequence[Statement]) -> bool:
-    """Whether no statement reads what another one stores, but for memory of its own."""
+    """Return True if no statement reads an array of the kernel that another one stores."""
     if len(work) == 1:
         return True
     loads, stores = [], []

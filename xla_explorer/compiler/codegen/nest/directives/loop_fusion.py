@@ -1,4 +1,4 @@
-"""`fuse-loops`."""
+"""`fuse-loops`: two loops over the same steps become one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from xla_explorer.hlo.analysis.indexing import Substitution, index
 
 @dataclass(frozen=True)
 class FuseLoops(Directive):
-    """A loop and a later one of the same body become one loop: each step does the work of both."""
+    """One loop in place of two in the same body: each step does the work of both."""
 
     name: ClassVar[str] = "fuse-loops"
     check_names = ("axis_exists", "loops_follow", "rows_agree", "steps_stay_independent")
@@ -39,7 +39,7 @@ class FuseLoops(Directive):
     following: str
 
     def loops_follow(self, nest: LoopNest) -> Reason | None:
-        """Both are loops of one body, and what stands between them may stand before both."""
+        """Refuse unless both loops are in one body and the code between can precede both."""
         if self._pair(nest) is None:
             return refuse(
                 "not-in-sequence",
@@ -50,7 +50,7 @@ class FuseLoops(Directive):
         return None
 
     def rows_agree(self, nest: LoopNest) -> Reason | None:
-        """Both have the same steps, which are independent, and no kind yet."""
+        """Refuse unless both are serial loops over the same independent steps."""
         found = self._pair(nest)
         assert found is not None
         first, second = found
@@ -69,7 +69,7 @@ class FuseLoops(Directive):
         return None
 
     def steps_stay_independent(self, nest: LoopNest) -> Reason | None:
-        """A step touches nothing that another one stores."""
+        """Refuse if a step of the fused loop would access what another step stores."""
         return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def _pair(self, nest: LoopNest) -> tuple[For, For] | None:
@@ -89,7 +89,7 @@ class FuseLoops(Directive):
         )
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         found = self._pair(nest)
         assert found is not None
         first, second = found

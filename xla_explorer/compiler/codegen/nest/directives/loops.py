@@ -1,4 +1,4 @@
-"""Directives that change which loops there are, and their order: split, collapse, reorder, sink, tile."""
+"""Directives that change loops and their order: split, collapse, reorder, sink, tile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ from xla_explorer.foundation.reason import Predicate, Reason, refuse
 
 @dataclass(frozen=True)
 class Split(Directive):
-    """The axis becomes factor * <axis>o + <axis>i; where the factor does not divide its extent, a guard remains."""
+    """The axis becomes factor * <axis>o + <axis>i.
+
+    A guard remains if the factor does not divide the extent.
+    """
 
     name: ClassVar[str] = "split"
     new_suffixes = "oi"
@@ -40,16 +43,16 @@ class Split(Directive):
     factor: int
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return transformations.split(nest, self.axis, self.factor)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         extent = nest.axes()[self.axis].axis.extent
         return {"extent": extent, "factor": self.factor, "rest": extent % self.factor}
 
     def factor_fits(self, nest: LoopNest) -> Reason | None:
-        """1 <= factor <= extent, or the lanes of a register, which may be more than there are steps."""
+        """Refuse a factor below 1, or above both the extent and the lanes of a register."""
         extent = nest.axes()[self.axis].axis.extent
         most = max(extent, MOST_LANES)
         if 1 <= self.factor <= most:
@@ -60,13 +63,13 @@ class Split(Directive):
 
 @dataclass(frozen=True)
 class Pair(Directive):
-    """A change of two axes, one directly inside the other."""
+    """A directive for two axes, one directly inside the other."""
 
     axis: str
     inner: str
 
     def axes_are_nested(self, nest: LoopNest) -> Reason | None:
-        """The inner axis is all that the outer one contains."""
+        """Refuse unless the outer loop contains the inner one and nothing else."""
         if self.inner in nest.axes() and inner_loop(nest, self.axis, self.inner) is not None:
             return None
         return refuse(
@@ -77,11 +80,11 @@ class Pair(Directive):
         )
 
     def both_are_serial(self, nest: LoopNest) -> Reason | None:
-        """Neither axis has a kind yet."""
+        """Refuse unless both axes are serial."""
         return self.axis_is_serial(nest) or replace(self, axis=self.inner).axis_is_serial(nest)
 
     def neither_is_ordered(self, nest: LoopNest) -> Reason | None:
-        """No step sees what another stored."""
+        """Refuse if steps of either loop read what earlier steps stored."""
         pair = inner_loop(nest, self.axis, self.inner) or ()
         ordered = any(isinstance(loop, For) and loop.ordered for loop in pair)
         return (
@@ -96,16 +99,16 @@ class Pair(Directive):
 
 @dataclass(frozen=True)
 class Collapse(Pair):
-    """Two nested axes become one.
+    """One axis in place of two nested ones.
 
-    repeating: also where indices then need quotients and remainders.
+    repeating: allow indices that then need quotients and remainders.
     """
 
     name: ClassVar[str] = "collapse"
     repeating: bool = False
 
     def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
+        """Implement `Directive.checks`."""
         names = (
             self.axis_exists,
             self.axes_are_nested,
@@ -116,15 +119,15 @@ class Collapse(Pair):
         return names if self.repeating else (*names, self.accesses_collapse)
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return transformations.collapse(nest, self.axis, self.inner)
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """See `Directive.new_names`."""
+        """Implement `Directive.new_names`."""
         return {self.axis + self.inner}
 
     def accesses_collapse(self, nest: LoopNest) -> Reason | None:
-        """Every access runs along both axes as along one."""
+        """Refuse if an access is not linear in the collapsed axis."""
         outer, inner = [nest.axes()[name].axis for name in (self.axis, self.inner)]
         if all(
             is_collapsible(offset, outer, inner) for _, _, offset in offsets_of(nest, self.axis)
@@ -141,7 +144,7 @@ class Collapse(Pair):
 
 @dataclass(frozen=True)
 class Reorder(Pair):
-    """Two nested axes change places."""
+    """Loop interchange: two nested axes change places."""
 
     name: ClassVar[str] = "reorder"
     check_names = (
@@ -153,11 +156,11 @@ class Reorder(Pair):
     )
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return transformations.reorder(nest, self.axis, self.inner)
 
     def stays_outermost(self, nest: LoopNest) -> Reason | None:
-        """A parallel loop is not moved inside."""
+        """Refuse to move a parallel loop inside."""
         shared = nest.axes()[self.axis].kind is AxisKind.PARALLEL
         return (
             refuse(
@@ -169,15 +172,15 @@ class Reorder(Pair):
         )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
 
 @dataclass(frozen=True)
 class Sink(Directive):
-    """What a loop computes beside the loop inside goes into that one, so that each is all that the other contains.
+    """Values computed beside an inner loop move into it: the loops are perfectly nested then.
 
-    Code is the same: whatever does not depend on the inner axis is computed outside of its loop.
+    The code stays the same, because lowering hoists what does not depend on the inner axis.
     """
 
     name: ClassVar[str] = "sink"
@@ -185,7 +188,7 @@ class Sink(Directive):
     axis: str
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
 
         def change(s: Loop) -> Loop:
             (inner,) = [x for x in s.body if isinstance(x, For)]
@@ -197,7 +200,7 @@ class Sink(Directive):
         return with_loop_replaced(nest, self.axis, change)
 
     def only_computes(self, nest: LoopNest) -> Reason | None:
-        """The loop consists of values and one loop, which has steps."""
+        """Refuse unless the loop contains only values and one loop."""
         loop = nest.loop(self.axis)
         inner = [s for s in loop.body if isinstance(s, For)] if isinstance(loop, For) else []
         if (
@@ -216,7 +219,7 @@ class Sink(Directive):
 
 @dataclass(frozen=True)
 class Tile(Pair):
-    """Two nested axes in blocks of rows * columns: both split, and the outer parts put outside."""
+    """Two nested axes become tiles of rows * columns: both are split, the outer axes go outside."""
 
     name: ClassVar[str] = "tile"
     check_names = (
@@ -231,20 +234,20 @@ class Tile(Pair):
     columns: int
 
     def parts_are_legal(self, nest: LoopNest) -> Reason | None:
-        """Both splits are."""
+        """Refuse if either split is refused."""
         for part in self._splits:
             if (reason := part.factor_fits(nest) or part.names_are_free(nest)) is not None:
                 return reason
         return None
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         for part in self._splits:
             nest = part.changed(nest)
         return transformations.reorder(nest, f"{self.axis}i", f"{self.inner}o")
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {"rows": self.rows, "columns": self.columns, **order_of_sums(nest, self.axis)}
 
     @property

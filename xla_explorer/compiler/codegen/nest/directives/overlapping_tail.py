@@ -1,4 +1,7 @@
-"""Blocks that cover an axis without a tail: what would reach beyond its end begins earlier, and does some steps again."""
+"""`overlap`: a loop in whole blocks, whose last block overlaps the one before it.
+
+No tail remains, and some steps run twice. Halide calls it `TailStrategy::ShiftInwards`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from xla_explorer.hlo.primitive_type import S64
 
 @dataclass(frozen=True)
 class OverlapTail(Directive):
-    """The axis becomes blocks of <axis>i steps, <axis>o of them, all whole: the last one is moved inside.
+    """Whole blocks <axis>o of <axis>i steps; the last block begins earlier, to end with the axis.
 
-    lines_of: an array, with whose cache lines the blocks begin, wherever it lies in memory; the
-    first block is moved inside then.
+    factor: the steps of a block. lines_of: an array whose cache lines the blocks follow, at any
+    address of the array; then the first block is shifted too.
     """
 
     name: ClassVar[str] = "overlap"
@@ -37,7 +40,7 @@ class OverlapTail(Directive):
     lines_of: str = ""
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         axis, number = nest.axes()[self.axis].axis, nest.fresh_id()
         blocks = -(-axis.extent // self.factor) + (1 if self.lines_of else 0)
         outer, inner = Axis(f"{self.axis}o", blocks), Axis(f"{self.axis}i", self.factor)
@@ -46,7 +49,7 @@ class OverlapTail(Directive):
         values: Substitution = {axis: clamped + index(inner)}
 
         def with_begin(body: Body) -> Body:
-            """The number of a block is known in the innermost loop, so that the loops stay all that each other contain."""
+            """Compute a block's first step in the innermost loop of a perfect nest."""
             if len(body) == 1 and isinstance(only := body[0], For):
                 return (replace(only, body=with_begin(only.body)),)
             return (begin, *body)
@@ -57,7 +60,10 @@ class OverlapTail(Directive):
         return with_loop_replaced(nest, self.axis, change)
 
     def steps_are_repeatable(self, nest: LoopNest) -> Reason | None:
-        """Steps that are done twice store the same twice: nothing reads what the loop writes, and it does not combine."""
+        """Refuse if a step that runs twice could give another value.
+
+        It could if it combines, or reads what the loop stores.
+        """
         loop = nest.loop(self.axis)
         stored = {
             s.array for s, _ in walk(loop.body if loop is not None else ()) if isinstance(s, Store)
@@ -71,7 +77,7 @@ class OverlapTail(Directive):
         )
 
     def blocks_fit(self, nest: LoopNest) -> Reason | None:
-        """There is a whole block; with lines of an array, blocks are lines of it."""
+        """Refuse a block larger than the axis, or other than a cache line of `lines_of`."""
         extent, array = nest.axes()[self.axis].axis.extent, nest.array(self.lines_of)
         if not 1 <= self.factor <= extent:
             message = f"blocks of {self.axis} must have from 1 to {extent} steps, got {self.factor}"

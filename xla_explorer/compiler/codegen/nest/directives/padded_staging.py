@@ -1,4 +1,7 @@
-"""A copy of an array with zeros around it, so that windows over its edges take products like all others."""
+"""`stage-padded`: a tile of an array is copied first, with zeros for elements outside of it.
+
+Windows over the border then are products like all others, without conditions.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ from xla_explorer.hlo.shape import Shape, array_shape
 
 
 class _Range(NamedTuple):
-    """Of an index of what is read: the part that loops outside say, and the least and the greatest value of the rest."""
+    """An index of a load: its part from outer loops, and the limits of the rest."""
 
     outer: IndexExpression
     low: int
@@ -49,19 +52,18 @@ class _Range(NamedTuple):
 
 @dataclass(frozen=True)
 class StagePadded(Stage):
-    """What a step of a loop reads of an array is copied to memory of its own first, each element once, with zeros where a sum of products
-    leaves out what lies outside: it adds zeros instead, times whatever the other factor is.
+    """`Stage` with zeros where the guards of a sum of products leave out elements.
 
-    order: numbers of the dimensions that are copied, outermost in memory first, with dots between;
-    by default as the array has them. The loop over zeros is called <axis>f, those of the copy
-    <axis>f and the number of a dimension.
+    The sum then adds zeros times the other factor. order: numbers of the copied dimensions,
+    outermost in memory first, with dots between; by default as the array has them. New axes:
+    <axis>f over the zeros, <axis>f and the number of a dimension over the copy.
     """
 
     name: ClassVar[str] = "stage-padded"
     check_names = (*Stage.check_names, "is_multiplied", "names_are_free")
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {
             **super().facts(nest),
             "elements": self._tile(nest).element_count,
@@ -69,11 +71,11 @@ class StagePadded(Stage):
         }
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """See `Directive.new_names`."""
+        """Implement `Directive.new_names`."""
         return {f"{self.axis}f", *[f"{self.axis}f{d}" for d in self._ranges(nest)]}
 
     def is_multiplied(self, nest: LoopNest) -> Reason | None:
-        """What is read is a factor of the terms of a sum, which reads nothing else that was copied under its conditions."""
+        """Refuse unless the load is a factor of the terms of one sum."""
         (found,) = self.found(nest)
         operands = {a.name for a in nest.arrays}
         s, load = found.inside[-1] if found.inside else None, found.statement
@@ -99,11 +101,11 @@ class StagePadded(Stage):
         )
 
     def stays_inside(self, nest: LoopNest) -> Reason | None:
-        """What lies outside of the array is not read."""
+        """Accept loads outside of the array, which read zeros."""
         return None
 
     def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
-        """An order is one of the dimensions that are read along loops inside."""
+        """Refuse an order that does not name each copied dimension once."""
         names = [str(d) for d in self._dimensions(nest)]
         if not self.order or sorted(self.order.split(".")) == names:
             return None
@@ -113,11 +115,11 @@ class StagePadded(Stage):
         )
 
     def fits(self, nest: LoopNest) -> Reason | None:
-        """The copy is small enough."""
+        """Refuse a tile that is too large."""
         return self.too_large(nest, self._tile(nest).byte_size)
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         (found,) = self.found(nest)
         load, number, ranges, left_out = (
             found.statement,
@@ -187,7 +189,7 @@ class StagePadded(Stage):
         return next(a for a in nest.arrays if a.name == self.array.removeprefix("%"))
 
     def _left_out(self, nest: LoopNest) -> list[Guard]:
-        """The conditions of the sum that what is read is inside of its array."""
+        """Return the guards of the sum that keep the load inside of its array."""
         (found,) = self.found(nest)
         inside = [
             Guard(x, n)
@@ -201,7 +203,7 @@ class StagePadded(Stage):
         return [d for d, x in enumerate(found.place) if x.axes & axes]
 
     def _ranges(self, nest: LoopNest) -> dict[int, _Range]:
-        """Of each dimension that is copied, by its number, outermost in memory first."""
+        """Return the range of each copied dimension by its number, outermost in memory first."""
         (found,) = self.found(nest)
         inner: Substitution = {b.axis: ZERO for s in found.inside for b in axes_of(s)}
         ranges = {}

@@ -1,4 +1,4 @@
-"""`pad` gives a loop more steps, which a guard leaves out."""
+"""`pad`: a loop gets more steps, which a guard skips."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 @dataclass(frozen=True)
 class Pad(Directive):
-    """The axis gets more steps, up to an extent, which a guard leaves out: loops of one launch then have as many."""
+    """The axis gets more steps, which a guard skips.
+
+    All loops of a GPU launch can have equally many steps then.
+    """
 
     name: ClassVar[str] = "pad"
     check_names = ("axis_exists", "axis_is_serial", "is_a_loop", "extent_grows")
@@ -21,15 +24,15 @@ class Pad(Directive):
     extent: int
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return transformations.pad(nest, self.axis, self.extent)
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {**super().facts(nest), "padded": self.extent}
 
     def extent_grows(self, nest: LoopNest) -> Reason | None:
-        """There are more steps afterwards."""
+        """Refuse an extent that is not larger."""
         extent = nest.axes()[self.axis].axis.extent
         if extent < self.extent:
             return None

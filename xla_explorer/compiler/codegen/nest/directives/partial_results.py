@@ -1,4 +1,4 @@
-"""`rfactor` and `reassociate`."""
+"""`rfactor` makes partial results of a reduction; `reassociate` lets those of an argmax combine."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ from xla_explorer.hlo.analysis.indexing import Axis, Substitution, index
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import array_shape
 
-LINE = 64  # bytes of a cache line: partial results that threads write do not share one
+LINE = 64  # bytes of a cache line; threads write partial results to different lines
 
 
 @dataclass(frozen=True)
 class Rfactor(ReductionDirective):
-    """The reduction over the other axes becomes a partial result for each step of this one, and these are combined.
+    """A partial result for each step of one reduced axis, then a reduction of the partial results.
 
-    stored: all partial results are made first, in memory; else each is combined when it is there.
-    outermost: they are made for all results, by a loop over this axis that stands before all loops
-    around the reduction.
+    stored: all partial results are made first, in memory. By default each is combined at once.
+    outermost: a loop over the axis, before all loops around the reduction, makes the partial
+    results of all results.
     """
 
     name: ClassVar[str] = "rfactor"
@@ -68,7 +68,7 @@ class Rfactor(ReductionDirective):
     outermost: bool = False
 
     def checks(self) -> tuple[Predicate, ...]:
-        """See `Directive.checks`."""
+        """Implement `Directive.checks`."""
         found = (
             self.axis_exists,
             self.axis_is_reduced,
@@ -83,7 +83,7 @@ class Rfactor(ReductionDirective):
         )
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """The partial results of one reduction are on a thread's stack."""
+        """Refuse partial results that exceed a thread's stack."""
         s = reduction_of(nest, self.axis)
         return (
             None
@@ -94,7 +94,10 @@ class Rfactor(ReductionDirective):
         )
 
     def stands_alone(self, nest: LoopNest) -> Reason | None:
-        """No loop around has a kind or a condition, and none reads what the kernel stores."""
+        """Refuse unless the loops around are serial and unconditional.
+
+        They must not read what the kernel stores.
+        """
         around = nest.around(self.axis) if self.outermost else ()
         names = {f"{b.axis.name}p" for s in around for b in axes_of(s)} & nest.axes().keys()
         if names:
@@ -112,7 +115,7 @@ class Rfactor(ReductionDirective):
         )
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
-        """Something is left to reduce in a step."""
+        """Refuse if no other axis is left to reduce."""
         s = reduction_of(nest, self.axis)
         return (
             None
@@ -123,7 +126,7 @@ class Rfactor(ReductionDirective):
         )
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         s = reduction_of(nest, self.axis)
         if self.outermost:
             return self._before_all(nest, s)
@@ -156,7 +159,10 @@ class Rfactor(ReductionDirective):
         return with_loop_replaced(nest, self.axis, lambda _: made)
 
     def _before_all(self, nest: LoopNest, s: Reduce) -> LoopNest:
-        """The loops twice: around the partial results, with an axis `<name>p` for each, and around what combines these."""
+        """Return the nest with the loops twice: for partial results, and to combine them.
+
+        The first loops have axes named <name>p.
+        """
         around = [x for x in nest.around(self.axis) if isinstance(x, For)]
         one = next(b for b in s.axes if b.axis.name == self.axis)
         after = Axis(f"{self.axis}p", one.axis.extent)
@@ -215,14 +221,17 @@ class Rfactor(ReductionDirective):
 
 @dataclass(frozen=True)
 class Reassociate(ReductionDirective):
-    """A reduction that finds an extreme value and its index carries the position of the value too: partial results combine in any order."""
+    """An argmax or argmin whose partial results combine in any order.
+
+    The reduction carries the position of its value as a third result.
+    """
 
     name: ClassVar[str] = "reassociate"
     check_names = ("axis_exists", "axis_is_reduced", "axis_is_serial", "is_argmax_or_argmin")
     axis: str
 
     def is_argmax_or_argmin(self, nest: LoopNest) -> Reason | None:
-        """The combiner is that of argmax or argmin, over elements that a position of 32 bits counts."""
+        """Refuse other combiners, and more elements than 32 bits count."""
         s = reduction_of(nest, self.axis)
         if (
             argmax_direction(s) is not None
@@ -235,6 +244,6 @@ class Reassociate(ReductionDirective):
         )
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         s = reduction_of(nest, self.axis)
         return with_positions(nest, s)

@@ -1,4 +1,4 @@
-"""What the directives of reductions share."""
+"""The base of directives of reductions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from xla_explorer.hlo.shape import array_shape
 
 
 class ReductionDirective(Directive):
-    """A change of the reduction over an axis. takes_scans: also of a scan."""
+    """A directive for the reduction over an axis.
+
+    takes_scans: it applies to scans too.
+    """
 
     takes_scans: ClassVar[bool] = False
 
     def axis_is_reduced(self, nest: LoopNest) -> Reason | None:
-        """The axis is one of a reduction's, which has one result."""
+        """Refuse an axis that no reduction has, and that of a scan unless `takes_scans`."""
         s = nest.loop(self.axis)
         if isinstance(s, Reduce) and s.each and not self.takes_scans:
             return refuse(
@@ -41,7 +44,10 @@ class ReductionDirective(Directive):
         )
 
     def rest_has_identity(self, nest: LoopNest) -> Reason | None:
-        """Partial results over the other axes can start from an identity element; those of a scan go on in order."""
+        """Refuse if partial results over the other axes have no identity element to begin with.
+
+        The axis of a scan must be its first, because running values are made in order.
+        """
         s = reduction_of(nest, self.axis)
         if s.each:
             first = s.axes[0].axis.name == self.axis
@@ -66,12 +72,15 @@ class ReductionDirective(Directive):
         return None
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         return {**super().facts(nest), **order_of_sums(nest, self.axis)}
 
 
 def too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Reason | None:
-    """Why there is no memory for an element of each result of a reduction for every step."""
+    """Refuse memory for a reduction's results at every step if it exceeds a limit.
+
+    what: the subject of the message.
+    """
     size = max([t.bytes for t in s.elements]) * steps
     return (
         None
@@ -86,7 +95,7 @@ def too_large(what: str, steps: int, s: Reduce, limit: int = MOST_SCRATCH) -> Re
 
 
 def identity_of(number: int, combiner: OpcodeSpec, element: PrimitiveType) -> Constant:
-    """The identity element of a combiner."""
+    """Return a constant: the identity element of a combiner."""
     return Constant(
         number,
         literal_from_array(identity_element(combiner.name, element), array_shape(element, ())),

@@ -1,4 +1,4 @@
-"""`merge`: a loop and a reduction over the same steps become one sweep, which stores each element and combines it."""
+"""`fuse-into-reduction`: a reduction also stores what a loop over the same steps stores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class _Sweeps(NamedTuple):
 
 @dataclass(frozen=True)
 class FuseIntoReduction(Directive):
-    """What a loop stores is stored by a reduction with as many steps: values that both need are computed once."""
+    """A loop is fused into a reduction over the same steps.
+
+    The reduction then also stores the loop's elements. Values that both need are computed once.
+    """
 
     name: ClassVar[str] = "fuse-into-reduction"
     check_names = (
@@ -55,7 +58,7 @@ class FuseIntoReduction(Directive):
     reduction: str
 
     def sweeps_stand_together(self, nest: LoopNest) -> Reason | None:
-        """A body has the loop and the reduction, over this axis alone."""
+        """Refuse unless one body has the loop and a reduction over that axis alone."""
         if self._sweeps(nest) is not None:
             return None
         return refuse(
@@ -65,7 +68,10 @@ class FuseIntoReduction(Directive):
         )
 
     def steps_agree(self, nest: LoopNest) -> Reason | None:
-        """Both have the same steps, which are independent, and no kind yet; the loop has no other inside."""
+        """Refuse unless both are serial and have the same independent steps.
+
+        The loop must contain no other loop.
+        """
         _, loop, reduction = self._found(nest)
         (bound,) = reduction.axes
         along: Substitution = {loop.axis: index(bound.axis)}
@@ -87,7 +93,7 @@ class FuseIntoReduction(Directive):
         return None
 
     def loop_needs_no_result(self, nest: LoopNest) -> Reason | None:
-        """Nothing in the loop depends on the reduction, or on what stands behind it."""
+        """Refuse if the loop depends on the reduction or on statements after it."""
         body, loop, reduction = self._found(nest)
         made = {
             n
@@ -107,7 +113,7 @@ class FuseIntoReduction(Directive):
         )
 
     def stores_are_not_read(self, nest: LoopNest) -> Reason | None:
-        """Nothing loads what the loop stores, and a step touches nothing that another one stores."""
+        """Refuse if the loop's stores are read, or another step accesses them."""
         _, loop, _ = self._found(nest)
         stored = {s.array for s in loop.body if isinstance(s, Store)}
         read = stored & {s.array for s, _ in nest.statements() if isinstance(s, Load)}
@@ -118,7 +124,7 @@ class FuseIntoReduction(Directive):
         return next(iter(why_not_in_step(self.changed(nest))), None)
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         body, loop, reduction = self._found(nest)
         moved = with_axes_replaced(loop.body, {loop.axis: index(reduction.axes[0].axis)})
         values, same = _each_once(
@@ -164,7 +170,7 @@ class FuseIntoReduction(Directive):
 
 
 def _each_once(body: Body) -> tuple[Body, dict[int, int]]:
-    """The body with equal values computed once, and which values are others by now."""
+    """Return the body with equal values computed once, and the numbers that replace others."""
     same: dict[int, int] = {}
     known: dict[tuple[object, ...], int] = {}
     found: list[Statement] = []

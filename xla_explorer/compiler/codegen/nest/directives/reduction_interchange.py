@@ -45,11 +45,12 @@ from xla_explorer.hlo.shape import array_shape
 
 @dataclass(frozen=True)
 class InterchangeReduction(ReductionDirective):
-    """A reduction goes outside of the loop that has it: the results of all steps of that loop are accumulated side by side in memory. Of a
-    scan these are the running values.
+    """The reduction becomes the outer loop, its accumulators for all inner steps are in memory.
 
-    along: that loop, or one around it that consists of nothing but loops down to it: all of them go
-    inside.
+    Each step of the inner loop has its own accumulator. For a scan these are the running values.
+
+    axis: of the reduction. along: the loop around it, or an outer loop of a perfect nest down to
+    that loop; all of these loops go inside.
     """
 
     name: ClassVar[str] = "interchange-reduction"
@@ -62,7 +63,11 @@ class InterchangeReduction(ReductionDirective):
     along: str
 
     def fits_in_scratch(self, nest: LoopNest) -> Reason | None:
-        """The accumulators of all steps of a loop are on a thread's stack, those of several loops in memory that the kernel is given."""
+        """Refuse accumulators that exceed their memory.
+
+        Those of one loop are on a thread's stack, those of several loops in memory that the kernel
+        gets.
+        """
         loops, s = self._parts(nest)
         limit = MOST_STAGED if len(loops) > 1 and nest.tasks == 1 else MOST_SCRATCH
         return too_large(
@@ -70,11 +75,11 @@ class InterchangeReduction(ReductionDirective):
         )
 
     def along_exists(self, nest: LoopNest) -> Reason | None:
-        """The loop is one of the nest's."""
+        """Refuse a loop that the nest does not have."""
         return replace(self, axis=self.along).axis_exists(nest)
 
     def loops_are_free(self, nest: LoopNest) -> Reason | None:
-        """The loops have no kind yet, and their steps are independent."""
+        """Refuse unless the loops are serial and their steps independent."""
         others = [replace(self, axis=x.axis.name) for x in self._parts(nest)[0]]
         return next(
             (
@@ -86,7 +91,7 @@ class InterchangeReduction(ReductionDirective):
         )
 
     def reduction_is_inside(self, nest: LoopNest) -> Reason | None:
-        """The reduction stands directly in the loop, or in loops that are all that the loop has."""
+        """Refuse unless the loops down to the reduction are perfectly nested."""
         return (
             None
             if self._found(nest)
@@ -94,7 +99,7 @@ class InterchangeReduction(ReductionDirective):
         )
 
     def starts_outside(self, nest: LoopNest) -> Reason | None:
-        """The initial values are known before the loop."""
+        """Refuse if the loops compute the initial values."""
         loops, s = self._parts(nest)
         inside = {number for x, _ in walk(loops[-1].body) for number in ids_of(x)}
         return (
@@ -104,13 +109,14 @@ class InterchangeReduction(ReductionDirective):
         )
 
     def needs_no_other_work(self, nest: LoopNest) -> Reason | None:
-        """What the reduction takes from the loop are loads and elementwise operations, of memory that the loop leaves alone."""
+        """Refuse if the reduction needs more of the loop than loads and elementwise operations.
+
+        The loads must not read what the loop stores.
+        """
         loops, s = self._parts(nest)
         body = loops[-1].body
         needed = needed_of(body[: body.index(s)], (s,))
-        moved = [
-            x for x, _ in walk((*needed, *s.body))
-        ]  # what a scan stores, it stores where it goes
+        moved = [x for x, _ in walk((*needed, *s.body))]  # the stores of a scan move with it
         stored = {x.array for x, _ in walk(body) if isinstance(x, Store)}
         if any(isinstance(x, Reduce | For) for x, _ in walk(needed)):
             return self._no("it takes the result of another loop inside that one")
@@ -121,7 +127,7 @@ class InterchangeReduction(ReductionDirective):
         return None
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
-        """No axis around is copies or lanes, which would share the memory."""
+        """Refuse inside unrolled or vector axes, whose steps would share the memory."""
         outermost = self._parts(nest)[0][0]
         around = nest.around(outermost.axis.name)
         bad = next(
@@ -141,11 +147,11 @@ class InterchangeReduction(ReductionDirective):
         )
 
     def new_names(self, nest: LoopNest) -> set[str]:
-        """See `Directive.new_names`."""
+        """Implement `Directive.new_names`."""
         return {x.axis.name + letter for x in self._parts(nest)[0] for letter in "ct"}
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         loops, s = self._parts(nest)
         loop, number = loops[-1], nest.fresh_id()
         reduced = next(b.axis for b in s.axes if b.axis.name == self.axis)
@@ -216,7 +222,7 @@ class InterchangeReduction(ReductionDirective):
         return with_loop_replaced(nest, self.along, lambda _: body)
 
     def _found(self, nest: LoopNest) -> tuple[list[For], Reduce] | None:
-        """The loops from `along` to the one with the reduction."""
+        """Return the loops from `along` to the one with the reduction, and the reduction."""
         loop: Statement | None = nest.loop(self.along)
         loops: list[For] = []
         while isinstance(loop, For):
@@ -238,7 +244,7 @@ class InterchangeReduction(ReductionDirective):
 
 
 def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:
-    """The body in loops of their own, with their guards, whose names end in a suffix."""
+    """Return the body in new loops with the guards of others; a suffix names them."""
     axes = {x.axis: Axis(f"{x.axis.name}{suffix}", x.axis.extent) for x in loops}
     for x in reversed(loops):
         body = (For(axes[x.axis], body, guards=x.guards),)
@@ -249,7 +255,7 @@ def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:
 def _combined(
     s: Reduce, left: tuple[int, ...], right: tuple[int, ...], number: int
 ) -> tuple[Body, tuple[int, ...]]:
-    """The statements that combine values, numbered from `number` on, and their results."""
+    """Return statements that combine two lists of values, and the numbers of the results."""
     if isinstance(s.combiner, OpcodeSpec):
         return (
             Compute(number, s.elements[0], s.combiner, (*left, *right), NO_ATTRIBUTES, s.origin),

@@ -1,4 +1,4 @@
-"""Directives of memory inside a kernel: `keep` computes once and reads again, `stage` copies a tile, `chain` joins loops along rows."""
+"""`stage`: a tile of an array is copied to memory of the loop step first (TVM's `cache_read`)."""
 
 from __future__ import annotations
 
@@ -45,12 +45,23 @@ from xla_explorer.hlo.shape import array_shape
 
 @dataclass(frozen=True)
 class Stage(StepDirective):
-    """What a step of a loop reads of an array is copied to memory of its own first.
+    """A tile of the elements that a loop step reads of an array is copied first.
 
-    array: as `%name` or `name`. axis: the loop. space: scratch or shared. pitch: elements from row
-    to row of the tile, if more than it has. order: the axes inside, outermost in memory first, with
-    dots between them; by default as the array has them. read: which read of the array, in the order
-    of the text; -1 for the only one.
+    Parameters
+    ----------
+    array : str
+        The operand, as `%name` or `name`.
+    axis : str
+        The loop whose step owns the tile.
+    space : str
+        `scratch` or `shared`.
+    pitch : int
+        Elements from row to row of the tile, if more than a row has.
+    order : str
+        The inner axes with dots between them, outermost in memory first; by default as the array
+        has them.
+    read : int
+        Which load of the array is staged, in the order of the text; -1 for the only one.
     """
 
     name: ClassVar[str] = "stage"
@@ -65,7 +76,7 @@ class Stage(StepDirective):
     read: int = -1
 
     def space_is_known(self, nest: LoopNest) -> Reason | None:
-        """The space is one that a nest allocates."""
+        """Refuse a space in which a nest cannot allocate."""
         known = [space.value for space in Space if space is not Space.PARAMETER]
         return (
             None
@@ -76,7 +87,7 @@ class Stage(StepDirective):
         )
 
     def found(self, nest: LoopNest) -> list[Occurrence]:
-        """The loads of the array inside the loop."""
+        """Return the loads of the array inside the loop."""
         loop = for_of(nest, self.axis)
         found = []
         for s, around in walk(loop.body):
@@ -93,7 +104,7 @@ class Stage(StepDirective):
         return found if self.read < 0 else found[self.read : self.read + 1]
 
     def order_has_all_axes(self, nest: LoopNest) -> Reason | None:
-        """An order is one of the axes that the array is read along."""
+        """Refuse an order that does not name each axis of the load once."""
         (found,) = self.found(nest)
         names = [a.name for a in found.axes]
         if not self.order or sorted(self.order.split(".")) == sorted(names):
@@ -104,7 +115,7 @@ class Stage(StepDirective):
         )
 
     def read_at_one_place(self, nest: LoopNest) -> Reason | None:
-        """One load inside the loop reads the array, along loops inside; nothing writes it."""
+        """Refuse unless one load inside the loop reads the array and nothing writes it."""
         found = self.found(nest)
         array = next(
             (a for a in nest.arrays if a.name == self.array.removeprefix("%") and not a.written),
@@ -118,7 +129,7 @@ class Stage(StepDirective):
         return None
 
     def stays_inside(self, nest: LoopNest) -> Reason | None:
-        """The load stays inside of the array without a choice, which comes after the copy."""
+        """Refuse a load that stays inside its array only within a select region."""
         found, array = self.found(nest), nest.array(self.array.removeprefix("%"))
         assert array is not None
         outside = (*nest.around(self.axis), for_of(nest, self.axis))
@@ -133,7 +144,7 @@ class Stage(StepDirective):
         return None
 
     def fits(self, nest: LoopNest) -> Reason | None:
-        """The tile is small enough, and the pitch not below its rows."""
+        """Refuse a tile that is too large, or a pitch below its rows."""
         (found,) = self.found(nest)
         shape, element = self._shape(found), elements_of(found.statement)[0]
         size = element.bytes * prod(shape)
@@ -143,7 +154,7 @@ class Stage(StepDirective):
         return self.too_large(nest, size)
 
     def too_large(self, nest: LoopNest, size: int) -> Reason | None:
-        """Refuses a tile of so many bytes that are too many."""
+        """Refuse a tile of `size` bytes if that exceeds its memory."""
         limit = (
             MOST_STAGED if self.space == Space.SCRATCH.value and nest.tasks == 1 else MOST_SCRATCH
         )
@@ -161,7 +172,7 @@ class Stage(StepDirective):
         return (*extents[:-1], self.pitch or extents[-1])
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         (found,) = self.found(nest)
         load, number = found.statement, nest.fresh_id()
         assert isinstance(load, Load)
@@ -174,7 +185,7 @@ class Stage(StepDirective):
         suffix = "s"
         while [
             1 for a in found.axes for name in nest.axes() if name.startswith(a.name + suffix)
-        ]:  # or parts of it, after a split
+        ]:  # or axes that a split made of it
             suffix += "s"
         copies = {a: Axis(f"{a.name}{suffix}", a.extent) for a in found.axes}
         along: Substitution = {old: index(new) for old, new in copies.items()}
@@ -201,7 +212,10 @@ class Stage(StepDirective):
 
 
 def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
-    """Whether an index may lie outside of its array where nothing but some facts is known: a copy is made before any choice."""
+    """Return True if an index may be outside of its array, where only `facts` hold.
+
+    A copy is made before any select region, so conditions of these do not count.
+    """
     ranges = [
         (*bounds_under(x, facts), n) for x, n in zip(place, array.shape.dimensions, strict=True)
     ]
@@ -209,6 +223,6 @@ def leaves(array: Array, place: Place, facts: tuple[Fact, ...] = ()) -> bool:
 
 
 def _guards_of_copy(found: Occurrence) -> tuple[Guard, ...]:
-    """The conditions that the loops of a copy take over."""
+    """Return the guards that the loops of a copy keep."""
     others = {b.axis for s in found.inside for b in axes_of(s)} - set(found.axes)
     return tuple([g for g in found.guards() if not g.expression.axes & others])

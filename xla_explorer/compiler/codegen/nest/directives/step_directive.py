@@ -1,4 +1,4 @@
-"""What the directives share that change one step of a loop."""
+"""The base of directives that change one step of a loop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Place
 class Occurrence(NamedTuple):
     """A statement inside a loop.
 
-    axes: of the loops between that it depends on, outermost first. inside: all statements between.
+    axes: of the loops between on which it depends, outermost first. inside: all statements between.
     """
 
     statement: Definition
@@ -36,15 +36,15 @@ class Occurrence(NamedTuple):
     place: Place
 
     def guards(self) -> list[Guard]:
-        """Where alone it is computed."""
+        """Return the guards under which the statement runs."""
         return [g for s in self.inside if isinstance(s, For | Reduce) for g in s.guards]
 
 
 class StepDirective(Directive):
-    """A change of what one step of a loop does."""
+    """A directive that changes one step of a loop."""
 
     def not_in_registers(self, nest: LoopNest) -> Reason | None:
-        """Steps of the loop, and of those around, are neither copies nor lanes, which would share the memory."""
+        """Refuse unrolled or vector axes, whose steps would share the memory."""
         around = (*nest.around(self.axis), for_of(nest, self.axis))
         bad = next(
             (
@@ -65,7 +65,7 @@ class StepDirective(Directive):
 
 
 def _rewritten_once(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
-    """`rewritten` where statements with bodies are asked as they stand: `change` knows them by identity."""
+    """Return the body with `change` called on each original statement, outermost first."""
     found: list[Statement] = []
     for s in body:
         new = change(s)
@@ -78,7 +78,7 @@ def _rewritten_once(body: Body, change: Callable[[Statement], Statement | Body |
 def with_loop_body(
     nest: LoopNest, axis: str, head: Body, change: Callable[[Statement], Statement | Body | None]
 ) -> LoopNest:
-    """The nest with statements at the beginning of a loop, and others replaced in it."""
+    """Return the nest with statements prepended to a loop body, and others replaced in it."""
     return with_loop_replaced(
         nest, axis, lambda loop: replace(loop, body=(*head, *_rewritten_once(loop.body, change)))
     )

@@ -1,4 +1,4 @@
-"""Directives that say how an array goes to memory and comes from it."""
+"""Directives of caches: `stream` bypasses them with stores, `prefetch` loads lines early."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from xla_explorer.hlo.primitive_type import S64
 
 @dataclass(frozen=True)
 class Stream(Directive):
-    """A result is written past the caches by non-temporal stores, whole registers of it where they begin as registers do.
+    """A result is written by non-temporal stores, which bypass the caches.
 
-    An ordinary store reads its cache line first, so an array moves twice. It pays where the result
-    would leave the caches anyway.
+    An ordinary store reads its cache line first, so an array moves twice. Non-temporal stores pay
+    if the result would leave the caches anyway. They need whole, aligned registers.
     """
 
     name: ClassVar[str] = "stream"
     check_names = ("is_a_result", "is_not_read")
     bare: ClassVar[str] = "axis"
-    axis: str  # the name of the array, as the journal's subject; `%name` is the same
+    axis: str  # the array: the journal names it as the subject
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
         return replace(
             nest,
             arrays=tuple(
@@ -49,12 +49,12 @@ class Stream(Directive):
         )
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         array = nest.array(self.axis)
         return {"bytes": array.shape.byte_size if array is not None else 0}
 
     def is_a_result(self, nest: LoopNest) -> Reason | None:
-        """The array is one of the kernel's results."""
+        """Refuse an array that is no result of the kernel."""
         results = [a.name for a in nest.arrays if a.written]
         if self.axis in results:
             return None
@@ -63,7 +63,7 @@ class Stream(Directive):
         )
 
     def is_not_read(self, nest: LoopNest) -> Reason | None:
-        """The kernel does not read what it writes."""
+        """Refuse a result that the kernel reads."""
         if all(s.array != self.axis for s, _ in nest.statements() if isinstance(s, Load)):
             return None
         return refuse(
@@ -72,12 +72,15 @@ class Stream(Directive):
         )
 
 
-MOST_LINES = 16  # that one step asks for without a loop, and of a row that lies anywhere
+MOST_LINES = 16  # of a step: more are prefetched by a loop, and with `ahead` not at all
 
 
 @dataclass(frozen=True)
 class Prefetch(Directive):
-    """Each step of a loop first asks for the cache lines that it reads of an array, or that the step `ahead` later reads."""
+    """Each step of a loop first prefetches the cache lines of an array that it reads.
+
+    ahead: prefetch for the step that is `ahead` steps later.
+    """
 
     name: ClassVar[str] = "prefetch"
     check_names = ("axis_exists", "axis_is_serial", "reads_contiguously")
@@ -87,11 +90,11 @@ class Prefetch(Directive):
     ahead: int = 0
 
     def changed(self, nest: LoopNest) -> LoopNest:
-        """See `Directive.changed`."""
+        """Implement `Directive.changed`."""
 
         def change(s: Statement) -> Statement | None:
             return (
-                replace(s, body=(*self._asking(nest, s), *s.body))
+                replace(s, body=(*self._prefetches(nest, s), *s.body))
                 if isinstance(s, For) and s.axis.name == self.axis
                 else None
             )
@@ -99,7 +102,7 @@ class Prefetch(Directive):
         return replace(nest, body=rewritten(nest.body, change))
 
     def facts(self, nest: LoopNest) -> dict[str, Any]:
-        """See `Directive.facts`."""
+        """Implement `Directive.facts`."""
         found = self._run(nest)
         return {
             **super().facts(nest),
@@ -108,7 +111,7 @@ class Prefetch(Directive):
         }
 
     def reads_contiguously(self, nest: LoopNest) -> Reason | None:
-        """A step reads elements of the array that are neighbours in memory."""
+        """Refuse unless a step reads contiguous elements of the array."""
         if self._run(nest) is not None and self.ahead >= 0:
             return None
         return refuse(
@@ -118,7 +121,7 @@ class Prefetch(Directive):
         )
 
     def _run(self, nest: LoopNest) -> tuple[Load, int, dict[Axis, int]] | None:
-        """(a load of the array, how many neighbours a step reads, the axes inside by their strides)."""
+        """Return (a load of the array, contiguous elements of a step, strides of inner axes)."""
         array, loop = nest.array(self.array), nest.loop(self.axis)
         if array is None or array.written or not isinstance(loop, For):
             return None
@@ -138,7 +141,7 @@ class Prefetch(Directive):
                 return s, count, steps
         return None
 
-    def _asking(self, nest: LoopNest, loop: For) -> Body:
+    def _prefetches(self, nest: LoopNest, loop: For) -> Body:
         found, number = self._run(nest), nest.fresh_id()
         assert found is not None
         load, count, steps = found
