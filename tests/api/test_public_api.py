@@ -86,10 +86,15 @@ def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None
     )
     (tmp_path / "use.py").write_text(
         "import xla_explorer as xe\nreveal_type(xe.compile)\nxe.comple('x')\nxe.compile('x', journal=1)\n"
+        "view = xe.explore('x')\nview.layout.height = '400px'\nview.observe(print, 'step')\n"
+        "view.link('step', view)\nview.stepp\n"
     )
-    # The facade and two modules behind it: following all imports would check the whole package, as
+    # The facade and the modules behind it: following all imports would check the whole package, as
     # the step `style and types` does.
-    read = ["xla_explorer", "xla_explorer.explorer.compiling", "xla_explorer.explorer.session"]
+    read = ["xla_explorer"]
+    read += [
+        f"xla_explorer.explorer.{name}" for name in ("compiling", "exploring", "session", "widget")
+    ]
     sections = "".join([f"[mypy-{name}]\nfollow_imports = silent\n" for name in read])
     (tmp_path / "mypy.ini").write_text(f"[mypy]\nstrict = True\nfollow_imports = skip\n{sections}")
     command = [
@@ -107,7 +112,8 @@ def test_a_type_checker_rejects_names_that_are_not_there(tmp_path: Path) -> None
         'Module has no attribute "comple"' in told
         and "-> xla_explorer.explorer.session.Session" in told
         and 'Argument "journal" to "compile" has incompatible type' in told
-        and "2 errors" in told
+        and '"ExplorerView" has no attribute "stepp"' in told
+        and "3 errors" in told
     ), told
 
 

@@ -142,8 +142,10 @@ def test_load(tmp_path: Path, softmax: Session) -> None:
 
 def test_examples_catalogue_doctor_and_later() -> None:
     assert xe.example("mlp_train").name == "jit_mlp_train"
-    with pytest.raises(xe.XlaExplorerError, match="attention"):
-        xe.example("nothing")
+    assert xe.example("mlp").name == "jit_mlp_train"
+    for name in ("nothing", ""):
+        with pytest.raises(xe.XlaExplorerError, match="attention"):
+            xe.example(name)
     frame = xe.passes()
     assert {"algsimp", "fusion", "dce"} <= set(frame["pass"]) and all(frame["summary"])
     rows = {row.name: row.state for row in xe.doctor()}

@@ -30,7 +30,8 @@ def test_step_and_selected_are_observed_linked_and_interacted_with(session: xe.S
         lambda change: seen.append((change["name"], change["new"])), ["step", "selected"]
     )
     slider = ipywidgets.IntSlider(max=session.passes.last)
-    link = traitlets.link((slider, "value"), (widget, "step"))
+    link = widget.link("step", slider)
+    assert isinstance(link, traitlets.link) and widget.step == slider.value
     slider.value = 3
     widget.selected = session.passes.find("%y")
     assert ("step", 3) in seen and ("selected", session.passes.find("%y")) in seen

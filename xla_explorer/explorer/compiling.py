@@ -59,8 +59,9 @@ def compile(  # noqa: PLR0913 - keywords that users type
     module
         A module, HLO text or a traced function.
     backend
-        `cpu`, `gpu`, `interpreter` or a plug-in's name. The backend `xla` compiles in a process of
-        its own.
+        `cpu`, `gpu`, `interpreter`, `xla` or a plug-in's name; `xe.backend_names()` lists them. The
+        backend `xla` is real XLA in a child process; questions about its speed and memory are
+        functions of `xe.xla`, such as `xe.xla.why_slow`.
     passes
         `default`, `none`, or a pipeline string.
     journal

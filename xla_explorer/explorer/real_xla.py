@@ -1,4 +1,14 @@
-"""`xe.xla`: what real XLA did with a program, how long it took, and why."""
+"""Questions about real XLA, the functions of `xe.xla`.
+
+`xe.compile(module, backend="xla")` is one compile by the installed jaxlib. It returns a `Session`
+like every backend: passes, code, buffers, and a call that runs the program on XLA.
+
+`xe.xla` holds the questions whose answers need more than one such compile, or XLA's own records:
+where the time goes (`why_slow`, `profile`, `time`), what is held in memory (`why_memory`), why JAX
+compiled again (`why_recompiled`), what flags change (`sweep_flags`), and why XLA fused as it did
+(`replay`). They take a JAX function with its arguments, and compile with `backend="xla"`
+themselves. `compare` and `replay` take sessions of that backend and dumps of XLA.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from xla_explorer.explorer.page.source import ExplorerSource
@@ -13,23 +14,63 @@ from xla_explorer.foundation.keywords import check_keywords
 
 
 class ExplorerView(Protocol):
-    """What `xe.explore` returns, the widget: `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set."""
+    """The widget that `xe.explore` returns, an AnyWidget.
+
+    Attributes
+    ----------
+    step : int
+        The step of the compile that is open; -1 for the last. Set it to open another one.
+    selected : int
+        The id of the selected instruction, -1 for none. Set it to select one.
+    view : dict
+        The open `tab`, the `panes` of code, the unfolded boxes (`open`) and the search (`find`).
+    layout : ipywidgets.Layout
+        The size and the place of the widget, such as `layout.height`.
+    """
 
     step: int
     selected: int
+    view: dict[str, Any]
+    layout: Any
 
     @property
     def source(self) -> ExplorerSource:
-        """What is shown now."""
+        """The compile that is shown."""
+
+    def show(self, thing: Any) -> None:
+        """Show another session or trace of the same program at the same step and selection."""
+
+    def override(
+        self, fuse: Sequence[tuple[str, str]] = (), forbid: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Compile again with fusions forced or forbidden, and show that compile."""
 
     def back(self) -> None:
-        """Show the compile before the last what-if again."""
+        """Show the compile before the last override again."""
+
+    def refresh(self) -> None:
+        """Show times that were measured since the widget was made."""
+
+    def to_html(self) -> str:
+        """Return the explorer as one self-contained HTML page."""
+
+    def observe(self, handler: Callable[[Any], None], names: Any = ..., type: str = ...) -> None:
+        """Call a function after each change of a trait: `view.observe(on_step, "step")`."""
+
+    def unobserve(self, handler: Callable[[Any], None], names: Any = ..., type: str = ...) -> None:
+        """Stop calling a function that `observe` was given."""
+
+    def link(self, name: str, other: Any, other_name: str = "value") -> Any:
+        """Keep a trait equal to one of another widget: `view.link("step", slider)`."""
+
+    def close(self) -> None:
+        """Remove the widget from the notebook."""
 
 
 def widget_of(source: ExplorerSource, **options: Any) -> ExplorerView:
-    """The explorer widget of an `ExplorerSource`.
+    """Return the explorer widget of an `ExplorerSource`.
 
-    XlaExplorerError without the package anywidget.
+    XlaExplorerError if the package anywidget is not installed.
     """
     if importlib.util.find_spec("anywidget") is None:
         raise XlaExplorerError(

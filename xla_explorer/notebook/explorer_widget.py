@@ -95,6 +95,20 @@ class ExplorerWidget(anywidget.AnyWidget):
         """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
         self._try([("fusion", *pair) for pair in fuse], [("fusion", *pair) for pair in forbid])
 
+    def link(self, name: str, other: Any, other_name: str = "value") -> traitlets.link:
+        """Keep a trait equal to one of another widget; `.unlink()` of the result ends that.
+
+        Parameters
+        ----------
+        name : str
+            `step`, `selected` or another trait of this widget. It takes the other's value first.
+        other : HasTraits
+            The other widget, such as an `ipywidgets.IntSlider`.
+        other_name : str
+            Its trait.
+        """
+        return traitlets.link((other, other_name), (self, name))
+
     def _try(self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]) -> None:
         self._shown.append(self.source.reports.variant(force, forbid))
         self._bound()

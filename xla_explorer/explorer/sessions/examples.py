@@ -1,4 +1,7 @@
-"""The example modules and the notebooks, tour and course: inside the package when installed, in the source tree when editable."""
+"""Example modules and notebooks.
+
+They lie inside the package if it is installed, and in the source tree if the install is editable.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ _ROOT = _HERE.parents[1]
 
 
 def example_path(name: str) -> Path:
-    """The path of an example, by its short name or file name.
+    """Return the path of an example by its name, an unambiguous beginning of it, or its file name.
 
-    XlaExplorerError when there is none.
+    XlaExplorerError if there is none.
     """
-    file = EXAMPLES.get(name, name)
-    if file not in EXAMPLES.values():
+    found = [f for known, f in EXAMPLES.items() if name == f or (name and known.startswith(name))]
+    if len(found) != 1:
         raise XlaExplorerError(
             f"no example has the name {name!r}", f"choose from: {', '.join(EXAMPLES)}"
         )
-    return _installed(file, _ROOT / "tests" / "data")
+    return _installed(found[0], _ROOT / "tests" / "data")
 
 
 def notebook_paths() -> list[Path]:
-    """The tour and the notebooks of the course, in order."""
+    """Return the paths of the tour and of the course's notebooks, in order."""
     return sorted(_installed(TOUR_NOTEBOOK, _ROOT / "notebooks").parent.glob("[0-9][0-9]_*.ipynb"))
 
 
@@ -43,23 +46,30 @@ def _installed(file: str, in_the_source_tree: Path) -> Path:
 
 
 def example(name: str = "attention") -> HloModule:
-    """A real module as JAX lowers it.
+    """Return an example: a real module as JAX lowers it, before any pass.
 
     Parameters
     ----------
-    name
-        `attention` (softmax attention, 8 heads) or `mlp_train` (one training step).
+    name : str
+        `attention`: softmax attention, 8 heads of 256 positions and 64 features.
+        `mlp_train`: one training step of a perceptron with a batch of 128 and layers of 784, 512
+        and 10. An unambiguous beginning is enough: `mlp`.
 
     Returns
     -------
     HloModule
-        The module.
+        The module, to compile, evaluate or print.
+
+    Raises
+    ------
+    XlaExplorerError
+        No example has this name; with the names that exist.
 
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> len(xe.example("attention").entry.parameters())
-    3
+    >>> [p.shape.text_without_layout for p in xe.example("attention").entry.parameters()]
+    ['f32[8,256,64]', 'f32[8,256,64]', 'f32[8,256,64]']
     """
     path = example_path(name)
     return parse_hlo(path.read_bytes(), path.name)
