@@ -126,14 +126,17 @@ def error_function(b: SpecialFunctionBuilder) -> Value:
 
 
 def fast_hyperbolic_tangent(b: SpecialFunctionBuilder) -> Value:
+    """Return tanh by the special function unit."""
     return b.unit("tanh.approx.f32", b.argument())
 
 
 def reciprocal_square_root(b: SpecialFunctionBuilder) -> Value:
+    """Return 1 / sqrt(x) by the special function unit."""
     return b.unit("rsqrt.approx.f", b.argument())
 
 
 def fast_square_root(b: SpecialFunctionBuilder) -> Value:
+    """Return sqrt(x) by the special function unit."""
     return b.unit("sqrt.approx.f", b.argument())
 
 

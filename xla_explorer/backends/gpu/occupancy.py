@@ -1,8 +1,8 @@
 """Occupancy of a multiprocessor by a kernel, and its limiting resource.
 
 Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; CUDA
-Occupancy Calculator. Registers are allocated per warp in units of 256, shared memory per block in
-units of 128 bytes plus 1 KiB for the system (from sm_80 on).
+Occupancy Calculator. Registers are allocated per warp in units of 256. Shared memory is allocated
+per block in units of 128 bytes, plus 1 KiB for the system (from sm_80 on).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Thunk(NamedTuple):
     arguments: memory of each kernel parameter; source and target of a copy; the predicate or branch
     index of control flow; leaves of all operands, then of the result, of a library call or the
     evaluator.
-    carried_copies: (source, target) slices to copy after a body, if they differ; one tuple per body.
+    carried_copies: (source, target) slices to copy after a body, if different; a tuple per body.
     reason: against a better strategy: a library, or a kernel.
     stream: of the work; 0 is the main one. waits: streams whose earlier work it waits for.
     trips: of a `while`, its known trip count, if the condition need not run.

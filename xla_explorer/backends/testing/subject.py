@@ -49,7 +49,7 @@ class Subject:
         ]
 
     def compile(self) -> CompileResult:
-        """Compile the module; CheckSkippedError if the program cannot be compiled on this machine."""
+        """Compile the module; CheckSkippedError if it cannot be compiled here."""
         compiler, options = self.backend.compiler(), CompileOptions(cache=False)
         try:
             return compiler.run_backend(compiler.run_hlo_passes(self.module, options), options)

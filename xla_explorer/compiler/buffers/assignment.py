@@ -62,8 +62,8 @@ class BufferAssignment:
     def output_slices(self) -> list[tuple[Index, BufferSlice]]:
         """Each leaf index of the entry's result, with its slice at the end of the program.
 
-        The slice is the caller's array (kind `output`) unless the result is a parameter, a constant
-        or a repeated leaf, which must then be copied out.
+        The slice is the caller's array (kind `output`). A parameter, a constant or a repeated leaf
+        has another slice, and must be copied out.
         """
         root = self.module.entry.root
         return [(index, self.slice_of_value(value)) for index, value in self.flow.leaves(root)]

@@ -1,4 +1,4 @@
-"""Estimated nanoseconds of elementwise work and memory traffic on one CPU core: enough to rank fusion choices.
+"""Estimated nanoseconds of elementwise work and memory traffic on one CPU core, to rank fusions.
 
 The constants were measured on one core of an AVX-512 server; those of launches, caches and memory
 are the target's.
@@ -106,7 +106,7 @@ class FusionCostModel:
 
     @classmethod
     def of(cls, target: Target) -> FusionCostModel:
-        """The model of a target."""
+        """Return the model of a target."""
         return cls(target.launch, target.caches, target.memory)
 
     def element(self, i: HloInstruction) -> float:

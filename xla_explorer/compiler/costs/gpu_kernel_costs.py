@@ -1,11 +1,11 @@
-"""Estimated time of one GPU kernel: launch, arithmetic, memory traffic, and how much of the device it occupies.
+"""Estimated time of one GPU kernel: launch, arithmetic and memory traffic at its occupancy.
 
 Source of the form: xla/service/gpu/model/gpu_performance_model.cc and
 gpu_performance_model_base.cc. time = launch + the larger of arithmetic and memory + a small part of
 the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block; that of a
-product is the estimate of its kernel's plan, where the target knows the plan. Memory is read once
-from DRAM and again from a cache; a kernel of few threads has too little memory-level parallelism to reach
-the bandwidth (Little's law).
+product is the estimate of its kernel's plan, if the target has the plan. Memory is read once from
+DRAM and again from a cache. A kernel of few threads has too little memory-level parallelism to
+reach the bandwidth (Little's law).
 """
 
 from __future__ import annotations
@@ -113,7 +113,10 @@ def _rate(rates: ProductRates, product: HloInstruction) -> float:
 
 
 def finished_kernel_estimate(target: Target, kernel: HloInstruction) -> KernelEstimate:
-    """A kernel as it stands in a module, with a thread for each element that it makes, or for every few that it reads."""
+    """Return the estimate of a kernel in a module.
+
+    It has a thread per written element, or per few elements read if it reads more.
+    """
     cost = instruction_cost(kernel)
     operations, products = cost.flops + TRANSCENDENTAL * cost.transcendentals, 0.0
     for product in contractions(kernel):

@@ -28,10 +28,10 @@ NARROWER = (2e-2, 1e-2)
 def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[float, bool]:
     """Return the largest relative error, and True if every leaf is within its type's tolerance.
 
-    The error is the largest |a - b| over the largest |reference| of its leaf. Tolerances: |a - b|
-    <= rtol |b| + atol max|b|, with (1e-9, 1e-11) for f64 and c128, (1e-3, 1e-4) for f32 and c64,
-    (1e-2, 5e-3) for f16, (2e-2, 1e-2) for bf16 and narrower; integers and pred exactly. NaN equals
-    NaN.
+    The error is the largest |a - b| over the largest |reference| of its leaf. Tolerances (rtol,
+    atol) for |a - b| <= rtol |b| + atol max|b|: (1e-9, 1e-11) for f64 and c128; (1e-3, 1e-4) for
+    f32 and c64; (1e-2, 5e-3) for f16; (2e-2, 1e-2) for bf16 and narrower. Integers and pred must be
+    equal. NaN equals NaN.
     """
     worst, good = 0.0, len(reference) == len(values)
     for want, got in zip(reference, values, strict=False):

@@ -219,8 +219,8 @@ class Abilities:
     results may stand there. saturates: conversions of floats to integers saturate.
     rounds_to_bf16: LLVM converts f32 to bfloat correctly there. keeps_nan_payloads: arithmetic
     returns an operand's NaN unchanged, except quieted. streams: non-temporal stores pay.
-    reads_invariant: memory that a kernel does not write is constant while it runs, so that loads may
-    move anywhere.
+    reads_invariant: memory that a kernel does not write is constant while it runs, so that loads
+    may move anywhere.
     """
 
     libraries: Mapping[str, str] = field(default_factory=dict, hash=False)

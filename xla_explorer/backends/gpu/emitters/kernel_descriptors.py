@@ -87,7 +87,7 @@ class NestSchedule(NamedTuple):
 
     @property
     def stages(self) -> list[NestSchedule]:
-        """This kernel and those launched after it."""
+        """The kernel and those launched after it."""
         return [self, *(self.following.stages if self.following is not None else ())]
 
     @property

@@ -1,8 +1,8 @@
 """Batch normalisation as elementwise operations and reductions.
 
-Source: xla/service/batchnorm_expander.cc. Floats of 16 bits and fewer are computed in f32: the
-variance is a difference of nearly equal numbers, bf16 counts no further than to 256, and the sum of
-squares leaves the range of f16. XLA's backends get the same for bf16: they keep the f32 between the
+Source: xla/service/batchnorm_expander.cc. Floats of 16 bits and fewer are computed in f32. The
+variance is a difference of nearly equal numbers, bf16 counts only to 256, and the sum of squares
+leaves the range of f16. XLA's backends get the same for bf16: they keep the f32 between the
 expanded operations.
 """
 

@@ -1,7 +1,7 @@
 """ragged-dot as one dot over all groups and a mask. Source: xla/service/ragged_dot_rewriter.cc.
 
-XLA masks the left side before the dot. Here, if the ragged dimension is free, the results are
-masked after it, so that an infinity in the right side of one group makes no NaN in rows of others.
+XLA masks the left side before the dot. Here the results are masked after it if the ragged dimension
+is free. So an infinity in the right side of one group makes no NaN in rows of others.
 """
 
 from __future__ import annotations

@@ -23,20 +23,33 @@ class FusionLimits(Protocol):
     """The options of the pass that its checks read; see `InstructionFusion`."""
 
     @property
-    def max_operands(self) -> int: ...
+    def max_operands(self) -> int:
+        """Most operands of a fusion."""
+        ...
+
     @property
-    def max_emitted(self) -> int: ...
+    def max_emitted(self) -> int:
+        """Most instructions per element of a fusion."""
+        ...
+
     @property
-    def max_evaluations(self) -> int: ...
+    def max_evaluations(self) -> int:
+        """Most instances of a producer in the code of one element."""
+        ...
+
     @property
-    def tiny_reduce(self) -> int: ...
+    def tiny_reduce(self) -> int:
+        """Most reduced elements of a reduce that its consumers may repeat."""
+        ...
 
 
 class CpuFusionLimits(FusionLimits, Protocol):
     """The options of `fusion`."""
 
     @property
-    def code_price(self) -> float: ...
+    def code_price(self) -> float:
+        """Nanoseconds that each further instruction per element must save."""
+        ...
 
 
 class FusionEdge(Protocol):
@@ -46,13 +59,24 @@ class FusionEdge(Protocol):
     """
 
     @property
-    def producer(self) -> HloInstruction: ...
+    def producer(self) -> HloInstruction:
+        """The producer."""
+        ...
+
     @property
-    def consumer(self) -> HloInstruction: ...
+    def consumer(self) -> HloInstruction:
+        """The consumer."""
+        ...
+
     @property
-    def limits(self) -> FusionLimits: ...
+    def limits(self) -> FusionLimits:
+        """The options of the pass."""
+        ...
+
     @property
-    def pinned(self) -> Collection[HloInstruction]: ...
+    def pinned(self) -> Collection[HloInstruction]:
+        """See the class."""
+        ...
 
 
 class FusionSetting:
@@ -228,7 +252,7 @@ class FusionCandidate:
 
     @property
     def evaluations(self) -> Evaluations:
-        """How the fusion would evaluate the producer."""
+        """The evaluations of the producer in the fusion."""
         return self.placement.evaluations(self.group) if self.group is not None else ()
 
     def facts(self) -> dict[str, Any]:

@@ -23,11 +23,19 @@ class HorizontalLimits(Protocol):
     """The options of the pass that its checks read."""
 
     @property
-    def max_arrays(self) -> int: ...
+    def max_arrays(self) -> int:
+        """Most arrays of a kernel."""
+        ...
+
     @property
-    def max_emitted(self) -> int: ...
+    def max_emitted(self) -> int:
+        """Most instructions of a thread."""
+        ...
+
     @property
-    def max_elements(self) -> int: ...
+    def max_elements(self) -> int:
+        """Most elements of a kernel that shares a launch."""
+        ...
 
 
 class KernelPair(NamedTuple):

@@ -1,4 +1,4 @@
-"""The pass `normalization-fusion`: softmax, layer normalisation and similar chains read each row once.
+"""The pass `normalization-fusion`: softmax, layer normalisation and others read each row once.
 
 A chain is any number of repetitions: a reduction of the minor dimensions, operations on its result,
 a broadcast along the rows, and operations with the rows. The threads of a GPU block keep the row in

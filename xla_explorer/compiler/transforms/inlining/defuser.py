@@ -54,9 +54,8 @@ _RUN_STEP_BY_STEP = frozenset(
 class Defuser:
     """Dissolve input fusions that cannot be one efficient kernel.
 
-    These are fusions inside fused computations and reducers, those that no kernel emitter of the
-    target supports (fused for another device), and those that recompute a sum per element. Other
-    fusions of the input stay.
+    These are fusions inside fused computations and reducers, fusions without a kernel emitter on
+    the target, and fusions that recompute a sum per element. Other fusions of the input stay.
     """
 
     name: ClassVar[str] = "defuser"

@@ -70,6 +70,7 @@ def own_computations(loop: HloInstruction) -> None:
 
 
 def called_elsewhere(loop: HloInstruction) -> bool:
+    """Return True if condition or body have other callers, or are one computation."""
     module = loop.parent.module
     callers = [i for i in module.instructions() if i.called and i is not loop]
     return loop.called[0] is loop.called[1] or any(

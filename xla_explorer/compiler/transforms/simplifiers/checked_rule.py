@@ -58,7 +58,7 @@ def rule(
     when: Iterable[Predicate] = (),
     layout: str = "",
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
-    """Declare a rewrite rule, and check that its example and its claim hold.
+    r"""Declare a rewrite rule, and check that its example and its claim hold.
 
     The decorated build function takes, by name, any of `computation`, `instruction` and the
     captures. It returns the replacement of the matched instruction, made by `computation.add` or
@@ -98,7 +98,7 @@ def rule(
     >>> negate = operator("negate")
     >>> @xe.rule(
     ...     negate(negate(any_("x"))), exactness=Exactness.BITWISE,
-    ...     before="x = f32[4] parameter(0)\\n n = f32[4] negate(x)\\n ROOT r = f32[4] negate(n)",
+    ...     before="x = f32[4] parameter(0)\n n = f32[4] negate(x)\n ROOT r = f32[4] negate(n)",
     ...     after="ROOT x = f32[4] parameter(0)",
     ... )
     ... def docs_negate_twice(x):

@@ -292,7 +292,7 @@ class _Joiner:
         return self._rows(i, results, target)
 
     def _joined_token(self, tokens: Values, target: HloComputation) -> HloInstruction:
-        """What comes after it comes after each of them."""
+        """Return a token after all of these."""
         different = list(dict.fromkeys(tokens))
         return different[0] if len(different) == 1 else target.add("after-all", None, different)
 

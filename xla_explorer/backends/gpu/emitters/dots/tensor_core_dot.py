@@ -328,10 +328,12 @@ class TensorCoreKernel:
         self.block.finish()
 
     def commit(self) -> None:
+        """Commit the thread's asynchronous copies as a group."""
         self.w.declare("declare void @llvm.nvvm.cp.async.commit.group()")
         self.w.do("call void @llvm.nvvm.cp.async.commit.group()")
 
     def wait(self, outstanding: int) -> None:
+        """Wait until at most so many groups of asynchronous copies are outstanding."""
         self.w.declare("declare void @llvm.nvvm.cp.async.wait.group(i32)")
         self.w.do(f"call void @llvm.nvvm.cp.async.wait.group(i32 {outstanding})")
 

@@ -63,8 +63,9 @@ _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 class WarpgroupPlan(NamedTuple):
     """Plan of a warpgroup product.
 
-    columns: of a tile of the result. stages: of tiles in shared memory. split_k: of the
-    reduced dimension. works: tiles of all products times slices, shared by the blocks. estimated_us: device time.
+    columns: of a tile of the result. stages: of tiles in shared memory. split_k: of the reduced
+    dimension. works: tiles of all products times slices, shared by the blocks. estimated_us: device
+    time.
     """
 
     columns: int

@@ -25,7 +25,8 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, linearize
 class Applied:
     """A schedule under construction. nest: after the directives so far.
 
-    DirectiveRefusedError for an illegal directive. Tests run the nest verifier on all policies' results.
+    DirectiveRefusedError for an illegal directive. Tests run the nest verifier on all policies'
+    results.
     """
 
     def __init__(self, nest: LoopNest) -> None:

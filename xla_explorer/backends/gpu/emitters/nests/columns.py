@@ -175,8 +175,8 @@ def plan_columns(
     width: maximum columns of a thread. held: bytes of a column's accumulators, which threads
     exchange in shared memory.
     """
-    # Threads on more multiprocessors give more memory-level parallelism than wide accesses; threads of the
-    # same block do not.
+    # Threads on more multiprocessors give more memory-level parallelism than wide accesses; threads
+    # of the same block do not.
     widths = [width >> k for k in range(width.bit_length())]
     blocks_of = {
         w: min(outer * -(-columns // (w * LANES)), architecture.multiprocessors) for w in widths

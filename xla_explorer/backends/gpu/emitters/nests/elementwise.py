@@ -166,8 +166,8 @@ def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions
 def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:
     """Unroll reductions over few elements.
 
-    Accumulators of products without guards stay a loop, because LLVM then keeps their order. Axes with
-    guards, as in windows over the edge, are not unrolled.
+    Accumulators of products without guards stay a loop, because LLVM then keeps their order. Axes
+    with guards, as in windows over the edge, are not unrolled.
     """
     for s, _ in walk(applied.nest.body):
         if not isinstance(s, Reduce):
@@ -237,8 +237,8 @@ def _width(
 ) -> tuple[int, str]:
     """Return the elements of a thread, and the reason against more.
 
-    Neighbours must have a constant stride in every array, or stay in a row of the result. work_items:
-    pieces of work to spread over the multiprocessors.
+    Contiguous elements must have a constant stride in every array, or stay in a row of the result.
+    work_items: pieces of work to spread over the multiprocessors.
     """
     nest = applied.nest
     accessed = {s.array for s, _ in walk(nest.body) if isinstance(s, Load | Store)}

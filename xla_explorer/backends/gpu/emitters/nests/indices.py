@@ -249,8 +249,8 @@ class Indices:
         for atom, factor in sorted(self._rejoined(x.terms), key=lambda term: -abs(term[1])):
             if before and (before % factor or not _is_power_of_two(before // factor)):
                 whole, part, before = self.b.add(whole, self.b.mul(part, before)), 0, 0
-            # Accumulators like "block * rows + thread" are shared by all arrays, and so are the starts of
-            # rows.
+            # Accumulators like "block * rows + thread" are shared by all arrays, and so are the
+            # starts of rows.
             part = self.b.add(self.b.mul(part, before // factor), self._atom(atom, point))
             before = factor
         return self.b.add(whole, self.b.mul(part, before))

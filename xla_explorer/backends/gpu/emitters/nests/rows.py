@@ -1,9 +1,9 @@
-"""The schedule of row reductions, with results per row or per element (sums, softmax, layer norm).
+"""The schedule of row reductions with results per row or element (sums, softmax, layer norm).
 
-A group of threads takes a row, each thread some neighbours at a time. A row that fits into
+A group of threads takes a row, each thread some contiguous elements at a time. A row that fits into
 registers is read once: the sweeps over it are equal straight-line code, whose loads LLVM merges. A
-longer row is read again, with several independent loads at a time. If there are too few rows for the device,
-they are split over several blocks, and a second kernel combines the parts. Source:
+longer row is read again, with several independent loads at a time. If there are too few rows for
+the device, they are split over several blocks, and a second kernel combines the parts. Source:
 xla/backends/gpu/codegen/emitters/reduction.cc for the shapes; the numbers are ours.
 """
 
@@ -143,7 +143,7 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
 
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
-    """Schedule a sweep: lanes, threads, and the steps of each thread, in registers or with overlapped loads."""
+    """Schedule a sweep: lanes, threads, and steps in registers or with parallel loads."""
     name = applied.neighbours(name, width)
     if plan.threads > 1 and plan.steps > 1:
         applied.then(Split(name, plan.threads), Thread(f"{name}i"))
@@ -190,7 +190,7 @@ def plan_rows(
         chunks = -(-chunks // splits)
         splits = -(-(length // width) // chunks)
     threads = min(1 << (chunks.bit_length() - 1), tuning.largest_group)
-    # More work per thread while the device stays full: fewer shuffles and more memory-level parallelism.
+    # More work per thread while the device stays full: fewer shuffles, more loads in parallel.
     while (
         threads > LANES
         and threads * count * splits >= 2 * architecture.resident_threads

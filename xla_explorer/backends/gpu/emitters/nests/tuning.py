@@ -11,12 +11,12 @@ class GpuTuning:
 
     bytes_at_once: of the widest access. most_elements: of a thread of an elementwise kernel.
     most_work: machine instructions of a thread, so that code stays within the instruction cache.
-    in_registers: elements of a row that one thread keeps. memory_parallelism: loads of one
-    thread before the first use. most_columns: of a thread, each with an accumulator. rows_at_once: of a tile to
-    transpose, a warp each; more if memory would be idle. shortest_side: elements of a dimension
-    that is worth tiles. block: threads of a block of reductions. lone_block: if there are fewer
-    blocks than multiprocessors. largest_group: threads of a row. least_per_split: elements of a
-    row, least_steps: rows of a thread, that are worth a block of their own. short: elements that
+    in_registers: elements of a row that one thread keeps. memory_parallelism: loads of one thread
+    before the first use. most_columns: of a thread, each with an accumulator. rows_at_once: of a
+    tile to transpose, a warp each; more if memory would be idle. shortest_side: elements of a
+    dimension that is worth tiles. block: threads of a block of reductions. lone_block: if there are
+    fewer blocks than multiprocessors. largest_group: threads of a row. least_per_split: elements of
+    a row, least_steps: rows of a thread, that are worth a block of their own. short: elements that
     one thread combines.
     """
 

@@ -1,13 +1,13 @@
 """Prefix reductions (cumsum and similar) in linear work.
 
 HLO writes them as a reduce-window that covers everything up to each element. Along the minor
-dimension the threads of a row take contiguous elements tile by tile: a serial scan of a thread's
-few elements, a scan over the lanes by shuffles, over the warps through shared memory, and a carry
-from tile to tile. Along another dimension each thread scans a column. Few long rows or columns are
-split into chunks (reduce-then-scan): a first kernel stores each chunk's total in scratch memory,
-and the second starts every chunk with the prefix. Partial results are combined in a fixed order.
-Source: Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Garland, "Efficient
-parallel scan algorithms for GPUs".
+dimension the threads of a row take contiguous elements tile by tile. A thread scans its few
+elements serially; then lanes scan by shuffles, warps through shared memory, and a carry links the
+tiles. Along another dimension each thread scans a column. Few long rows or columns are split into
+chunks (reduce-then-scan): a first kernel stores each chunk's total in scratch memory, and the
+second starts every chunk with the prefix. Partial results are combined in a fixed order. Source:
+Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Garland, "Efficient parallel
+scan algorithms for GPUs".
 """
 
 from __future__ import annotations
