@@ -67,7 +67,7 @@ def test_softmax_is_blocked(rows: str, columns: int) -> None:
     np.testing.assert_allclose(session(x), power / power.sum(-1, keepdims=True), rtol=2e-6)
     threaded = xe.compile(softmax(rows, columns), backend="cpu", threads=2)
     assert (
-        "@row_chain(" in threaded.stage("llvm-ir").text
+        "@blocked_chain(" in threaded.stage("llvm-ir").text
         and threaded.decisions("cache-blocking").facts[0]["threads"] == 2
     )
     for _ in range(5):
@@ -78,7 +78,7 @@ def test_softmax_is_blocked(rows: str, columns: int) -> None:
 def test_small_programs_stay_whole() -> None:
     assert not blocks(xe.compile(softmax("64", 64), backend="cpu", threads=1))
     assert (
-        "@row_chain("
+        "@blocked_chain("
         not in xe.compile(softmax("64", 64), backend="cpu", threads=2).stage("llvm-ir").text
     )
 

@@ -1,11 +1,10 @@
 """Cross-kernel cache blocking: a chain of kernels runs on one block of rows before the next block.
 
 The block stays in L2 from the kernel that writes it to the kernels that read it. A chain consists
-of consecutive kernels whose outermost loops iterate over the rows of the same arrays, such as
-maximum, sum of exponentials and quotient of softmax. Block b of a kernel touches the fraction [b /
-blocks, (b + 1) / blocks) of every row-major array that its outermost loop iterates over. The order
-is correct if two kernels that touch the same memory, one of them by writes, partition exactly the
-same memory.
+of consecutive kernels whose outermost loops iterate over the rows of the same arrays. An example is
+softmax: maximum, sum of exponentials and quotient. Block b of n is the fraction [b/n, (b + 1)/n) of
+every row-major array that the outermost loop iterates over. The order is correct if two kernels
+that touch the same memory, one of them by writes, partition exactly the same memory.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ _BLOCKED_OPCODES = frozenset(
     {"parameter", "constant", "broadcast", "iota", "reduce", "tuple"}
 )  # besides elementwise operations
 BLOCK_BYTES = 256 << 10  # of all arrays together: a part of an ordinary L2 cache
-LEAST_BYTES = 1 << 20  # less lies in the cache anyway
+LEAST_BYTES = 1 << 20  # less stays in the cache without blocks
 MOST_BLOCKS = 4096
-Memory = tuple[int, int, int]  # table slot, offset, bytes
+Memory = tuple[int, int, int]  # slot of the argument table, offset, bytes
 
 
 class BlockedKernel(NamedTuple):

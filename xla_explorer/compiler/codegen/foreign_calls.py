@@ -1,4 +1,8 @@
-"""Calls of foreign functions by their address: the arrays' addresses go into a record of the run, and a helper goes through the stages."""
+"""Calls of foreign functions by their address.
+
+The addresses of the arrays are stored in a record of the run; a helper calls the handler of each
+stage.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,12 @@ _WORD = 8
 
 
 def is_foreign_call(i: HloInstruction) -> bool:
-    """Whether an instruction is a call of a foreign function."""
+    """Return True for a call of a foreign function."""
     return foreign_shapes(i) is not None
 
 
 def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None:
-    """None where this process has the function, and the code runs in it."""
+    """Return a refusal unless this process has the function and runs the code."""
     name = custom_call_target(i)
     if not target.abilities.calls_libraries:
         return refuse(
@@ -50,7 +54,7 @@ def foreign_call_is_possible(i: HloInstruction, target: Target) -> Reason | None
 
 
 def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
-    """The decision for a foreign function."""
+    """Return the reason to record for a foreign call."""
     name = custom_call_target(i)
     return Reason(
         "foreign-function",
@@ -60,9 +64,9 @@ def why_foreign_call(i: HloInstruction, target: Target) -> Reason:
 
 
 def write_foreign_call(w: FunctionWriter, record: str, addresses: Sequence[str | None]) -> str:
-    """The status of a call, 0 where all went well.
+    """Emit a call; return its status, 0 for success.
 
-    addresses: of the operands, then of the results; None of a token.
+    addresses: of the operands, then of the results; None for a token.
     """
     for k, address in enumerate(addresses):
         buffer = w.value(f"load ptr, ptr {_at(w, record, _WORD * (FIRST_BUFFER + k))}")
@@ -75,7 +79,10 @@ def _at(w: FunctionWriter, pointer: str, offset: int) -> str:
 
 
 def foreign_call_function() -> list[str]:
-    """The helper: each stage's handler gets the frame; the first that returns an error or a future ends the call, with status 1."""
+    """Return the helper, which passes the frame to the handler of each stage.
+
+    The first handler that returns an error or a future ends the call with status 1.
+    """
     w = FunctionWriter()
     frame = w.value(f"load ptr, ptr {_at(w, '%record', _WORD * FRAME)}")
     for k, stage in enumerate(STAGES):

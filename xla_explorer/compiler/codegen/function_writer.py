@@ -1,7 +1,7 @@
-"""The builder that kernels are written with: one function in blocks, and for each line the HLO instruction it came from.
+"""The builder of kernels: one function in blocks, with the HLO instruction of each line.
 
-Operations are typed records (`ir/`) or, in older writers, text. Building and printing 10,000 of
-them takes less than 8 ms, 70 ms through LLVM's own objects.
+Operations are typed records (`ir/`) or, in some writers, text. Building and printing 10,000
+operations takes less than 8 ms; through LLVM's own objects it takes 70 ms.
 """
 
 from __future__ import annotations
@@ -16,23 +16,19 @@ from xla_explorer.compiler.codegen.ir.records import Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
-# Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see
+# Loops with a small, constant trip count become straight-line code; LLVM unrolls no others (see
 # `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-# Metadata that kernels hang on branches and stores; whoever assembles a module defines what its
-# lines name (`metadata_definitions`).
+# Metadata of branches and stores in kernels; a module defines the metadata that its lines use
+# (`metadata_definitions`).
 NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
 UNROLL = ", !llvm.loop !3"
-UNROLL_BY_4 = (
-    ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
-)
-NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
-NO_VECTOR = (
-    ", !llvm.loop !20"  # for loops that are scalar by their nature: see `OptimizationLevel.SHORT`
-)
-# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop
-# which ends where they go back.
+UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap after interleaving
+NONTEMPORAL = ", !nontemporal !7"  # for non-temporal stores
+NO_VECTOR = ", !llvm.loop !20"  # for loops that cannot be vectorised: see `OptimizationLevel.SHORT`
+# For the loops of `while`: without own metadata, LLVM gives them that of an inner loop whose exit
+# is their back edge.
 WHILE = ", !llvm.loop !30"
 _METADATA = {
     NO_UNROLL: ("!1 = distinct !{!1, !2}", '!2 = !{!"llvm.loop.unroll.disable"}'),
@@ -50,7 +46,7 @@ Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
 def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
-    """The definitions of all metadata that the lines name, in the order of their numbers."""
+    """Return the definitions of all metadata that the lines use, ordered by number."""
     ends = {line[line.rindex(", !") :] for line in lines if ", !" in line}
     return dict.fromkeys(
         [
@@ -65,7 +61,8 @@ def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
 class OpenLoop:
     """A loop being written.
 
-    carried: its loop-carried values in the body; following: to be set, the same after an iteration.
+    carried: its loop-carried values in the body. following: to be set, the values for the next
+    iteration.
     """
 
     __slots__ = ("carried", "following", "index")
@@ -78,8 +75,8 @@ class OpenLoop:
 class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
-    unroll: mark short loops to be unrolled. stack_space: the address space of the stack, which
-    generic pointers lead to. optimization_level: of LLVM on the function.
+    unroll: mark short loops to be unrolled. stack_space: the address space of the stack; pointers
+    to it are cast to generic ones. optimization_level: of LLVM on the function.
     """
 
     __slots__ = (
@@ -92,9 +89,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.unroll, self.stack_space = unroll, stack_space
         self.optimization_level = OptimizationLevel.DEFAULT
         self._kept_loops = 0
-        self._choices = 0  # conditional branches so far, those of unrolled loops left out
+        self._choices = 0  # conditional branches so far, without those of unrolled loops
         self._spans: dict[tuple[str | int, str | int], int] = {}
-        self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
+        self._repeated_lines = 0  # additional lines after unrolling, so far
         self._entry_lines: list[str] = []
         self._final_names: dict[str, str] = {}
         self._block = "entry"
@@ -114,11 +111,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.origins.append(self.origin)
 
     def rename(self, name: str, final: str) -> None:
-        """Print another name in place of a provisional one, of what is known only when all is written."""
+        """Replace a provisional name when printing, for values known only at the end."""
         self._final_names[name] = final
 
     def fresh_label(self, stem: str) -> str:
-        """A block label not used before."""
+        """Return a new block label."""
         self._counter += 1
         return f"{stem}.{self._counter}"
 
@@ -154,7 +151,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     @contextmanager
     def where(self, *conditions: str) -> Iterator[None]:
-        """What is inside happens where all conditions hold."""
+        """Open a region that executes if all conditions are true."""
         total = conditions[0] if conditions else ""
         for condition in conditions[1:]:
             total = self.value(f"and i1 {total}, {condition}")
@@ -162,7 +159,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             yield
 
     def stack_slot(self, llvm_type: str, count: int = 1) -> str:
-        """An alloca in the entry block; LLVM promotes scalar slots to registers."""
+        """Emit an alloca in the entry block; LLVM promotes scalar slots to registers."""
         self._counter += 1
         name = f"%slot{self._counter}"
         slot = f"alloca {llvm_type}{f', i64 {count}' if count != 1 else ''}, align {64 if count != 1 else 8}"
@@ -182,7 +179,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             self.origin = previous
 
     def declare(self, declaration: str) -> None:
-        """Note an external declaration such as `declare float @llvm.fma.f32(float, float, float)`."""
+        """Record an external declaration, such as `declare float @llvm.fabs.f32(float)`."""
         self.declarations[declaration] = None
 
     def call_intrinsic(
@@ -199,7 +196,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return self.named(value, type_named(t))
 
     def operation(self, op: str, a: object, b: object, t: Type | str = I64, flags: str = "") -> str:
-        """An operation on two values of a type."""
+        """Emit an operation on two values of a type."""
         x, y = self._given(a, t), self._given(b, t)
         return self.emit(op, x.type, (x, y), flags).name
 
@@ -215,13 +212,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
 
     def cast(self, op: str, value: object, source: Type | str, target: Type | str) -> str:
-        """A conversion."""
+        """Emit a conversion."""
         return self.emit(op, type_named(target), (self._given(value, source),)).name
 
     def element_at(
         self, pointer: object, t: Type | str, at: object, pointer_type: Type | str = PTR
     ) -> str:
-        """The address of an element."""
+        """Emit the address of an element."""
         return self.address(self._given(pointer, pointer_type), type_named(t), at).name
 
     def read(
@@ -232,7 +229,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         pointer_type: Type | str = PTR,
         tail: str = "",
     ) -> str:
-        """What stands at an address."""
+        """Emit a load."""
         return self.load(self._given(pointer, pointer_type), type_named(t), alignment, tail).name
 
     def write(
@@ -243,13 +240,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         alignment: int = 0,
         pointer_type: Type | str = PTR,
     ) -> None:
-        """Set what stands at an address."""
+        """Emit a store."""
         self.store(self._given(value, t), self._given(pointer, pointer_type), alignment)
 
     def read_lanes(
         self, pointer: object, t: str, lanes: int, pointer_type: Type | str = PTR, tail: str = ""
     ) -> list[str]:
-        """Neighbours, the first of them at a multiple of their size."""
+        """Load contiguous elements; the address is aligned to their total size."""
         wide = type_named(t).of_lanes(lanes)
         loaded = self.load(self._given(pointer, pointer_type), wide, wide.bits * lanes // 8, tail)
         return [loaded.name] if lanes == 1 else [self.extract(loaded, k).name for k in range(lanes)]
@@ -261,7 +258,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         t: str,
         pointer_type: Type | str = PTR,
     ) -> None:
-        """Set neighbours, the first of them at a multiple of their size."""
+        """Store contiguous elements; the address is aligned to their total size."""
         wide = type_named(t).of_lanes(len(values))
         vector = self.named("poison", wide)
         for k, value in enumerate(values):
@@ -274,13 +271,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return self.emit(op, I64, (self.named(a, I64), self.named(b, I64)), flags).name
 
     def smaller(self, a: Word, b: Word) -> Word:
-        """The minimum of two indices."""
+        """Return the minimum of two indices."""
         if isinstance(a, int) and isinstance(b, int):
             return min(a, b)
         return self.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
 
     def block_start(self, number: str | int, size: int, extent: str | int) -> str | int:
-        """Where block `number` of a range starts; the last one is moved back to end with the range."""
+        """Return the start of block `number` of a range; the last block ends with the range."""
         start = self.mul(number, size)
         return (
             start
@@ -289,7 +286,10 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         )
 
     def span(self, start: str | int, length: int) -> str | int:
-        """Start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
+        """Return start + length, and record the pair.
+
+        A loop from start to this end has a constant trip count, which its metadata states.
+        """
         end = self.add(start, length)
         self._spans[start, end] = length
         return end
@@ -304,11 +304,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         stem: str = "loop",
         metadata: str = "",
     ) -> Iterator[str | int]:
-        """`for (i64 i = start; i < extent; i += step)`; unless both are constant, the body runs at least once, so extent must exceed start.
+        """Open `for (i64 i = start; i < extent; i += step)`.
 
-        An extent of one (both constant) makes no loop: the index is then the constant start. A
-        constant range without elements makes a body that nothing branches to, so values made there
-        must not be used behind it.
+        Unless both bounds are constant, the body runs at least once: extent must exceed start. A
+        constant trip count of one emits no loop; the index is start. For a constant empty range the
+        body is unreachable, so its values must not be used after the loop.
         """
         if isinstance(extent, int) and isinstance(start, int) and extent <= start:
             body, behind = self.fresh_label(stem), self.fresh_label(f"{stem}.end")
@@ -342,9 +342,9 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             iterations = -(-(extent - start) // step)
             size = len(self.records) - first + self._repeated_lines - repeated
             short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
-            # Not around a choice: LLVM may take it out of the loop, or thread the loop through it;
-            # what is left does not run a constant number of times, and LLVM would complain on
-            # stderr that it cannot unroll it.
+            # Not around a branch: LLVM may unswitch the loop, or thread jumps through it;
+            # the rest has no constant trip count, and LLVM would warn on
+            # stderr that it cannot be unrolled.
             if short and self._choices == choices:
                 metadata = UNROLL
                 self._repeated_lines += (iterations - 1) * size
@@ -362,7 +362,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         stem: str = "loop",
         metadata: str = "",
     ) -> Iterator[OpenLoop]:
-        """A loop from 0 with loop-carried values of an LLVM type, at least one iteration."""
+        """Open a loop from 0 with loop-carried values and at least one iteration."""
         label, end, before = self._open_loop(stem)
         number = label.rpartition(".")[2]
         loop = OpenLoop(f"%k{number}", [f"%s{number}.{k}" for k in range(len(initial))])
@@ -378,7 +378,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self._close_loop(self.value(f"icmp ult i64 {following}, {extent}"), label, end, metadata)
 
     def phi(self, first: Value, first_block: str, second: Value, second_block: str) -> Value:
-        """The value of the block that was left last; of two values of one type."""
+        """Emit a phi of two values of one type."""
         self._counter += 1
         result: Value = Value(self, first.type, f"%v{self._counter}")
         self.records.append(
@@ -390,7 +390,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return result
 
     def _open_loop(self, stem: str) -> tuple[str, str, str]:
-        """Labels of the body and of what follows, and of the block before."""
+        """Return the labels of the body, of the exit, and of the block before."""
         label, end, before = self.fresh_label(stem), self.fresh_label(f"{stem}.end"), self._block
         self.branch(label)
         self.start_block(label)
@@ -403,7 +403,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return phi
 
     def _close_loop(self, condition: str, label: str, end: str, metadata: str) -> None:
-        """Branch back where the condition holds.
+        """Emit the back edge, taken if the condition is true.
 
         The optimisation level of the function follows from the metadata of its loops.
         """
@@ -415,7 +415,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.start_block(end)
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
-        """The whole body, stack slots first."""
+        """Return the whole body, stack slots first."""
         lines, origins = super().body_lines()
         for name, final in self._final_names.items():
             lines = [line.replace(name, final) if name in line else line for line in lines]

@@ -1,9 +1,9 @@
-"""A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
+"""A whole entry computation as one native function: kernels, loops, conditionals and calls.
 
-The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and
-slots for the evaluator callback, the instrumentation's counters and the kernels' scratch memory. Every value's
-place comes from the buffer assignment; control flow is emitted inline. Here is the function that is
-entered; the kernels that it calls are kept in `program_kernels.py`.
+The function receives the argument table, an array of pointers: parameter leaves, output leaves,
+constants, the arena, then the evaluator callback, the instrumentation's counters and the kernels'
+scratch memory. Buffer assignment determines the memory of every value; control flow is emitted
+inline. `program_kernels.py` keeps the kernels that the function calls.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from xla_explorer.hlo.module import HloModule
 
 _EXTERNAL = re.compile(
     rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\("
-)  # what the backend has the address of
-MOST_POINTERS = 32  # that are handed on as parameters
+)  # functions whose address the backend has
+MOST_POINTERS = 32  # passed as parameters
 
 
 class HostProgramWriter:
@@ -55,7 +55,10 @@ class HostProgramWriter:
         instrumented: bool = False,
         noalias: bool = False,
     ) -> None:
-        """noalias: no two slots of the argument table point to the same memory."""
+        """Set up a writer.
+
+        noalias: no two slots of the argument table point to the same memory.
+        """
         self.module, self.kernels, self.place_of, self.table = module, kernels, place_of, layout
         self.threads, self.name = kernels.threads, kernels.entry
         self.noalias, self.instrumented = noalias, instrumented
@@ -64,7 +67,7 @@ class HostProgramWriter:
 
     # -- computations ------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
-        """Emit every instruction in order; chains of kernels along the same rows block by block."""
+        """Emit every instruction in order, and chains of kernels in blocks of rows."""
         sequence = [i for i in computation.sequence() if not renames_memory(i)]
         chain: list[tuple[HloInstruction, BlockedKernel]] = []
         accesses: list[ChainAccess] = []
@@ -86,7 +89,10 @@ class HostProgramWriter:
         self._chain(chain, accesses)
 
     def _in_chains(self, sequence: Sequence[HloInstruction]) -> set[HloInstruction]:
-        """Which kernels may be parts of chains: those beside one another that may run along rows and touch enough memory twice."""
+        """Return the kernels that may be parts of chains.
+
+        They are adjacent kernels over rows that access enough memory twice.
+        """
         found: set[HloInstruction] = set()
         for may, beside in [
             (may, list(group)) for may, group in itertools.groupby(sequence, self._may_be_blocked)
@@ -117,7 +123,7 @@ class HostProgramWriter:
     def _chain(
         self, chain: list[tuple[HloInstruction, BlockedKernel]], accesses: list[ChainAccess]
     ) -> None:
-        """Block by block where that pays, else one kernel after the other."""
+        """Emit a chain of kernels block by block if that pays, else kernel by kernel."""
         members = [i for i, _ in chain]
         tasks = count_blocks([rows for _, rows in chain], accesses)
         prepared = (
@@ -148,7 +154,7 @@ class HostProgramWriter:
         ):
             self.calls.chain(prepared, tasks)
             return
-        if self.threads > 1:  # an instrumented step is one kernel, so these run one after the other
+        if self.threads > 1:  # an instrumented step is one kernel, so kernels run sequentially
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
                     self.calls.instrument(number, True)
@@ -190,7 +196,7 @@ class HostProgramWriter:
                 self.operations.copy(self.place_of(root, index), self.place_of(i, index))
 
     def while_loop(self, i: HloInstruction) -> None:
-        """Condition, body, back; the state stays in place."""
+        """Emit condition, body and back edge; the state is updated in place."""
         condition, body = i.called
         w = self.w
         self._copy_result(i.operands[0], i)
@@ -213,14 +219,17 @@ class HostProgramWriter:
         w.start_block(end)
 
     def _load_pred(self, place: BufferSlice, *, volatile: bool = False) -> str:
-        """volatile: read from memory every time, whatever LLVM knows about it."""
+        """Load a pred as an i1.
+
+        volatile: load on every execution, against LLVM's own knowledge of the value.
+        """
         loaded = self.w.value(
             f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1"
         )
         return self.w.value(f"icmp ne i8 {loaded}, 0")
 
     def conditional(self, i: HloInstruction) -> None:
-        """A branch on a pred, or a switch whose default is the last branch."""
+        """Emit a branch on a pred, or a switch whose default is the last branch."""
         w = self.w
         selector = i.operands[0]
         end = w.fresh_label("branch.end")
@@ -241,10 +250,10 @@ class HostProgramWriter:
 
     # -- the whole ---------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
-        """The function that is entered.
+        """Return the entry function.
 
-        In a program with loops it hands the table's pointers to another one, as parameters that are
-        known to lead to different memory: LLVM then keeps what a loop carries in registers.
+        In a program with loops it passes the table's pointers to an inner function as noalias
+        parameters. LLVM then keeps loop-carried values in registers.
         """
         body, body_origins = self.w.body_lines()
         pointers: list[str] = []
@@ -259,7 +268,7 @@ class HostProgramWriter:
             for c in self.module.computations.values()
             for i in c.instructions.values()
         )
-        # The evaluator writes through pointers of its own.
+        # The evaluator writes through its own pointers.
         if (
             self.operations.is_long
             or not (self.noalias and loops)
@@ -309,7 +318,7 @@ class HostProgramWriter:
         ]
 
     def write(self) -> HostProgram:
-        """The program."""
+        """Return the program."""
         entry = self.module.entry
         self.computation(entry)
         for number, (index, leaf) in enumerate(
@@ -371,10 +380,10 @@ class HostProgramWriter:
 
 
 def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:
-    """Whether all that a condition reads is constant after the first turn.
+    """Return True if all values that a condition reads are constant after the first iteration.
 
-    LLVM would then make an endless loop of the `while`, or none, give it the metadata of a loop in
-    its body, and complain on stderr that it cannot unroll it.
+    LLVM would then turn the `while` into an endless loop, or remove it, and move the metadata of an
+    inner loop to it. It would warn on stderr that the loop cannot be unrolled.
     """
     (state,) = condition.parameters()
     if not state.shape.is_tuple:

@@ -1,4 +1,7 @@
-"""How the entry of a host program reaches what its table holds and calls kernels: whole, in tasks on a thread pool, block by block."""
+"""Addresses and kernel calls in the entry of a host program.
+
+Kernels are called whole, as tasks on a thread pool, or block by block.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,17 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice
 
-PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks); the backend's pool has it
+PARALLEL_FOR = (
+    "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks) of the backend's pool
+)
 
 
 class KernelCalls:
-    """Writes addresses, calls and instrumentation into `w`.
+    """Emits addresses, calls and instrumentation into `w`.
 
-    pointers: slots of the table that are read, with the name of what is in them. tables: constant
-    data of kernels, with their number behind the other slots. instrumented: steps count their
-    cycles. is_long: whether the entry is not optimised.
+    pointers: loaded slots of the argument table, with the names of their values. tables: constant
+    data of kernels, with their number after the other slots. instrumented: steps count their
+    cycles. is_long: the entry is not optimised.
     """
 
     def __init__(
@@ -32,8 +37,10 @@ class KernelCalls:
         self.tables: dict[bytes, int] = {}
 
     def base(self, slot: int) -> str:
-        """The pointer in a table slot, loaded once at the function's entry; in a long one each time, since LLVM takes time with the square
-        of what lives from the entry to its use.
+        """Return the pointer in a slot of the argument table, loaded once at the function's entry.
+
+        In a long entry it is loaded at each use: LLVM's time is quadratic in values that are live
+        from the entry to their use.
         """
         if self.is_long:
             return self.w.value(
@@ -44,7 +51,7 @@ class KernelCalls:
         return self.pointers[slot]
 
     def address(self, place: BufferSlice) -> str:
-        """The address of a place."""
+        """Return the address of a buffer slice."""
         base = self.base(place.slot)
         return (
             base
@@ -53,7 +60,7 @@ class KernelCalls:
         )
 
     def kernel(self, kernel: PreparedKernel, block: str = "") -> None:
-        """Call a kernel: all of it, or the task `block`."""
+        """Call a kernel: all of it, or one task `block`."""
         function, made, unique = kernel
         pointers = [self.address(place) for place in unique]
         pointers += [self.base(self._table_slot(data)) for data in made.tables]
@@ -71,7 +78,10 @@ class KernelCalls:
         return self.table.size + self.tables.setdefault(data, len(self.tables))
 
     def _tasks(self, function: str, made: Kernel, pointers: list[str]) -> None:
-        """The pool calls the kernel once for each task, phase by phase; the pointers travel in memory."""
+        """Call the pool, which runs each task of a kernel, phase by phase.
+
+        The pointers are passed in memory.
+        """
         w = self.w
         self.kernels.threaded.add(function)
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
@@ -90,7 +100,7 @@ class KernelCalls:
             first += tasks
 
     def chain(self, prepared: list[PreparedKernel], tasks: int) -> None:
-        """The pool calls every kernel of a chain for each block of rows."""
+        """Call the pool, which runs every kernel of a chain for each block of rows."""
         w = self.w
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
         places: dict[BufferSlice, int] = {}
@@ -111,9 +121,9 @@ class KernelCalls:
         w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {tasks})")
 
     def instrument(self, number: int, start: bool, counted: str = "true") -> None:
-        """Add the cycle counter's advance to the row's cell, count the call in the next one.
+        """Add the elapsed cycles to the counter of a row, and count the call in the next counter.
 
-        counted: an i1.
+        counted: an i1, true if the call counts.
         """
         if not self.instrumented:
             return

@@ -1,8 +1,8 @@
-"""dot and convolution by BLAS: which operations it can serve, and the kernels that call it.
+"""The opcodes dot and convolution by BLAS: supported operations, and kernels with the calls.
 
 The routine is an external symbol (`cblas_sgemm` ...) whose address the backend supplies at load
-time. A dot of any dimension numbers becomes batched GEMMs through strides, without copies, when its
-free and its contracted dimensions each have one stride and one of the two is contiguous. A
+time. A dot becomes batched GEMMs through strides, without copies, under two conditions. Its free
+dimensions have one stride, and so have its contracted ones. One of the two is contiguous. A
 convolution becomes a GEMM per output row and window column.
 """
 
@@ -36,18 +36,18 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
-# A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2),
-# or 2, 4 or 8, and what is left by others that round differently. So no row changes its place, and
-# tasks give the bits of the whole.
+# Tasks of a product start at multiples of this number of rows. OpenBLAS's kernels compute 12 rows
+# at a time (AVX2), or 2, 4 or 8; remainder kernels round differently. So every row uses the same
+# kernel as in the whole product, and the bits are equal.
 LIBRARY_ROWS = 24
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
 def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when BLAS serves the dot well; else why not, first what is impossible.
+    """Return a refusal unless BLAS is a good choice for the dot; impossibility is checked first.
 
-    With a target, our own kernel is preferred where it is estimated to need fewer cycles
-    (`dot_plan.library_cycles` says how).
+    With a target, our own kernel is preferred if its estimate has fewer cycles (see
+    `dot_plan.library_cycles`).
     """
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(
@@ -96,7 +96,7 @@ def dot_by_library(dot: HloInstruction, target: Target | None = None) -> Reason 
 
 
 def why_by_library(i: HloInstruction, target: Target) -> Reason:
-    """The decision for BLAS of a dot or convolution that it serves, with the estimates of both ways."""
+    """Return the reason for BLAS to record, with the estimates of both strategies."""
     if i.opcode.name == "convolution":
         why = convolution_in_tiles(i, target)
         return Reason(
@@ -120,14 +120,17 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
 
 
 def convolution_in_tiles(i: HloInstruction, target: Target) -> Reason | None:
-    """None where tiles of registers serve a convolution."""
+    """Return a refusal unless register tiles support a convolution."""
     nest = nest_of(i)
     found = nest if isinstance(nest, Reason) else convolution_of(nest, tuning_of(target))
     return found if isinstance(found, Reason) else None
 
 
 def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
-    """Why our own stages compute a transform, with their estimate: 5 N log2 N operations a line of N, as transforms are counted."""
+    """Return the reason for our own FFT, with its estimate.
+
+    By convention a transform of N elements counts 5 N log2 N operations.
+    """
     element_type = (
         i.shape if i.shape.element_type.is_complex else i.operands[0].shape
     ).element_type
@@ -143,7 +146,7 @@ def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
 
 
 def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
-    """The operands as matrices that BLAS accepts, None when they are none."""
+    """Return the operands as matrices that BLAS accepts, or None."""
     found = strided_operands(dot)
     rows, columns, depth, _ = dot_sizes(dot)
     if found is None:
@@ -155,7 +158,7 @@ def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | N
             return None
         leading = operand.row if operand.column == 1 else operand.column
         if leading < (columns_count if operand.column == 1 else rows_count):
-            return None  # a leading dimension of one with several rows: BLAS refuses
+            return None  # a leading dimension of 1 with several rows is invalid in BLAS
     return found
 
 
@@ -192,7 +195,10 @@ def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str 
 def write_library_dot(
     dot: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
 ) -> Kernel:
-    """A kernel that loops over the batch and calls GEMM; in tasks, each call has some batches or some rows."""
+    """Return a kernel that loops over the batch and calls GEMM.
+
+    Each task calls GEMM for some batches or some rows.
+    """
     context = KernelContext(target, dot, slots, tasks)
     w = context.writer
     w.origin = dot.id
@@ -236,10 +242,10 @@ def write_library_dot(
 
 
 def convolution_by_library(i: HloInstruction, target: Target | None = None) -> Reason | None:
-    """None when the convolution becomes GEMMs per output row; else why not.
+    """Return a refusal unless the convolution becomes GEMMs per output row.
 
-    With a target, tiles are preferred where they serve: they keep sums in registers for the whole
-    window, where BLAS is called for each column of it.
+    With a target, register tiles are preferred if they support it: they keep accumulators in
+    registers for the whole window, whereas BLAS is called for each window column.
     """
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(

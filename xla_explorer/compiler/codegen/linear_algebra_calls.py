@@ -1,12 +1,13 @@
-"""cholesky by LAPACK and triangular-solve by BLAS: which instructions they serve, what they save, and the kernels that call them.
+"""The opcodes cholesky by LAPACK and triangular-solve by BLAS: estimates and kernels.
 
-The estimates are of cycles of one core, fitted to times of sizes from 4 to 256 in f32 and f64: the
-library has a call, a part that grows with the size of the matrices (copies, its unblocked edges)
-and multiply-adds at the vector units' rate; the loops of `cholesky-expander` and
-`triangular-solve-expander`, which stand for it where no library is, sweep the whole matrices for
-each column or row. LAPACK is column-major: a row-major matrix is its transpose there, so a lower
-factor is asked for as an upper one, and the factor comes out transposed back. That holds for
-complex matrices too, since the conjugations cancel.
+The estimates are cycles of one core, fitted to times of sizes from 4 to 256 in f32 and f64. The
+library's has three parts: the call, a part in proportion to the matrices (copies, unblocked edges),
+and multiply-adds at the vector units' rate. The alternative is the loops of `cholesky-expander` and
+`triangular-solve-expander`, which traverse the whole matrices for each column or row.
+
+LAPACK is column-major: a row-major matrix is its transpose there. So a lower factor is computed as
+an upper one, and the transposed factor is the wanted one. The same is true of complex matrices,
+since the conjugations cancel.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
 
 
 def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
-    """The decision for LAPACK or BLAS of an instruction that it serves, with the estimates of both ways."""
+    """Return the reason for LAPACK or BLAS to record, with the estimates of both strategies."""
     element_type = i.shape.element_type
     parts = 2 if element_type.is_complex else 1  # a complex multiply-add is four of reals
     lanes = max((target.vector.bits or 128) * parts // (8 * element_type.bytes), 1)
@@ -68,8 +69,10 @@ def why_linear_algebra_by_library(i: HloInstruction, target: Target) -> Reason:
 
 
 def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
-    """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not
-    positive definite.
+    """Return a kernel that factors matrix by matrix.
+
+    It copies the triangle that is read, clears the other, and factors in place. A matrix that is
+    not positive definite becomes NaN.
     """
     context = KernelContext(target, i, slots)
     w = context.writer

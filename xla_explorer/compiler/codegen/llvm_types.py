@@ -1,13 +1,14 @@
 """LLVM types and constants of HLO's primitive types.
 
-In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory,
-the upper bits zero, and their own width in registers. Floats of eight bits and fewer are integers
+In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory
+with upper bits zero, and their own width in registers. Floats of eight bits and fewer are integers
 everywhere (see `ir/small_floats.py`). Complex values are pairs {re, im} in memory and two scalars
-in registers. 16-bit floats are computed in f32 and rounded after each operation. bf16 is an i16 in memory and in
-vectors: LLVM fails assertions on shuffles of bfloat vectors. CPUs round to bf16 by integer
-arithmetic: LLVM calls a library if the CPU has no instruction, and rounds subnormals to zero if it
-has one. GPUs round by LLVM's `fptrunc`, which is one instruction from sm_80 on; a sum whose operands
-and result are bf16 then becomes an instruction on bf16, as in XLA.
+in registers. 16-bit floats compute in f32 and are rounded after each operation.
+
+bf16 is an i16 in memory and in vectors: LLVM fails assertions on shuffles of bfloat vectors. CPUs
+round to bf16 by integer arithmetic: LLVM calls a library if the CPU has no instruction, and rounds
+subnormals to zero if it has one. GPUs round by LLVM's `fptrunc`, one instruction from sm_80 on. A
+sum whose operands and result are bf16 then becomes an instruction on bf16, as in XLA.
 """
 
 from __future__ import annotations
@@ -52,31 +53,31 @@ def type_is_emitted(shape: Shape) -> Reason | None:
 
 
 def register_type(element_type: PrimitiveType) -> str:
-    """The LLVM type of one scalar (of a component, for complex) in registers."""
+    """Return the LLVM type of a scalar in registers (complex: of a component)."""
     return _REGISTER[element_type.name]
 
 
 def memory_type(element_type: PrimitiveType) -> str:
-    """The LLVM type of one scalar (of a component, for complex) in memory."""
+    """Return the LLVM type of a scalar in memory (complex: of a component)."""
     return _MEMORY[element_type.name]
 
 
 @cache
 def value_type(element_type: PrimitiveType) -> Type:
-    """The type of one scalar (of a component, for complex) in registers."""
+    """Return the type of a scalar in registers (complex: of a component)."""
     t = _REGISTER[element_type.name]
     return Type(t, format=element_type.name if element_type.is_float and t.startswith("i") else "")
 
 
 @cache
 def stored_type(element_type: PrimitiveType) -> Type:
-    """The same in memory."""
+    """Return the type of a scalar in memory (complex: of a component)."""
     t, held = _MEMORY[element_type.name], value_type(element_type)
     return held if t == held.scalar else Type(t)
 
 
 def scalar_of(w: Builder, given: ScalarLike, element_type: PrimitiveType) -> Scalar:
-    """An element of the type from what older writers have: names or constants."""
+    """Return an element of the type from a value, or from its LLVM name or constant."""
     if isinstance(given, (Value, Complex)):
         return given
     t = value_type(element_type)
@@ -88,32 +89,32 @@ def scalar_of(w: Builder, given: ScalarLike, element_type: PrimitiveType) -> Sca
 
 
 def real(given: Scalar) -> Value:
-    """An element that is known not to be complex."""
+    """Return an element as a value; it must not be complex."""
     if not isinstance(given, Value):
         raise TypeError(f"expected a real number, got {given!r}")
     return given
 
 
 def pair(given: Scalar) -> Complex:
-    """An element that is known to be complex."""
+    """Return an element as a complex number; it must be one."""
     if not isinstance(given, Complex):
         raise TypeError(f"expected a complex number, got {given!r}")
     return given
 
 
 def part_names(given: Scalar) -> tuple[str, str]:
-    """The names of the parts of a complex number, for writers of text."""
+    """Return the LLVM names of the parts of a complex number."""
     z = pair(given)
     return z.real.name, z.imaginary.name
 
 
 def constant(w: Builder, value: Any, element_type: PrimitiveType) -> Scalar:
-    """A scalar constant of the type."""
+    """Return a scalar constant of the type."""
     return scalar_of(w, scalar_constant(value, element_type), element_type)
 
 
 def from_memory(w: Builder, loaded: Value | str, element_type: PrimitiveType) -> Value:
-    """A scalar as it was loaded, as a register holds it."""
+    """Convert a loaded scalar to its type in registers."""
     stored, held = stored_type(element_type), value_type(element_type)
     value = w.named(loaded, stored)
     return (
@@ -122,7 +123,7 @@ def from_memory(w: Builder, loaded: Value | str, element_type: PrimitiveType) ->
 
 
 def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Value:
-    """A scalar in a register, as it is stored."""
+    """Convert a scalar in a register to its type in memory."""
     stored, held = stored_type(element_type), value_type(element_type)
     value = w.named(given, held)
     return value if stored.scalar == held.scalar else w.emit("zext", stored, (value,))
@@ -134,12 +135,12 @@ def type_bits(llvm_type: str) -> int:
 
 
 def float_constant(value: float, llvm_type: str) -> str:
-    """A floating constant in LLVM's exact hexadecimal spelling."""
+    """Return a float constant in LLVM's exact hexadecimal spelling."""
     return literal(Type(llvm_type), value)
 
 
 def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str, str]:
-    """A scalar of the given type as an LLVM constant; a pair for complex."""
+    """Return a scalar of the type as an LLVM constant; a pair for complex."""
     t = value_type(element_type)
     if element_type.is_complex:
         number = complex(value)
@@ -153,6 +154,6 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
 
 
 def identity_constant(w: Builder, opcode: str | None, element_type: PrimitiveType) -> Scalar | None:
-    """The identity element of a binary opcode; None where there is none."""
+    """Return the identity element of a binary opcode, or None."""
     found = identity_element(opcode, element_type)
     return None if found is None else constant(w, found, element_type)

@@ -1,4 +1,4 @@
-"""One instruction in the entry function: the call of a kernel, a copy, a foreign function, or the evaluator."""
+"""One instruction in the entry function: a kernel call, a copy, a foreign call, the evaluator."""
 
 from __future__ import annotations
 
@@ -31,26 +31,28 @@ from xla_explorer.hlo.analysis.custom_calls import is_pad_to_static
 from xla_explorer.hlo.evaluator.devices.foreign_call import in_place_operands
 from xla_explorer.hlo.instruction import HloInstruction
 
-LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
+LONG_PROGRAM = 150  # steps from which the entry function is not optimised (its kernels are)
 
 
 class PlaceOf(Protocol):
     """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
 
-    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice: ...
+    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice:
+        """Return the buffer slice of a leaf."""
+        ...
 
 
 class OperationWriter:
-    """Writes instructions other than control flow, each with its row in the table of the program.
+    """Emits instructions other than control flow, each with a row in the list of steps.
 
     Attributes
     ----------
     rows : list of ProgramRow
-        What the program does, in the order in which it was written.
+        The steps of the program, in order.
     steps : list of EvaluatorStep
         The calls back into Python.
     foreign : dict of HloInstruction to int
-        Foreign calls, by their place among the slots of foreign functions.
+        Foreign calls, by their position among the slots of foreign functions.
     """
 
     def __init__(
@@ -71,18 +73,18 @@ class OperationWriter:
         self.calls = KernelCalls(self.w, table, kernels, instrumented=instrumented)
 
     def strategy_of(self, i: HloInstruction) -> ChosenStrategy:
-        """Where an instruction is computed; decided once."""
+        """Return the lowering strategy of an instruction, chosen once."""
         found = self._strategies.get(i)
         if found is None:
             found = self._strategies[i] = cpu_strategy(i, self.target, self.kernels.control)
         return found
 
     def leaves(self, i: HloInstruction) -> list[BufferSlice]:
-        """The places of an instruction's array leaves."""
+        """Return the buffer slices of an instruction's array leaves."""
         return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
 
     def copy(self, source: BufferSlice, target: BufferSlice) -> None:
-        """memcpy, unless both are the same."""
+        """Emit a memcpy unless source and target are the same."""
         if source == target or target.size == 0:
             return
         size = f"i{self.target.cores.pointer_bits}"
@@ -93,18 +95,21 @@ class OperationWriter:
         )
 
     def operands(self, i: HloInstruction) -> list[BufferSlice]:
-        """The places of a kernel's operands: a fusion has a parameter for each, other kernels read one that comes twice once."""
+        """Return the buffer slices of a kernel's operands.
+
+        A fusion has one parameter per operand; other kernels read a repeated operand once.
+        """
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         return [self.place_of(o, ()) for o in operands]
 
     def prepared(
         self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0
     ) -> PreparedKernel:
-        """The kernel of an instruction, written or found."""
+        """Return the kernel of an instruction, new or shared with an equal one."""
         return self.kernels.prepare(i, kind, write, self.operands(i), self.leaves(i), blocks)
 
     def write(self, i: HloInstruction) -> None:
-        """Write one instruction, unless nothing is to be done for it."""
+        """Emit one instruction, if it needs code."""
         chosen = self.strategy_of(i)
         if chosen.kind is LoweringKind.COPY and i.opcode.name == "copy":
             self._copy_instruction(i)
@@ -116,7 +121,7 @@ class OperationWriter:
             self._operation(i, chosen)
 
     def _copy_instruction(self, i: HloInstruction) -> None:
-        """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
+        """Emit a copy: memcpy if the layout stays and one thread is enough, else a loop kernel."""
         moves = (
             i.shape.is_array
             and i.shape.layout is not i.operands[0].shape.layout
@@ -136,7 +141,10 @@ class OperationWriter:
         self.calls.instrument(number, False)
 
     def _pad_to_static(self, i: HloInstruction) -> None:
-        """The argument lies in memory up to its bound; the s32 sizes of its dimensions follow (see `LeafReader`)."""
+        """Copy a dynamic argument and the sizes of its dimensions.
+
+        In memory the argument has its bound, then the s32 sizes (see `LeafReader`).
+        """
         number = self.row(i, "copy", "memcpy", None)
         self.calls.instrument(number, True)
         given, (whole, *sizes) = self.place_of(i.operands[0], ()), self.leaves(i)
@@ -148,7 +156,7 @@ class OperationWriter:
         self.calls.instrument(number, False)
 
     def _collective(self, i: HloInstruction) -> None:
-        """On one device a collective copies, and the device's number is zero."""
+        """Emit a collective on one device: a copy; the device's number is zero."""
         number = self.row(i, "copy", "memcpy", None)
         self.calls.instrument(number, True)
         if i.opcode.name in IDENTIFIERS:
@@ -158,7 +166,7 @@ class OperationWriter:
         self.calls.instrument(number, False)
 
     def _operation(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
-        """A kernel, a library call, or the evaluator."""
+        """Emit a kernel, a library call, or a call of the evaluator."""
         if chosen.kind is LoweringKind.EVALUATOR:
             assert chosen.reason is not None
             self._evaluator_step(i, chosen.reason, chosen.refused)
@@ -187,7 +195,7 @@ class OperationWriter:
     def _evaluator_step(
         self, i: HloInstruction, reason: Reason, refused: tuple[tuple[str, Reason], ...] = ()
     ) -> None:
-        """Call back into the evaluator; a non-zero answer ends the program with that status."""
+        """Emit a call of the evaluator; a non-zero status ends the program with it."""
         number = self.row(i, "evaluator", "evaluator", reason, refused)
         step = len(self.steps)
         self.steps.append(
@@ -209,7 +217,7 @@ class OperationWriter:
         w.start_block(good)
 
     def _foreign_call(self, i: HloInstruction, chosen: ChosenStrategy) -> None:
-        """Call a foreign function; only what it returns beyond success needs Python."""
+        """Emit a foreign call; only a result other than success needs Python."""
         w, calls = self.w, self.calls
         slot = self.table.foreign_slot + self.foreign.setdefault(i, len(self.foreign))
         number, step = (
@@ -243,7 +251,7 @@ class OperationWriter:
         reason: Reason | None,
         refused: tuple[tuple[str, Reason], ...] = (),
     ) -> int:
-        """Add a row to the table of the program; its number."""
+        """Add a step to the list of steps; return its number."""
         self.rows.append(
             ProgramRow(
                 len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason, refused
@@ -254,5 +262,8 @@ class OperationWriter:
 
     @property
     def is_long(self) -> bool:
-        """Whether the entry is a long list of calls, which LLVM's optimiser gains nothing from and takes more than linear time for."""
+        """True if the entry is a long list of calls.
+
+        LLVM's optimiser gains nothing there, and takes more than linear time.
+        """
         return len(self.rows) > LONG_PROGRAM

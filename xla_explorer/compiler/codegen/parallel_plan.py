@@ -1,9 +1,8 @@
-"""Whether a kernel is worth several threads, and in how many tasks: a decision from the estimated time on one thread.
+"""The number of parallel tasks of a kernel, from its estimated time on one thread.
 
-The estimate is the longest of memory traffic, arithmetic and calls of elementary functions, at
-rates of an ordinary core; it only has to be right within a factor of two or so. There are more
-tasks than threads, because cores may be shared with other processes: who is late takes fewer
-tasks, and a thread that gets no core at all delays nobody by more than one task.
+The estimate is the longest of memory traffic, arithmetic and elementary functions, at rates of an
+ordinary core. An error of a factor of two does not matter. There are more tasks than threads
+because other processes may use the cores: a delayed thread executes fewer tasks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,9 @@ FLOPS_PER_NS = {"dot": 100.0, "convolution": 60.0, "sort": 1.0, "fft": 4.0}
 SLOW_FLOPS_PER_NS = 4.0  # contractions of types without a register tile
 ELEMENTWISE_FLOPS_PER_NS = 10.0
 TRANSCENDENTALS_PER_NS = 2.0
-TASK_NS = 15_000.0  # least work of a task: waking a sleeping thread costs about 5 us, a running one 0.3 us
+TASK_NS = (
+    15_000.0  # minimum work of a task: waking a sleeping thread costs 5 us, a running one 0.3 us
+)
 TASKS_PER_THREAD = 4
 LIBRARY_TASKS_PER_THREAD = 1  # each library call copies the right operand again
 
@@ -55,7 +56,7 @@ class ParallelPlan(NamedTuple):
 def cache_blocking_decision(
     i: HloInstruction, chain: list[str], tasks: int, threads: int
 ) -> KernelDecision:
-    """That a kernel runs block by block with its neighbours (`cache_blocking`), a block on one thread."""
+    """Return the decision that a kernel runs block by block in a chain (`cache_blocking`)."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
     message = (
         f"{names} iterate over the same rows: {tasks} blocks; "
@@ -70,7 +71,7 @@ def cache_blocking_decision(
 
 
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
-    """The plan for a kernel (`kernel` or `library`) of one instruction."""
+    """Return the plan for a kernel of one instruction (`kernel` or `library`)."""
     cost = instruction_cost(i)
     inner = epilogue_dot(i) or (i.called[0].root if i.opcode.name == "fusion" else i)
     element = inner.shape.element_type if inner.shape.is_array else None
@@ -93,7 +94,10 @@ def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
 def parallel_decision(
     i: HloInstruction, plan: ParallelPlan, tasks: int, overlap: bool
 ) -> KernelDecision:
-    """The plan and what became of it, for the journal. tasks: of the kernel that was written."""
+    """Return the decision about threads for the journal.
+
+    tasks: of the emitted kernel.
+    """
     microseconds = f"{plan.nanoseconds / 1e3:.1f} us"
     if tasks > 1:
         code = "worth-threads"

@@ -1,4 +1,4 @@
-"""The kernels of a host program: each is written once, named, cut into tasks where that pays; then their text."""
+"""Kernels of a host program: each is emitted once, named, and divided into tasks if that pays."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from xla_explorer.hlo.opcodes import CONSTANT
 KernelWriter = Callable[..., Kernel]
 Finished = Callable[
     [str, list[str]], None
-]  # takes the IR text of a module of finished kernels, and their names
+]  # receives the IR text of a module of finished kernels, and their names
 _CUT = (
     write_kernel,
     write_library_dot,
     write_library_convolution,
-)  # writers that can cut their work into tasks
-TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
+)  # writers that can partition their work into tasks
+TINY_BYTES = 128  # of each array of an inlined kernel: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
 MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a module of their own
 
@@ -63,7 +63,7 @@ class PreparedKernel(NamedTuple):
 class _NamedKernel:
     """A kernel of the program's text.
 
-    overlap: some of its arrays share memory. tiny: a call takes longer than its work.
+    overlap: some of its arrays share memory. tiny: a call would take longer than the kernel's work.
     """
 
     function: str
@@ -73,9 +73,9 @@ class _NamedKernel:
     tiny: bool
 
     def optimization_level(self, inlined: bool) -> OptimizationLevel:
-        """What LLVM's optimiser does to it.
+        """Return the optimisation level of the function.
 
-        inlined: as a part of its callers, whose optimisation level a nest then has.
+        inlined: into its callers; a loop nest then has the callers' level.
         """
         return (
             OptimizationLevel.DEFAULT
@@ -86,9 +86,9 @@ class _NamedKernel:
     def definition(
         self, linkage: str = "internal", inlined: bool = False
     ) -> tuple[list[str], list[int | None]]:
-        """The function, and the instruction that each line comes from.
+        """Return the lines of the function, and the instruction of each line.
 
-        inlined: it becomes part of its callers.
+        inlined: into its callers.
         """
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
@@ -112,11 +112,11 @@ class _NamedKernel:
 
 
 class ProgramKernels:
-    """All kernels of one program; equal ones are one function.
+    """All kernels of one program; equal kernels are one function.
 
-    functions: name -> id of the instruction that it was written for. control: what the user forces
-    and forbids. scheduled: the kernels that the user writes. decides: somebody reads `decisions`.
-    finished: takes kernels that LLVM may compile while the others are written.
+    functions: name -> id of the first instruction. control: overrides of the user. scheduled: the
+    kernels with a schedule of the user. decides: `decisions` are read. finished: receives kernels
+    that LLVM may compile while the others are written.
     """
 
     def __init__(
@@ -146,13 +146,13 @@ class ProgramKernels:
         self._keys = StructuralKeys(layout_sensitive=True)
         self._written: dict[
             Hashable, tuple[Kernel, HloInstruction]
-        ] = {}  # by all that a kernel is written from
+        ] = {}  # by everything that determines a kernel
         self._known: dict[tuple[object, ...], str] = {}
         self._chains: dict[
             tuple[tuple[str, tuple[int, ...]], ...], str
-        ] = {}  # calls of a block -> the function that does them
+        ] = {}  # calls for a block -> their function
         self._names: set[str] = {entry}
-        self.inlines_tiny = True  # False where the callers' code is not optimised
+        self.inlines_tiny = True  # False if the callers' code is not optimised
 
     def prepare(
         self,
@@ -163,7 +163,10 @@ class ProgramKernels:
         results: Sequence[BufferSlice],
         blocks: int = 0,
     ) -> PreparedKernel:
-        """Write or find the kernel. blocks: cut it into so many tasks, for a chain."""
+        """Return the kernel of an instruction, new or shared with an equal one.
+
+        blocks: number of blocks, for a chain.
+        """
         places = [*operands, *results]
         numbers: dict[tuple[int, int], int] = {}
         slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
@@ -181,7 +184,7 @@ class ProgramKernels:
             for y, b in enumerate(unique)
             if x < y
         )
-        if write is write_kernel and overlap:  # the vectors of a nest read ahead of what is written
+        if write is write_kernel and overlap:  # vectors of a nest are loaded ahead of stores
             write = write_overlapping_kernel
         elif write is write_kernel and blocks:
             write = write_blocked_kernel
@@ -225,7 +228,7 @@ class ProgramKernels:
         slots: tuple[int, ...],
         overlap: bool,
     ) -> Kernel:
-        """The kernel, in tasks when it is worth several threads; the decision is noted."""
+        """Return the kernel, in tasks if several threads pay; the decision is recorded."""
         if self.threads == 1:
             return self._once(write, i, slots)
         if self.control.forbidden("parallel", (i,)):
@@ -248,14 +251,17 @@ class ProgramKernels:
     def _once(
         self, write: KernelWriter, i: HloInstruction, slots: tuple[int, ...], *tasks: int
     ) -> Kernel:
-        """The kernel, taken from an instruction before that has the same operations on arrays of the same shapes, in the same memory."""
+        """Return the kernel, or that of an equal earlier instruction.
+
+        Equal: the same operations on arrays of the same shapes, with the same aliasing.
+        """
         if any(
             leaf.is_array and leaf.byte_size >= base.STREAMED_TRANSPOSE_BYTES
             for _, leaf in i.shape.leaves()
         ):
             return write(
                 i, self.target, slots, *tasks
-            )  # who reads a result decides whether it is written past the cache
+            )  # readers of the result determine if its stores are non-temporal
         first = {o: k for k, o in reversed(list(enumerate(i.operands)))}
         operands = tuple(
             [
@@ -276,7 +282,7 @@ class ProgramKernels:
         return made
 
     def _note_nest(self, i: HloInstruction, made: Kernel, form: str) -> None:
-        """Whether the kernel was made from a loop nest is a decision.
+        """Record the decision for or against a loop nest.
 
         form: of the nest, see `form_of_nest`.
         """
@@ -296,21 +302,24 @@ class ProgramKernels:
             self.decisions.append(KernelDecision(i.id, i.name, False, made.nest, "loop-nest"))
 
     def fresh_name(self, name: str) -> str:
-        """A function's name that no other has."""
+        """Return a unique function name."""
         while name in self._names:
             name += "_"
         self._names.add(name)
         return name
 
     def chain(self, calls: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
-        """The function that makes these calls (of a kernel, with the numbers of its pointers) for one block of rows."""
+        """Return the function that calls the kernels of a chain for one block of rows.
+
+        calls: kernels with the numbers of their pointers.
+        """
         if calls not in self._chains:
-            self._chains[calls] = self.fresh_name("row_chain")
+            self._chains[calls] = self.fresh_name("blocked_chain")
         return self._chains[calls]
 
     # -- vectors -----------------------------------------------------------------------------------
     def note_vectors(self) -> None:
-        """Who makes the vectors of each kernel is a decision."""
+        """Record for each kernel whether its vectors are emitted or left to LLVM."""
         for kernel in self._kernels:
             code = self._makes_vectors(kernel)
             written, i = code == "written-in-vectors", kernel.instruction
@@ -344,11 +353,11 @@ class ProgramKernels:
         )
 
     def _inlines(self, kernel: _NamedKernel) -> bool:
-        """Whether the kernel becomes part of its callers."""
+        """Return True if the kernel is inlined into its callers."""
         return self.inlines_tiny and kernel.tiny
 
     def _makes_vectors(self, kernel: _NamedKernel) -> str:
-        """Why a kernel is left to LLVM, as the code of a Reason; or that its writer chose the vectors."""
+        """Return the code of the reason for emitted vectors, or for leaving them to LLVM."""
         if kernel.optimization_level(self._inlines(kernel)) is OptimizationLevel.FINAL:
             return "written-in-vectors"
         if not self.target.vectorizes_itself:
@@ -366,7 +375,7 @@ class ProgramKernels:
     # -- the text ----------------------------------------------------------------------------------
     @property
     def declarations(self) -> dict[str, None]:
-        """What the kernels call, as `declare` lines."""
+        """Declarations of the functions that the kernels call."""
         return dict.fromkeys(
             [line for kernel in self._kernels for line in kernel.made.declarations]
         )
@@ -383,7 +392,7 @@ class ProgramKernels:
 
     @property
     def scratch_bytes(self) -> int:
-        """Scratch memory of the kernel that needs most; they run one after the other."""
+        """Maximum scratch memory of a kernel; kernels use it one after the other."""
         return max(
             [
                 scratch_of_kernel(kernel.made, kernel.function in self.threaded)
@@ -394,7 +403,7 @@ class ProgramKernels:
 
     @staticmethod
     def _module(kernels: list[_NamedKernel]) -> tuple[str, list[str]]:
-        """A module of kernels that others call by name; their names."""
+        """Return a module of kernels with external names, and the names."""
         head = dict.fromkeys([line for kernel in kernels for line in kernel.made.globals])
         tail = dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
         body = [line for kernel in kernels for line in kernel.definition("hidden")[0]]
@@ -403,7 +412,7 @@ class ProgramKernels:
         ]
 
     def text(self) -> tuple[list[str], list[int | None]]:
-        """The functions, and the instruction that each line comes from."""
+        """Return the lines of all functions, and the instruction of each line."""
         lines: list[str] = []
         origins: list[int | None] = []
         for kernel in self._kernels:
@@ -420,7 +429,7 @@ class ProgramKernels:
 
 
 def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:
-    """The schedule of a kernel that was written for another instruction: its directives name the operands of this one."""
+    """Return a shared kernel's schedule with the operand names of another instruction."""
     theirs = [a.name for a in schedule.start.arrays if not a.written]
     ours = array_names(list(dict.fromkeys(i.operands)))
     if theirs == ours or len(theirs) != len(ours):

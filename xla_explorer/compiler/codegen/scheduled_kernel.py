@@ -1,4 +1,4 @@
-"""Kernels by schedules that the user writes: the plain nest, the directives, each proved, and the code of what they make."""
+"""Kernels by schedules of the user: the plain nest, checked directives, and their code."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ Schedules = Mapping[str, Sequence[Directive]]
 
 
 class _Override(NamedTuple):
-    """What the user wants of a directive. values: its arguments, or the first of them."""
+    """An override of one directive by the user.
+
+    values: the arguments of the directive, or the first of them.
+    """
 
     word: str
     kind: str
     values: tuple[object, ...]
 
     def forbids(self, directive: Directive) -> bool:
-        """Whether the user forbids this directive, by its axis or by the instruction that it keeps."""
+        """Return True if the override forbids a directive, by its axis or its instruction."""
         if self.word != "forbid" or self.kind != f"loop-{directive.name}":
             return False
         named = (directive.axis, str(getattr(directive, "value", "")).lstrip("%"))
@@ -46,7 +49,10 @@ class _Override(NamedTuple):
 
 
 class ScheduledKernels:
-    """The kernels of a program that the user schedules, or whose directives the user forces or forbids. decisions: what became of each."""
+    """Kernels that the user schedules, or whose directives the user forces or forbids.
+
+    decisions: the outcome of each override.
+    """
 
     def __init__(self, schedules: Schedules, control: PassControl | None = None) -> None:
         self.schedules = schedules
@@ -68,9 +74,10 @@ class ScheduledKernels:
     def kernel(
         self, i: HloInstruction, target: Target, slots: tuple[int, ...], overlap: bool
     ) -> Kernel:
-        """The kernel of an instruction by its schedule: what runs is what the kinds of its axes say, LLVM vectorises and unrolls nothing.
+        """Return the kernel of an instruction by its schedule.
 
-        ScheduleError where it has no nest, or something is refused.
+        The kinds of the axes determine the code; LLVM vectorises and unrolls nothing. ScheduleError
+        if the instruction has no nest, or a directive is refused.
         """
         self._met.add(i.name)
         try:
@@ -106,8 +113,11 @@ class ScheduledKernels:
         of_policy: bool,
         notes_forced: bool = False,
     ) -> Sequence[Directive]:
-        """The directives of a plain nest without those that the user forbids, and what needs them; then those that are forced, where they
-        are legal. of_policy: they are a policy's, which need no checks until one is left out. notes_forced: nobody notes them later.
+        """Return the directives of a plain nest after the user's overrides.
+
+        Forbidden directives and those that depend on them are removed; forced ones are added if
+        they are legal. of_policy: the directives are a policy's, legal without checks until one is
+        removed. notes_forced: record the outcome of forced directives here.
         """
         overrides = self._overrides.get(i.name, ())
         made = Schedule(nest, nest)
@@ -169,12 +179,12 @@ class ScheduledKernels:
             )
 
     def check_all_met(self, kernels: Collection[str]) -> None:
-        """ScheduleError for a schedule of what is not a kernel of the program."""
+        """Raise a ScheduleError for a schedule that names no kernel of the program."""
         check_all_met(self.schedules, [*kernels, *self._met])
 
 
 def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
-    """ScheduleError for a schedule of what is none of the kernels of a program."""
+    """Raise a ScheduleError for a schedule that names no kernel of a program."""
     for name in schedules:
         if name not in kernels:
             near = nearest(name, kernels, 3) or list(kernels)[:8]
@@ -186,14 +196,17 @@ def check_all_met(schedules: Schedules, kernels: Collection[str]) -> None:
 
 
 def _by_policy(made: Kernel | Reason) -> Sequence[Directive]:
-    """The directives of the policy; none where the kernel is not made from its nest."""
+    """Return the directives of the policy, none for a kernel without a nest."""
     return (
         made.nest.directives if isinstance(made, Kernel) and isinstance(made.nest, Schedule) else ()
     )
 
 
 def writes_in_step(nest: LoopNest, parameters: Sequence[int]) -> bool:
-    """Whether an array that shares its memory with a result is read only where, and just before, that element is stored."""
+    """Return True if in-place updates are elementwise.
+
+    An array that shares memory with a result must be read only at the element that is stored next.
+    """
     slots = {a.name: slot for a, slot in zip(nest.arrays, parameters, strict=True)}
     found = [a for a in accesses_of(nest) if a.array.name in slots]
     stores = [a for a in found if a.written]

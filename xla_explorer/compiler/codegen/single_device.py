@@ -1,4 +1,4 @@
-"""Collectives in a program of one device: what each of them is there, which is a copy, a zero, or nothing that can run."""
+"""Collectives in a program of one device: copies, zeros, or unsupported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ IDENTIFIERS = frozenset({"replica-id", "partition-id"})  # zero on the only devi
 
 
 def collective_on_one_device(i: HloInstruction, module: HloModule) -> Reason | None:
-    """None when a collective of COPIES or IDENTIFIERS has its operands (or zero) as its result; else why not."""
+    """Return a refusal unless a collective is a copy or zero on one device.
+
+    For the opcodes of COPIES and IDENTIFIERS.
+    """
     devices = [module.attributes.get(name) or 1 for name in ("replica_count", "num_partitions")]
     if devices != [1, 1]:
         return refuse(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# What LLVM calls by name on its own. A kernel of that name, which an HLO instruction may well have
-# (`pow`, `round`), would be called in its place. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
+# Functions that LLVM itself calls by name. An HLO instruction may have such a name (`pow`), and LLVM
+# would call its kernel instead. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
 _MATHEMATICS = (
     "acos",
     "acosh",
@@ -89,7 +89,7 @@ _RUNTIME = frozenset(
 
 
 def identifier(name: str) -> str:
-    """An HLO name as an LLVM (and PTX) identifier that means nothing to LLVM yet."""
+    """Return an HLO name as an identifier of LLVM and PTX without a meaning to LLVM."""
     made = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
     return (
         f"{made}_kernel"

@@ -1,4 +1,4 @@
-"""The functions through which the thread pool calls one task of a kernel, or one block of a chain of kernels."""
+"""Functions through which the thread pool runs a task of a kernel, or a block of a chain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 
 
 def scratch_of_task(kernel: Kernel) -> int:
-    """Bytes from one task's scratch memory to the next one's: never the same cache line, nor the same set of lines."""
+    """Return the distance between the scratch memories of two tasks in bytes.
+
+    It avoids shared cache lines and cache-set conflicts.
+    """
     return (
         kernel.scratch_bytes
         if kernel.tasks == 1 or kernel.phases
@@ -22,8 +25,10 @@ def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
 
 
 def task_function(function: str, kernel: Kernel) -> list[str]:
-    """What the pool calls: it takes the kernel's pointers from memory, and the task's own part of the scratch memory. In a kernel with
-    phases, a number behind the pointers says where the phase starts.
+    """Return the function that the pool calls for one task of a kernel.
+
+    It loads the kernel's pointers from memory and adds the task's offset in scratch memory. In a
+    kernel with phases, a number after the pointers is the first task of the phase.
     """
     count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
     lines = [
@@ -56,9 +61,9 @@ def task_function(function: str, kernel: Kernel) -> list[str]:
 
 
 def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
-    """What the pool calls for one block of a chain: each kernel on that block.
+    """Return the function that the pool calls for one block of a chain of kernels.
 
-    calls: (kernel, which pointers of the context it takes).
+    calls: (kernel, the numbers of its pointers in the context).
     """
     lines = [f"define internal void @{name}(ptr %context, i64 %task) nounwind {{", "entry:"]
     for k in sorted({k for _, numbers in calls for k in numbers}):

@@ -1,4 +1,4 @@
-"""By which schedules the kernels of a program were written: plain data, so that a program in another process can be asked as well."""
+"""Schedules of the kernels of a program as plain data, so that child processes can return them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from xla_explorer.compiler.codegen.nest.ir import LoopNest
 class WrittenSchedule(NamedTuple):
     """The schedule of one instruction's kernel.
 
-    by: `user` or `policy`. directives: their text. parts: if a policy makes several kernels of one
-    nest, launched one after the other, the nest that each begins with and its directives; the whole
-    has none then. start: the nest that the directives change; None for that of `form` (see
-    `nest.kernel.form_of_nest`).
+    by: `user` or `policy`. directives: their text. parts: for a nest that a policy divides into
+    several launches, the start and the directives of each; the whole has none then. start: the nest
+    that the directives change; None for that of `form` (see `nest.kernel.form_of_nest`).
     """
 
     by: str
@@ -24,7 +23,10 @@ class WrittenSchedule(NamedTuple):
 
 
 def written_schedules(program: Any) -> dict[int, WrittenSchedule]:
-    """What a policy or a user decided, by the id of the instruction; kernels by writers of their own are left out."""
+    """Return the schedules by policies and users, by the id of the instruction.
+
+    Kernels without a loop nest have none.
+    """
     found: dict[int, WrittenSchedule] = {}
     for i, made in getattr(program, "emitted", ()):
         if getattr(made.nest, "directives", None) is None:

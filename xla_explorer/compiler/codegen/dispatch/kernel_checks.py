@@ -1,4 +1,4 @@
-"""Which instructions have a kernel of ours, by the rows of their opcodes; and why others have none."""
+"""Checks that an instruction has a native kernel, by the row of its opcode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALAR = frozenset({"parameter", "constant", "tuple"})  # besides elementwise o
 
 
 def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None:
-    """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
+    """Return a refusal if an instruction, or a part of a fusion, has no native kernel."""
     row = kernel_row(i.opcode.name)
     if kind is not Kind.CPU and row.sequential:
         return refuse(
@@ -27,54 +27,13 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
             f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU",
             opcode=i.opcode.name,
         )
-    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        return _epilogue_is_emitted(i, kind)
     if i.opcode.name == "fusion":
-        inside = elemental_opcodes() | {"parameter", "constant"}
-        root = i.called[0].root
-        roots = set(root.operands) if root.opcode.name == "tuple" else {root}
-        for inner in i.called[0].instructions.values():
-            name = inner.opcode.name
-            if (
-                kind is not Kind.CPU and name == "scatter"
-            ):  # in a fusion, neither in place for atomic operations nor a loop nest
-                return refuse(
-                    "opcode-not-emitted",
-                    f"%{inner.name}: scatter has no emitter inside a fusion on a GPU",
-                    opcode=name,
-                )
-            # A kernel of its own only for a single root that nothing else in the fusion reads.
-            alone = (
-                inner is root
-                and not inner.users
-                and has_own_writer(name)
-                and not kernel_row(name).standalone
-            )
-            if name not in inside and not alone and not (inner is root and name == "tuple"):
-                return refuse(
-                    "opcode-not-emitted",
-                    f"%{inner.name}: {name} has no emitter inside a fusion",
-                    opcode=name,
-                )
-            if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
-                return reason
-        return emission_is_bounded(i.called[0])
-    if (
-        kind is not Kind.CPU and i.opcode.name == "scatter"
-    ):  # whose updates without atomic operations are a loop nest
-        bad = next(
-            (
-                x
-                for x in i.to_apply.instructions.values()
-                if not (x.opcode.elementwise or x.opcode.name in _SCALAR)
-            ),
-            None,
-        )
-        if bad is not None:
-            return refuse(
-                "reducer-not-emitted",
-                f"%{i.name} calls %{i.to_apply.name}, whose {bad.opcode.name} is not elementwise",
-            )
+        is_epilogue = i.attributes.get("kind") == "kOutput"
+        return _epilogue_is_emitted(i, kind) if is_epilogue else _fusion_is_emitted(i, kind)
+    if kind is not Kind.CPU and i.opcode.name == "scatter":
+        reason = _combiner_is_elementwise(i)
+        if reason is not None:
+            return reason
     if i.opcode.name not in elemental_opcodes() and not has_own_writer(i.opcode.name):
         return refuse(
             "opcode-not-emitted",
@@ -87,8 +46,58 @@ def kernel_is_emitted(i: HloInstruction, kind: Kind = Kind.CPU) -> Reason | None
     return _instruction_is_emitted(i, True)
 
 
+def _combiner_is_elementwise(scatter: HloInstruction) -> Reason | None:
+    """Return a refusal unless a scatter combines elementwise: without atomics it is a loop nest."""
+    bad = next(
+        (
+            x
+            for x in scatter.to_apply.instructions.values()
+            if not (x.opcode.elementwise or x.opcode.name in _SCALAR)
+        ),
+        None,
+    )
+    if bad is None:
+        return None
+    return refuse(
+        "reducer-not-emitted",
+        f"%{scatter.name} calls %{scatter.to_apply.name}, whose {bad.opcode.name} is not elementwise",
+    )
+
+
+def _fusion_is_emitted(fusion: HloInstruction, kind: Kind) -> Reason | None:
+    """Return a refusal for the first fused instruction without an emitter, or for too much code."""
+    inside = elemental_opcodes() | {"parameter", "constant"}
+    root = fusion.called[0].root
+    roots = set(root.operands) if root.opcode.name == "tuple" else {root}
+    for inner in fusion.called[0].instructions.values():
+        name = inner.opcode.name
+        # A fused scatter has neither in-place atomics nor a loop nest on a GPU.
+        if kind is not Kind.CPU and name == "scatter":
+            return refuse(
+                "opcode-not-emitted",
+                f"%{inner.name}: scatter has no emitter inside a fusion on a GPU",
+                opcode=name,
+            )
+        # Only a single root without readers in the fusion may have its own kernel writer.
+        alone = (
+            inner is root
+            and not inner.users
+            and has_own_writer(name)
+            and not kernel_row(name).standalone
+        )
+        if name not in inside and not alone and not (inner is root and name == "tuple"):
+            return refuse(
+                "opcode-not-emitted",
+                f"%{inner.name}: {name} has no emitter inside a fusion",
+                opcode=name,
+            )
+        if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
+            return reason
+    return emission_is_bounded(fusion.called[0])
+
+
 def _epilogue_is_emitted(fusion: HloInstruction, kind: Kind) -> Reason | None:
-    """None for a dot and what the writer of its tiles does to them."""
+    """Return a refusal unless a fusion is a dot with an epilogue on its tiles."""
     dot = epilogue_dot(fusion)
     if dot is None or kind is not Kind.CPU:
         return refuse(
@@ -144,7 +153,7 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
 
 
 def _complex_is_emitted(i: HloInstruction) -> Reason | None:
-    """None unless the instruction deals in complex numbers and its opcode has no emitter for them."""
+    """Return a refusal if an opcode has no emitter for complex numbers."""
     name = i.opcode.name
     involved = [i.shape, *[o.shape for o in i.operands]]
     if not kernel_row(name).is_complex and any(

@@ -1,4 +1,4 @@
-"""One row for each opcode that code generation has something of its own for: a writer of kernels, complex numbers, limits."""
+"""Rows of opcodes: kernel writers, complex numbers, limits."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class KernelRow(NamedTuple):
-    """write: the kernel whose root has the opcode; None: a loop over the elements of the result, or a loop nest. combines: it
-    is a loop nest that combines, as the root of a kernel alone. standalone: it may be a kernel's only instruction but not stand inside a
-    fusion. sequential: its kernel is sequential code for a CPU (scratch memory, loops that depend on data). is_complex: it is emitted for
-    complex numbers too. check: why an instruction is not emitted all the same.
+    """Code generation for one opcode.
+
+    write: the writer of kernels whose root has the opcode; None for a loop over the elements of the
+    result, or a loop nest. combines: as a kernel's only root it is a loop nest with a reduction.
+    standalone: it may be a kernel's only instruction, but not be fused. sequential: its kernel is
+    sequential code for a CPU (scratch memory, data-dependent loops). is_complex: complex numbers
+    have an emitter. check: an additional refusal for an instruction.
     """
 
     opcode: str
@@ -69,7 +72,7 @@ def _is_no_pred(i: HloInstruction) -> Reason | None:
 
 
 def table(rows: Iterable[KernelRow]) -> MappingProxyType[str, KernelRow]:
-    """Rows by opcode. ValueError where an opcode has two."""
+    """Return the rows by opcode; ValueError for two rows of one opcode."""
     found: dict[str, KernelRow] = {}
     for row in rows:
         if row.opcode in found:
@@ -142,11 +145,11 @@ KERNEL_ROWS = table(
 
 
 def kernel_row(opcode: str) -> KernelRow:
-    """The row of an opcode; one without anything of its own where it has none."""
+    """Return the row of an opcode, by default one without special code."""
     return KERNEL_ROWS.get(opcode) or KernelRow(opcode)
 
 
 def has_own_writer(opcode: str) -> bool:
-    """Whether kernels whose root has the opcode are more than a loop over elements: a writer's, or a nest that combines."""
+    """Return True if kernels with the opcode as root are more than a loop over elements."""
     row = kernel_row(opcode)
     return row.write is not None or row.combines or row.standalone

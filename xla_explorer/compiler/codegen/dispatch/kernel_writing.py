@@ -1,4 +1,4 @@
-"""Kernels of instructions: from the loop nest where a policy schedules it, else by the writer of the root's row."""
+"""Kernels of instructions: from a loop nest with a policy's schedule, else by the root's writer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from xla_explorer.hlo.instruction import HloInstruction
 def write_kernel(
     i: HloInstruction, target: Target, slots: tuple[int, ...] | None = None, tasks: int = 1
 ) -> Kernel:
-    """Write the kernel of a fusion or a lone instruction.
+    """Return the kernel of a fusion or a single instruction.
 
-    slots: see `Kernel.slots`; shared numbers mean shared memory.
-
-    tasks: cut it into so many tasks (CPU). The kernel's `tasks` is 1 where it is not possible.
+    slots: see `Kernel.slots`; equal slots are the same memory. tasks: number of independent tasks
+    on a CPU; the kernel's `tasks` is 1 if it cannot be divided.
     """
     slots = slots if slots is not None else argument_slots(i)
     made = nest_kernel(i, target, slots, tasks)
@@ -37,7 +36,7 @@ def write_kernel(
 
 
 def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
-    """The same of arrays that share memory in part."""
+    """Return the kernel of an instruction whose arrays overlap in memory partially."""
     made = nest_kernel(i, target, slots, overlap=True)
     return made if isinstance(made, Kernel) else write_opaque_kernel(i, target, slots, why=made)
 
@@ -45,7 +44,11 @@ def write_overlapping_kernel(i: HloInstruction, target: Target, slots: tuple[int
 def write_blocked_kernel(
     i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int
 ) -> Kernel:
-    """The kernel whose task k, of `tasks`, does the fraction [k / tasks, (k + 1) / tasks) of the outermost loop, and nothing else."""
+    """Return the kernel of an instruction in blocks of rows.
+
+    Task k of `tasks` executes exactly the fraction [k / tasks, (k + 1) / tasks) of the outermost
+    loop.
+    """
     made = nest_kernel(i, target, slots, tasks, by_rows=True)
     if (
         isinstance(made, Kernel)
@@ -67,11 +70,10 @@ def nest_kernel(
     by_rows: bool = False,
     overlap: bool = False,
 ) -> Kernel | Reason:
-    """The kernel as it is made from its loop nest, or a Reason why it stays opaque.
+    """Return the kernel made from the loop nest of an instruction, or a refusal.
 
-    directives: instead of the policy's.
-
-    by_rows: the tasks are of rows. overlap: arrays share memory in part.
+    directives: replace the policy's. by_rows: tasks are blocks of rows. overlap: arrays overlap in
+    memory partially.
     """
     if (
         directives is None
@@ -111,9 +113,9 @@ def write_opaque_kernel(
     why: Reason | None = None,
     before_printing: Callable[[KernelContext], None] | None = None,
 ) -> Kernel:
-    """The kernel by the writer of its root, which no nest describes.
+    """Return the kernel by the writer of its root, without a loop nest.
 
-    why: none does. before_printing: what a target does to the finished records.
+    why: the reason against a loop nest. before_printing: a target's change to the finished records.
     """
     context = KernelContext(target, i, slots, tasks)
     context.writer.origin = i.id

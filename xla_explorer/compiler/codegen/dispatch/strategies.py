@@ -1,6 +1,6 @@
-"""Lowering strategies: who runs an instruction, by the first strategy that accepts it.
+"""Lowering strategies: the first strategy that accepts an instruction executes it.
 
-A refusal of an earlier strategy is kept with the choice.
+Refusals of earlier strategies are recorded with the choice.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class LoweringKind(enum.Enum):
 class LoweringStrategy(NamedTuple):
     """One strategy of a backend's ordered table.
 
-    applies: which instructions it considers. check: the refusal of one of them. write: the writer
-    of the kernel. why_chosen: the reason to record if an alternative existed. is_exclusive: after
-    its refusal the evaluator runs the instruction; later strategies are not tried. unprofitable:
-    codes of refusals for speed only, which an override of the user overrules.
+    applies: accepts the instructions that the strategy is for. check: the refusal of one of them.
+    write: the writer of the kernel. why_chosen: the reason to record if an alternative existed.
+    is_exclusive: after its refusal the evaluator runs the instruction; later strategies are not
+    tried. unprofitable: codes of refusals for speed only, which an override of the user overrules.
     """
 
     name: str

@@ -35,9 +35,9 @@ _PRED_BINARY = {
 
 
 def float_binary(w: Builder, name: str, a: Value, b: Value) -> Value:
-    """Emit a binary operation on floats of any width; narrow ones compute in f32 and are rounded."""
+    """Emit a binary operation on floats; small ones compute in f32 and are rounded."""
     if name in _ARITHMETIC:
-        # A product minus itself is 0; contraction would yield its rounding error.
+        # A product minus itself is 0; contracted, it would be a rounding error.
         flags = "" if name == "subtract" and a is b else w.float_flags
         return w.arithmetic(_ARITHMETIC[name], a, b, flags)
     if name == "divide":

@@ -364,7 +364,7 @@ class Builder:
 
     # -- booleans ----------------------------------------------------------------------------------
     def both(self, a: Value, b: Value) -> Value[Integer]:
-        """Whether two conditions hold."""
+        """Emit the conjunction of two conditions."""
         return self.binary("and", a, b)
 
     def either(self, a: Value, b: Value) -> Value[Integer]:
@@ -372,7 +372,7 @@ class Builder:
         return self.binary("or", a, b)
 
     def negated(self, a: Value) -> Value[Integer]:
-        """Whether a condition does not hold."""
+        """Emit the negation of a condition."""
         return self.binary("xor", a, 1)
 
     # -- lanes -------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ OneRecord = (
 
 
 def has_loop(records: Iterable[Record]) -> bool:
-    """Whether something is repeated."""
+    """Return True if the records contain a loop."""
     return any(
         isinstance(r, Loop) or (isinstance(r, If) and has_loop([*r.body, *r.otherwise]))
         for r in records

@@ -1,9 +1,9 @@
 """Floats of eight bits and fewer, to and from f32 by integer arithmetic on their bits.
 
-No lookup table, so that the code vectorises on every target. Formats: OCP 8-bit Floating Point
-Specification 1.0, OCP Microscaling Formats 1.0, and "8-bit Numerical Formats for Deep Neural
-Networks" (Noune et al., 2022) for those without negative zero. Values outside a format (overflow,
-NaN) are converted as in ml_dtypes.
+No lookup table, so that the code vectorises on every target. Formats with negative zero: OCP 8-bit
+Floating Point Specification 1.0 and OCP Microscaling Formats 1.0. Formats without: Noune et al.,
+"8-bit Numerical Formats for Deep Neural Networks", 2022. Values outside a format (overflow, NaN)
+are converted as in ml_dtypes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class SmallFormat(NamedTuple):
     """A float format of at most 8 bits.
 
-    exponent, mantissa: bits. kind: `ieee` (infinities and NaNs), `fn` (one NaN, no infinity),
-    `fnuz` (NaN in place of -0), `finite` (neither), `power` (powers of two without a sign, one
-    NaN).
+    exponent, mantissa: bits. kind: `ieee` has infinities and NaNs; `fn` one NaN and no infinity;
+    `fnuz` NaN in place of -0; `finite` neither; `power` powers of two without a sign, and one NaN.
     """
 
     exponent: int
@@ -32,7 +31,7 @@ class SmallFormat(NamedTuple):
 
     @property
     def has_sign(self) -> bool:
-        """Whether there are negative numbers."""
+        """True if the format has negative numbers."""
         return self.kind != "power"
 
     @property

@@ -58,7 +58,7 @@ class Value(Generic[K]):
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a constant, not the result of an instruction, a parameter or a global."""
+        """True for a constant, not for an instruction, a parameter or a global."""
         return self.name[0] not in "%@"
 
     # -- arithmetic --------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Value(Generic[K]):
         return self.builder.compare("une" if self._is_float else "ne", self, other)
 
     def is_nan(self) -> Value[Integer]:
-        """Whether a float is NaN."""
+        """Return true for NaN."""
         return self.builder.compare("uno", self, self)
 
 
