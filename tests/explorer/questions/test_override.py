@@ -43,7 +43,7 @@ def test_a_fusion_is_forbidden_and_the_row_says_so(session: xe.Session) -> None:
         ("%a", "%b"),
         True,
     )
-    assert str(asked) == "%a and %b were kept apart"
+    assert str(asked) == "%a and %b were kept in separate kernels"
     assert len(apart.override(force=[("fusion", "%b", "%c")]).overrides()) == 2
 
 

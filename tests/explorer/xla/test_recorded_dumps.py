@@ -39,7 +39,7 @@ def test_a_dump_of_xla_on_a_gpu_is_replayed_by_priority_fusion() -> None:
     assert all(row.message for row in found.rows if row.xla == "memory")
     facts = {decision.names: decision.facts for decision in found.decisions()}
     assert (
-        facts["triton_softmax.3", "bitcast.3.0"]["xla_says"]
+        facts["triton_softmax.3", "bitcast.3.0"]["xla_message"]
         == "not fusing because there are only bitcast users"
     )
     with pytest.raises(NotThereError, match="XLA:GPU are not replayed"):
@@ -57,7 +57,7 @@ def test_a_norm_with_a_pool_and_a_scatter_is_replayed_by_the_rules_of_xla_on_a_g
     assert all(row.agrees for (_, consumer), row in rows.items() if "scatter" in consumer)
     assert (
         rows["sub.19.0", "mul.16.0"].code == "slower-when-fused"
-        and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].said
+        and "XLA's estimate" in rows["sub.19.0", "mul.16.0"].xla_message
     )
     apart = [row for row in found.rows if row.xla == "memory" and row.agrees]
     assert all(row.message for row in apart)

@@ -57,8 +57,8 @@ _FLIPS = [
     "granted",
     "kernels",
     "bytes",
-    "predicted us",
-    "median us",
+    "predicted_us",
+    "median_us",
 ]
 _DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
@@ -98,33 +98,33 @@ class Comparison(Report):
 
         For each one the other session is compiled again with that decision inverted. Columns: kind,
         producer, consumer, the verdict there (`was`) and here (`is`), granted, the change of
-        kernels, bytes and predicted us; with arrays also of the measured median us, in alternating
+        kernels, bytes and predicted_us; with arrays also of the measured median_us, in alternating
         runs. If a decision is not granted alone, because another must come first, `granted` has the
         reason.
         """
         flipped = [
             row
             for row in self.changed_decisions
-            if row[0] in FUSION_KINDS and row[2] and "not asked" not in row[3:5]
+            if row[0] in FUSION_KINDS and row[2] and "undecided" not in row[3:5]
         ]
         return wide_frame([self._flip(row, arrays, repeats) for row in flipped], _FLIPS)
 
     def _flip(self, row: tuple[str, ...], arrays: Sequence[Any], repeats: int) -> list[Any]:
         kind, producer, consumer, now, before, *_ = row
-        asked = [(kind, producer, consumer)]
+        pairs = [(kind, producer, consumer)]
         head = [kind, producer, consumer, before, now]
         try:
-            turned = (
-                overridden(self.right, force=asked)
+            flipped = (
+                overridden(self.right, force=pairs)
                 if now == "accepted"
-                else overridden(self.right, forbid=asked)
+                else overridden(self.right, forbid=pairs)
             )
         except XlaExplorerError as problem:
             return [*head, problem.message, *[None] * 4]
-        refused = [str(one.reason) for one in overrides_of(turned) if not one.granted]
+        refused = [str(one.reason) for one in overrides_of(flipped) if not one.granted]
         figures = {
             what: (a, b)
-            for what, a, b in compare_sessions(turned, self.right, arrays, repeats).rows
+            for what, a, b in compare_sessions(flipped, self.right, arrays, repeats).rows
         }
         names = (
             "kernels",
@@ -213,12 +213,12 @@ def _changed(left: Compilation, right: Compilation) -> list[tuple[str, ...]]:
             for d in decisions_of(session.passes.record, session.passes.lineage)
         }
 
-    a, b, not_asked = verdicts(left), verdicts(right), ("not asked", "")
+    a, b, undecided = verdicts(left), verdicts(right), ("undecided", "")
     found: list[tuple[str, ...]] = []
     for key in dict.fromkeys([*a, *b]):
         if a.get(key) != b.get(key):
             kind, about = key
-            (now, now_code), (before, before_code) = a.get(key, not_asked), b.get(key, not_asked)
+            (now, now_code), (before, before_code) = a.get(key, undecided), b.get(key, undecided)
             found.append(
                 (
                     kind,

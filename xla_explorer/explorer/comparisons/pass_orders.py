@@ -24,11 +24,11 @@ _PAIRS = [
     "second",
     "same",
     "instructions",
-    "instructions swapped",
+    "instructions_swapped",
     "bytes",
-    "bytes swapped",
+    "bytes_swapped",
     "flops",
-    "flops swapped",
+    "flops_swapped",
     "error",
 ]
 _ORDERS = ["order", "instructions", "bytes", "flops", "error"]

@@ -68,16 +68,16 @@ class StructuralDifference(Report):
             )
 
     def _pair(self, a: HloInstruction, b: HloInstruction) -> DifferenceRow:
-        said = _differences(a, b, self.matching)
-        status = "changed" if said else "same"
+        differences = _differences(a, b, self.matching)
+        status = "changed" if differences else "same"
         here, there = self._callers.get(a.parent), self._callers.get(b.parent)
         place = "" if here is None and there is None else f"{_place(here)} -> {_place(there)}"
         if (here is None) != (there is None) or (
             here is not None and there is not None and here.opcode is not there.opcode
         ):
-            said.append(f"computation: {place}")
+            differences.append(f"computation: {place}")
             status = "moved" if status == "same" else status
-        return _row(status, a, b, "; ".join(said), self.matching.evidence[a])
+        return _row(status, a, b, "; ".join(differences), self.matching.evidence[a])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -177,17 +177,17 @@ def _place(caller: HloInstruction | None) -> str:
 
 
 def _differences(a: HloInstruction, b: HloInstruction, matching: ModuleMatching) -> list[str]:
-    said = []
+    differences = []
     if a.shape.text_without_layout != b.shape.text_without_layout:
-        said.append(f"shape: {a.shape.text_without_layout} -> {b.shape.text_without_layout}")
+        differences.append(f"shape: {a.shape.text_without_layout} -> {b.shape.text_without_layout}")
     elif a.shape is not b.shape:
-        said.append(f"layout: {a.shape} -> {b.shape}")
+        differences.append(f"layout: {a.shape} -> {b.shape}")
     if a.attributes != b.attributes:
-        said.append("attributes: " + _attribute_changes(a, b))
+        differences.append("attributes: " + _attribute_changes(a, b))
     if a.payload != b.payload:
-        said.append(f"value: {_short(_value(a))} -> {_short(_value(b))}")
+        differences.append(f"value: {_short(_value(a))} -> {_short(_value(b))}")
     if len(a.operands) != len(b.operands):
-        said.append(f"operands: {len(a.operands)} -> {len(b.operands)}")
+        differences.append(f"operands: {len(a.operands)} -> {len(b.operands)}")
     else:
         other = [
             k
@@ -195,11 +195,11 @@ def _differences(a: HloInstruction, b: HloInstruction, matching: ModuleMatching)
             if matching.left_to_right.get(x) is not y
         ]
         if other:
-            said.append(
+            differences.append(
                 "operand "
                 + ", ".join([f"{k}: %{a.operands[k].name} -> %{b.operands[k].name}" for k in other])
             )
-    return said
+    return differences
 
 
 def _attribute_changes(a: HloInstruction, b: HloInstruction) -> str:

@@ -1,4 +1,11 @@
-"""`Report` and its blocks: text, HTML, Markdown, JSON, DataFrame."""
+"""`Report` and its blocks: text, HTML, Markdown, JSON, DataFrame.
+
+A call returns a DataFrame if its result is rows of one noun: decisions, kernels, passes, times. It
+returns a `Report` if its result is an answer with a headline: an explanation, a comparison, a
+buffer assignment. `to_frame()` of a report gives its rows, with all columns even if there are none.
+Columns of both are identifiers with their unit as the last word: `median_us`, `gb_per_s`. Code is a
+`CodeText`, and a picture an object with `to_svg()`.
+"""
 
 from xla_explorer.explorer.display.blocks import (
     Blocks,

@@ -29,10 +29,10 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
     def __repr__(self) -> str:
         note = self._note()
         shares = [name for name in map(str, self.columns) if is_share(name)]
-        told = pandas.DataFrame(self)
+        shown = pandas.DataFrame(self)
         if shares and self.columns.is_unique:
-            told = told.assign(**{name: told[name].map(percent) for name in shares})
-        return repr(told) + (f"\n{note}" if note else "")
+            shown = shown.assign(**{name: shown[name].map(percent) for name in shares})
+        return repr(shown) + (f"\n{note}" if note else "")
 
     def _note(self) -> str:
         """Return the reason why the table is empty, if it has one."""

@@ -20,15 +20,18 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _BELOW = (
-    "schema", "layout", "anchored", "elements", "state", "diff", "pools", "correspondence", "store", "tasks", "worker_source", "background",
-    "scene_tree", "scene", "labels", "drawing", "layers", "colours", "neighbourhood", "blocks", "tables", "highlighted", "noise", "long_list",
-    "layer_table",
-    "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline", "basic_blocks", "loops_space", "loops_try", "tabs",
-    "search_language", "printed_links", "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view", "graph_reach",
+    "schema", "layout", "anchored", "elements", "state", "diff", "pools", "correspondence",
+    "store", "tasks", "worker_source", "background", "scene_tree", "scene", "labels", "drawing",
+    "layers", "colours", "neighbourhood", "blocks", "tables", "highlighted", "noise", "long_list",
+    "layer_table", "lines", "pane_titles", "mnemonics", "hover", "llvm", "flame", "roofline",
+    "basic_blocks", "loops_space", "loops_try", "tabs", "search_language", "printed_links",
+    "columns", "graph_camera", "minimap", "fusion_frames", "graph_state", "graph_view",
+    "graph_reach",
 )  # fmt: skip
 _ABOVE = (
-    "timeline_rows", "timeline", "tensor_layout", "why_elements", "why_on_demand", "why_decision", "why_step", "why_block", "why_selection", "why",
-    "editor", "open_panes", "pane_frame", "code_pane", "code", "time_chart", "times", "search", "announcements", "keyboard", "actions",
+    "timeline_rows", "timeline", "tensor_layout", "why_elements", "why_on_demand", "why_decision",
+    "why_step", "why_block", "why_selection", "why", "editor", "open_panes", "pane_frame",
+    "code_pane", "code", "time_chart", "times", "search", "announcements", "keyboard", "actions",
     "theme", "panels", "reach", "explorer",
 )  # fmt: skip
 

@@ -355,9 +355,9 @@ def _embed(
         )
     sentences: dict[str, int] = {}
     for key in _instructions_by_heat(source, steps)[:MOST_HISTORIES]:
-        told = [str(sentence) for sentence in source.history(key)]
+        history = [str(sentence) for sentence in source.history(key)]
         payload["histories"][str(key)] = [
-            sentences.setdefault(sentence, len(sentences)) for sentence in told
+            sentences.setdefault(sentence, len(sentences)) for sentence in history
         ]
     payload["sentences"] = column(list(sentences), clean)
     payload["pools"] = {name: pool.packed(clean) for name, pool in pools.items()}

@@ -118,8 +118,8 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     times = columns.get("measured time") or columns.get("predicted time") or {}
     moved = columns.get("bytes moved", {})
     lines = {row.instruction: row.source_line for row in source.timings()}
-    asked = source.reports.requests.get("callers")
-    callers = asked(source.reports, {}) if asked is not None else {"frames": [], "of": {}}
+    request = source.reports.requests.get("callers")
+    callers = request(source.reports, {}) if request is not None else {"frames": [], "of": {}}
     for key, frame in callers[
         "of"
     ].items():  # JAX locates instructions by stack frames, not in the printed line

@@ -268,7 +268,7 @@ class ComparisonRow(NamedTuple):
 class ChangedDecision(NamedTuple):
     """A decision that two compiles took differently.
 
-    now, before: `accepted`, `refused` or `not asked`; the codes of refusals.
+    now, before: `accepted`, `refused` or `undecided`; the codes of refusals.
     """
 
     kind: str

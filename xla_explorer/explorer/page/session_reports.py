@@ -412,17 +412,20 @@ class SessionReports(TraceReports):
             except XlaExplorerError as problem:
                 comparison = compare_sessions(other, self.session)
                 note = f"not run: {problem.message}"
-        asked = [
+        requests = [
             (word, *one) for word, some in (("force", force), ("forbid", forbid)) for one in some
         ]
         words = [
             f"{word} {kind} of {' → '.join(['%' + name for name in names])}"
-            for word, kind, *names in asked
+            for word, kind, *names in requests
         ]
         rows = comparison_rows(comparison)
         decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
         overrides = tuple(
-            [OverrideRow(str(w), w.granted) for w in overrides_of(other)[len(self.session.asked) :]]
+            [
+                OverrideRow(str(w), w.granted)
+                for w in overrides_of(other)[len(self.session.requested) :]
+            ]
         )
         return self._source_of(other), ComparisonTable(
             ", ".join(words), rows, decisions, note, overrides

@@ -22,7 +22,7 @@ from xla_explorer.explorer.page.source import RewriteRow, StepRow, TimingRow
 from xla_explorer.explorer.page.trace_reports import TraceReports
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decisions_of
-from xla_explorer.explorer.questions.rule_book import rule_book, told_rule
+from xla_explorer.explorer.questions.rule_book import rule_book, rule_summary
 from xla_explorer.explorer.sessions.compilation import Compilation, is_of_xla, program_steps
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, pass_of_step
 from xla_explorer.foundation.collector import collector_paused
@@ -108,7 +108,7 @@ class TraceSource:
         """Return the rules that a pass applied or refused."""
         rows, by = [], pass_of_step(self.passes, step).name
         for e in self._rule_events.get(step, ()):
-            sentence, location = told_rule(e.by, by)
+            sentence, location = rule_summary(e.by, by)
             made = tuple(dict.fromkeys([*e.subjects[1:], *((e.facts or {}).get("created") or ())]))
             rows.append(
                 RewriteRow(
@@ -214,14 +214,14 @@ class SessionSource(TraceSource):
             ours = self._rules_replayed(step)
             if ours is None:
                 return ()
-            said = [
+            noted = [
                 (row, _BESIDE_XLA[ours.also.get(row.subject_name.lstrip("%"))])
                 for row in TraceSource(ours.passes).rewrites(1)
             ]
             # Ids of instructions that our rules made mean others in XLA's module.
             return [
                 row._replace(produced=(), sentence=f"{row.sentence} ({words})")
-                for row, words in said
+                for row, words in noted
             ]
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
@@ -309,7 +309,7 @@ class SessionSource(TraceSource):
                     _number(row["iqr_us"]),
                     int(row["bytes"]),
                     int(row["flops"]),
-                    _number(row["GB/s"]),
+                    _number(row["gb_per_s"]),
                     None if whole else float(row["median_us"]) / total,
                     row["line"],
                     "evaluator" if slow else "native",

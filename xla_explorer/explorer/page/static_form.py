@@ -104,8 +104,8 @@ def _static_html(
 
 
 def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
-    telling = [step for step in steps if step.changed or step.error]
-    if not telling:
+    effective = [step for step in steps if step.changed or step.error]
+    if not effective:
         return ""
     rows = [
         [
@@ -116,12 +116,14 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
             step.rewrites,
             number_cell(microseconds(step.seconds * 1e6)),
         ]
-        for step in telling[:limit]
+        for step in effective[:limit]
     ]
-    quiet = len(steps) - len(telling) - sum(step.index == 0 and not step.changed for step in steps)
+    quiet = (
+        len(steps) - len(effective) - sum(step.index == 0 and not step.changed for step in steps)
+    )
     notes = [f"{quiet} passes changed nothing"] if quiet > 0 else []
-    if len(telling) > limit:
-        notes.append(f"{len(telling) - limit} more: session.passes.to_frame()")
+    if len(effective) > limit:
+        notes.append(f"{len(effective) - limit} more: session.passes.to_frame()")
     head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
     return table_html("Passes that changed the module", head, rows, "; ".join(notes), limit)
 

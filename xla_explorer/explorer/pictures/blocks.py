@@ -29,7 +29,7 @@ _WINDOW = 4
 _QUIET = frozenset({"parameter", "constant"})
 """Opcodes that a printer may put anywhere: they end no repeat and belong to the block of their
 reader."""
-_TELLING = (
+_MAIN_OPCODES = (
     "dot",
     "convolution",
     "custom-call",
@@ -83,12 +83,12 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     covers most of it is taken, the shortest if several do. The result is empty if the repeats cover
     less than a third of a short program, or a twentieth of a long one.
     """
-    telling = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
+    compared = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
     words: dict[tuple[str, str], int] = {}
     tokens = np.array(
         [
             words.setdefault((r.opcode.name, r.shape.text_without_layout), len(words))
-            for r in telling
+            for r in compared
         ],
         dtype=np.int32,
     )
@@ -112,12 +112,12 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
                     f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}",
                     path[1],
                 )
-            found[telling[start + k].id] = path
-        between.append(telling[end:start])
+            found[compared[start + k].id] = path
+        between.append(compared[end:start])
         end = start + covered
-    between.append(telling[end:])
+    between.append(compared[end:])
     for number, part in enumerate(between):
-        if len(part) > max(2 * SHORTEST_LAYER, len(telling) // 100):
+        if len(part) > max(2 * SHORTEST_LAYER, len(compared) // 100):
             found |= dict.fromkeys([r.id for r in part], (f"part {number + 1}",))
     return found
 
@@ -233,8 +233,6 @@ def block_details(
             counts.setdefault(path[:depth], Counter()).update(of_leaf)
     details = {}
     for path, count in counts.items():
-        telling = ", ".join([f"{count[name]} {name}" for name in _TELLING if count[name]][:2])
-        details[path] = (
-            f"{count.total()} instructions" if not telling else f"{count.total()}: {telling}"
-        )
+        main = ", ".join([f"{count[name]} {name}" for name in _MAIN_OPCODES if count[name]][:2])
+        details[path] = f"{count.total()} instructions" if not main else f"{count.total()}: {main}"
     return details

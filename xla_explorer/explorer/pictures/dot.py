@@ -127,7 +127,7 @@ def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
         edge.kind, GREY
     )
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
-    said = {
+    attributes = {
         "color": f'"{colour}"',
         "penwidth": f"{width:g}",
         "style": {"fusion-refused": "dashed", "control": "dotted"}.get(edge.kind),
@@ -135,7 +135,7 @@ def _edge_attributes(edge: PictureEdge, cluster: dict[int, str]) -> str:
         "ltail": cluster.get(edge.source),
         "lhead": cluster.get(edge.target),
     }
-    return ", ".join([f"{name}={value}" for name, value in said.items() if value is not None])
+    return ", ".join([f"{name}={value}" for name, value in attributes.items() if value is not None])
 
 
 def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes | None:

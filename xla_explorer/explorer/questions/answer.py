@@ -84,7 +84,7 @@ class Answer(Report):
             ]
         cost = [str(self.cost)] if self.cost is not None else []
         checks = [
-            f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _told(check))))}"
+            f"{_WORDS[check.ok]} {': '.join(filter(None, (check.name, _check_text(check))))}"
             for check in self.checklist
         ]
         yield printed(Listing(self._head(), [*known, *general, *cost, *checks]))
@@ -96,8 +96,8 @@ class Answer(Report):
     def records(self) -> Table:
         """Return the checklist: a mark, the condition, the measured value, where it is written."""
         return Table(
-            ["", "must hold", "measured", "written at"],
-            [(_MARKS[c.ok], c.name, _told(c), c.place) for c in self.checklist],
+            ["holds", "condition", "measured", "written_at"],
+            [(_MARKS[c.ok], c.name, _check_text(c), c.place) for c in self.checklist],
         )
 
 
@@ -106,5 +106,5 @@ _WORDS = {True: "ok ", False: "no ", None: "-- "}
 _MARKS = {True: "✓", False: "✗", None: "·"}
 
 
-def _told(check: Check) -> str:
+def _check_text(check: Check) -> str:
     return "; ".join(filter(None, (check.value, check.message)))

@@ -84,8 +84,8 @@ class ApplicableRules(Report):
         """Return a row for each rule: rule, applies, code, message, becomes, sentence, place."""
         why = [(r.reason.code, r.reason.message) if r.reason else ("", "") for r in self.rules]
         rows = [
-            (r.rule, r.reason is None, *told, r.becomes, r.sentence, r.place)
-            for r, told in zip(self.rules, why, strict=True)
+            (r.rule, r.reason is None, *refusal, r.becomes, r.sentence, r.place)
+            for r, refusal in zip(self.rules, why, strict=True)
         ]
         return Table(_COLUMNS, rows)
 
@@ -147,7 +147,7 @@ def _snapshot_with(
     name = passes.lineage.records[instruction].name
     raise XlaExplorerError(
         f"%{name} is not in the module after pass {step}",
-        "leave out the pass: the last module with the instruction is asked",
+        "leave out the pass: the last module with the instruction is searched",
     )
 
 

@@ -43,9 +43,9 @@ def overridden(
 ) -> C:
     """Compile again with overrides: see `Session.override`."""
     old = session.options.control or PassControl()
-    asked = [_request(session, "force", given) for given in force]
-    asked += [_request(session, "forbid", given) for given in forbid]
-    keys = _keys(session, asked)
+    requests = [_request(session, "force", given) for given in force]
+    requests += [_request(session, "forbid", given) for given in forbid]
+    keys = _keys(session, requests)
     control = PassControl(
         {
             kind: [*old.force.get(kind, ()), *keys["force"].get(kind, ())]
@@ -68,7 +68,7 @@ def overridden(
     }
     other = recompiled(session, None, control=control, **changed)
     other.base, other.beside = session, session.beside
-    other.asked = (*session.asked, *asked)
+    other.requested = (*session.requested, *requests)
     return other
 
 
@@ -87,7 +87,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
 
 
 def _keys(
-    session: Compilation, asked: Iterable[Request]
+    session: Compilation, requests: Iterable[Request]
 ) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
     """Return the overrides by word and kind.
 
@@ -96,7 +96,7 @@ def _keys(
     """
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {"force": {}, "forbid": {}}
     lineage, names = session.passes.lineage, dict[str, Mapping[str, str]]()
-    for word, kind, subjects in asked:
+    for word, kind, subjects in requests:
         keys = found[word].setdefault(kind, [])
         keys.append(subjects)
         if lineage.records and all(isinstance(part, str) for part in subjects):

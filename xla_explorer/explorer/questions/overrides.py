@@ -57,9 +57,12 @@ class Override(NamedTuple):
     def __str__(self) -> str:
         not_done = "" if self.granted else "not "
         why = f": {self.reason}" if self.reason is not None else ""
+        subjects = " and ".join(self.subjects)
         if self.kind == FUSION_KINDS[0]:
-            return f"{' and '.join(self.subjects)} were {not_done}{ {'force': 'fused', 'forbid': 'kept apart'}[self.word] }{why}"
-        return f"{self.kind} of {' and '.join(self.subjects)} was {not_done}{ {'force': 'forced', 'forbid': 'forbidden'}[self.word] }{why}"
+            done = {"force": "fused", "forbid": "kept in separate kernels"}[self.word]
+            return f"{subjects} were {not_done}{done}{why}"
+        done = {"force": "forced", "forbid": "forbidden"}[self.word]
+        return f"{self.kind} of {subjects} was {not_done}{done}{why}"
 
 
 class Overrides(Report, tuple[Override, ...]):
@@ -87,7 +90,7 @@ class Overrides(Report, tuple[Override, ...]):
 
 def overrides_of(session: Compilation) -> Overrides:
     """Return the overrides of the session's compile with their results."""
-    if not session.asked:
+    if not session.requested:
         return Overrides()
     known = Known(session.passes)
     at_fusion, kernels = (
@@ -95,7 +98,7 @@ def overrides_of(session: Compilation) -> Overrides:
         _Kernels(session),
     )
     found = []
-    for word, kind, subjects in session.asked:
+    for word, kind, subjects in session.requested:
         names = tuple([_name(session, subject) for subject in subjects])
         if kind in FUSION_KINDS:
             reason = _of_a_fusion(known, kernels, at_fusion, word, names)
@@ -124,7 +127,7 @@ def _of_a_fusion(
             f"a pass that does not consult overrides fused %{names[0]} and %{names[1]}",
         )
     return (
-        _why_apart(known, names, tuple([at_fusion[name] for name in names]))
+        _why_not_fused(known, names, tuple([at_fusion[name] for name in names]))
         if not joined and word == "force"
         else None
     )
@@ -154,7 +157,7 @@ def _of_a_directive(
         if about
         else refuse(
             "never-decided",
-            f"no directive {kind.removeprefix('loop-')} of %{names[0]} was asked for",
+            f"no directive {kind.removeprefix('loop-')} of %{names[0]} was requested",
         )
     )
 
@@ -188,15 +191,15 @@ def _of_a_choice(
         )
     if any(facts.get("forced-by-user") for facts in taken):
         return None
-    said = [
+    reasons = [
         e.reason
         for e in about
         if not e.acted and (e.facts or {}).get("emitter") == values[0] and e.reason is not None
     ]
     return (
-        said[-1]
-        if said
-        else refuse("never-decided", f"no emitter {values[0]} was asked for %{kernel}")
+        reasons[-1]
+        if reasons
+        else refuse("never-decided", f"no emitter {values[0]} was requested for %{kernel}")
     )
 
 
@@ -209,8 +212,8 @@ def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
         return None
     if word == "forbid":
         return refuse("done-all-the-same", f"only a library computes %{name}")
-    said = [reason for way, reason in steps[-1].refused if way != "kernel"]
-    return said[-1] if said else refuse("never-decided", f"no library was asked for %{name}")
+    reasons = [reason for way, reason in steps[-1].refused if way != "kernel"]
+    return reasons[-1] if reasons else refuse("never-decided", f"no library was tried for %{name}")
 
 
 def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
@@ -260,7 +263,7 @@ def _names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _CLONED.sub("", name))}
 
 
-def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
+def _why_not_fused(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Reason:
     """Return why two instructions are in different kernels despite a `force`.
 
     now: their names before fusion.
@@ -278,11 +281,11 @@ def _why_apart(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -> Re
         assert found is not None
         return found
     try:
-        told = answer(known, FUSION_KINDS[0], names)
+        result = answer(known, FUSION_KINDS[0], names)
     except XlaExplorerError as problem:
         return refuse("not-there-before-fusion", problem.message)
-    if told.refused:
-        return Reason(told.code, told.message, dict(told.facts))
+    if result.refused:
+        return Reason(result.code, result.message, dict(result.facts))
     return refuse(
         "undone-later",
         f"%{names[0]} went into the kernel of %{names[1]}; a later pass undid that or removed one of them",

@@ -25,7 +25,7 @@ def rule_book() -> dict[str, tuple[str, str]]:
     return book
 
 
-def told_rule(rule: str, pass_name: str) -> tuple[str, str]:
+def rule_summary(rule: str, pass_name: str) -> tuple[str, str]:
     """Return the summary and the place of a rule, or of the pass that acts without a rule."""
     return rule_book().get(rule) or _of_pass(pass_name)
 
@@ -62,6 +62,6 @@ def hot_rules(journal: Journal | None) -> Any:
         }
         counted = journal.hot_rules()
     return wide_frame(
-        [(*row, *told_rule(row[0], acting.get(row[0], ""))) for row in counted],
+        [(*row, *rule_summary(row[0], acting.get(row[0], ""))) for row in counted],
         ["rule", "accepted", "refused", "sentence", "place"],
     )

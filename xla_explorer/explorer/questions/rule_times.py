@@ -137,10 +137,10 @@ def rule_times(
         for (rule, name), v in sums.items()
     ]
     if idle:
-        asked = {rule for rule, _ in sums}
+        tried = {rule for rule, _ in sums}
         rows += [
             [rule, "", 0.0, 0.0, 0, 0, 0, 0, *book[rule]]
             for rule in declared_rules()
-            if rule not in asked
+            if rule not in tried
         ]
     return wide_frame(sorted(rows, key=lambda row: -row[2]), COLUMNS)

@@ -12,7 +12,7 @@ from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.questions.applicable import tried
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
-_COLUMNS = ["outcome", "instruction", "becomes, or why not", "hlo"]
+_COLUMNS = ["outcome", "instruction", "becomes_or_why_not", "hlo"]
 MOST_NEAR = 20
 """Near misses that are shown, the nearest first."""
 
@@ -75,7 +75,7 @@ class RuleTrial(Report):
 
     def headline(self) -> str:
         """Return how often the rule applies, is refused, and nearly matches."""
-        counts = ", ".join([f"{said} {len(self.of(word))}" for word, said in _SAID.items()])
+        counts = ", ".join([f"{verb} {len(self.of(word))}" for word, verb in _VERBS.items()])
         return f"{self.rule} {self.where}, {self.instructions} instructions: {counts}"
 
     def records(self) -> Table:
@@ -101,7 +101,7 @@ class RuleTrial(Report):
         )
 
 
-_SAID = {"rewrites": "rewritten", "refused": "refused", "near": "nearly"}
+_VERBS = {"rewrites": "rewritten", "refused": "refused", "near": "nearly"}
 _MARK = {"rewrites": "✓ rewrites", "refused": "✗ refused", "near": "~ near"}
 
 
@@ -132,6 +132,6 @@ def rule_trial(rule: Rule, snapshot: ModuleSnapshot, where: str) -> RuleTrial:
         elif near.nodes == 1:
             continue  # for a pattern of one node every instruction of the opcode would be near
         found.append(RuleMatch(outcome, f"%{i.name}", becomes, why, near.fits, near.nodes, str(i)))
-    order = list(_SAID)
+    order = list(_VERBS)
     found.sort(key=lambda match: (order.index(match.outcome), -match.fits))
     return RuleTrial(rule.name, str(rule.pattern), where, found, count)

@@ -65,8 +65,8 @@ def _after_each_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> l
     if not step.actions or step.before is None:
         return []
     if step.actions > MOST_REWRITES:
-        said = f"{step.name} acts {step.actions} times, more than the {MOST_REWRITES} that are tried one by one"
-        raise XlaExplorerError(said, "rewrites=False, or session.bisect(*arrays)")
+        message = f"{step.name} acts {step.actions} times, more than the {MOST_REWRITES} that are tried one by one"
+        raise XlaExplorerError(message, "rewrites=False, or session.bisect(*arrays)")
     alone = PassPipeline(step.name, (step.hlo_pass,))
     rows = []
     for limit in range(1, step.actions + 1):

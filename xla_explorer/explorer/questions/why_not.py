@@ -229,19 +229,21 @@ class _Question:
         """Return the result of a rule for an instruction to which it was never applied."""
         if self.kind != RULE and self.kind not in declared_rules():
             return None
-        asked = applicable(self.passes, self.passes.find(self.names[0]))
-        for rule in sorted(asked.rules, key=lambda rule: rule.reason is None):
+        searched = applicable(self.passes, self.passes.find(self.names[0]))
+        for rule in sorted(searched.rules, key=lambda rule: rule.reason is None):
             if self.kind in (RULE, rule.rule):
                 return self._answer(
                     self._decision(rule.reason, _checks_of(rule)),
-                    f"checked again {asked.where}",
+                    f"checked again {searched.where}",
                     recorded=False,
                 )
         whose = "every rule" if self.kind == RULE else self.kind
         reason = refuse(
-            "pattern-does-not-fit", f"the pattern of {whose} does not fit {asked.instruction}"
+            "pattern-does-not-fit", f"the pattern of {whose} does not fit {searched.instruction}"
         )
-        return self._answer(self._decision(reason), f"checked again {asked.where}", recorded=False)
+        return self._answer(
+            self._decision(reason), f"checked again {searched.where}", recorded=False
+        )
 
     # -- the module before the pass ----------------------------------------------------------------
     @cached_property
@@ -390,8 +392,8 @@ class _Question:
         elif self.kind in KINDS_OF_CODE:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"
         else:
-            message = f"no pass of this compile decides about {self.kind}, so nothing was asked about {about}"
-        told = list(
+            message = f"no pass of this compile decides about {self.kind}, so there is no decision about {about}"
+        decided = list(
             dict.fromkeys(
                 [
                     " and ".join(decision_of(e, None).about)
@@ -399,11 +401,11 @@ class _Question:
                 ]
             )
         )
-        if told:
-            message += f"; it decided about {', '.join(told[:8])}" + (
-                f" and {len(told) - 8} more" if len(told) > 8 else ""
+        if decided:
+            message += f"; it decided about {', '.join(decided[:8])}" + (
+                f" and {len(decided) - 8} more" if len(decided) > 8 else ""
             )
-        reason = refuse("never-decided", message, decisions=len(told))
+        reason = refuse("never-decided", message, decisions=len(decided))
         return self._answer(self._decision(reason), "nothing was recorded", recorded=False)
 
     def _decision(self, reason: Reason | None, checks: tuple[Check, ...] = ()) -> Decision:

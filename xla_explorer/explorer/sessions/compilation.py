@@ -142,7 +142,7 @@ class Compilation:
         self.last_profile: Any = None  # the DataFrame of the last profile
         self.last_emulation: Any = None
         self.base: Any = None
-        self.asked: tuple[
+        self.requested: tuple[
             tuple[str, str, tuple[Any, ...]], ...
         ] = ()  # (force | forbid, kind, subjects) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program

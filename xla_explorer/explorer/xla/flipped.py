@@ -99,10 +99,10 @@ class XlaDifference(Report):
 
     def headline(self) -> str:
         """Return how much differs."""
-        told = {what: (first, second) for what, first, second in self.counts}
+        counts = {what: (first, second) for what, first, second in self.counts}
         names = self.names[0] if self.names[0] == self.names[1] else " and ".join(self.names)
-        moved = " and ".join([byte_count(size) for size in told["bytes"]])
-        kernels = " and ".join(map(str, told["kernels"]))
+        moved = " and ".join([byte_count(size) for size in counts["bytes"]])
+        kernels = " and ".join(map(str, counts["kernels"]))
         return f"{names} by XLA: {len(self.flipped)} decisions flipped; kernels {kernels}, traffic {moved}"
 
     def blocks(self) -> Blocks:

@@ -42,7 +42,7 @@ class PlacedModule:
         self.module = module.clone()
         # The instructions' own metadata, before those without a position took one from their
         # neighbours.
-        self._said = {i.name: i.metadata for i in module.instructions()}
+        self._metadata = {i.name: i.metadata for i in module.instructions()}
         complete_source_places(self.module)
         self._lines = SourceLines(self.module)
 
@@ -55,7 +55,7 @@ class PlacedModule:
         i = self._by_name.get(name)
         if i is None:
             return None, NOWHERE
-        for metadata in (*[self._said.get(one.name) for one in _told_by(i)], i.metadata):
+        for metadata in (*[self._metadata.get(one.name) for one in _located_by(i)], i.metadata):
             if line := self._lines.metadata_place(metadata):
                 innermost = self._lines.innermost_place(metadata)
                 return i, SourcePlace(
@@ -70,7 +70,7 @@ def short_place(place: str) -> str:
     return tail if tail != place else "/".join(re.split(r"[/\\]", place)[-2:])
 
 
-def _told_by(i: HloInstruction) -> Iterator[HloInstruction]:
+def _located_by(i: HloInstruction) -> Iterator[HloInstruction]:
     """Yield the instructions whose metadata locates a kernel: itself, its root, then the others."""
     yield i
     for called in i.called:

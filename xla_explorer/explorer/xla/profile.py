@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 _KERNEL_COLUMNS = [
-    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "GB/s", "line",
+    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "gb_per_s", "line",
     "library", "scope",
 ]  # fmt: skip
 _GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
@@ -182,7 +182,7 @@ class XlaProfile(Report):
             "module": module, "n": len(found), "median_us": median, "iqr_us": iqr,
             "per_run_us": statistics.median(of_runs.values()), "total_us": sum(times),
             "share": 0.0, "bytes": moved, "flops": int(cost.flops + cost.transcendentals),
-            "GB/s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
+            "gb_per_s": moved / median / 1e3 if moved and median else None, "line": found[0].place.line,
             "library": found[0].place.library, "scope": found[0].place.scope,
         }  # fmt: skip
 

@@ -156,12 +156,12 @@ def check_against(session: Compilation, path: str | Path) -> Check:
     except ValueError as problem:
         raise SavedFactsError(f"{Path(path).name} must be JSON, got: {problem}", hint) from None
     now = facts_of(session)
-    alike = (
+    same_form = (
         isinstance(saved, dict)
         and saved.keys() == now.keys()
         and all(isinstance(saved[key], type(now[key])) for key in now)
     )
-    if not alike or saved["version"] != _VERSION:
+    if not same_form or saved["version"] != _VERSION:
         raise SavedFactsError(
             f"{Path(path).name} was not written by this version's check --save", hint
         )

@@ -109,8 +109,8 @@ class WhatIf(Report):
     def headline(self) -> str:
         """Return the first time, and the fastest if that is another."""
         first, best = self.rows[0], self.best
-        told = f"{self.name} on real XLA: {microseconds(first.median_us)} a run ({first.label})"
-        return told if best is first else f"{told}; {best.label}: {best.ratio:.2f} times as fast"
+        text = f"{self.name} on real XLA: {microseconds(first.median_us)} a run ({first.label})"
+        return text if best is first else f"{text}; {best.label}: {best.ratio:.2f} times as fast"
 
     def blocks(self) -> Blocks:
         """Yield a row for each variant."""
@@ -170,7 +170,7 @@ def timed(variants: Sequence[Variant], leaves: Sequence[Any], repeats: int) -> W
             except XlaProcessError as problem:
                 if number == 0:
                     raise
-                errors[number] = _said(problem, variant)
+                errors[number] = _error_text(problem, variant)
                 children.append(None)
                 results.append([])
         samples: list[list[float]] = [[] for _ in variants]
@@ -204,7 +204,7 @@ def _ratio(first: Sequence[float], other: Sequence[float]) -> float:
     return float(np.median(rounds[0] / rounds[1]))
 
 
-def _said(problem: XlaProcessError, variant: Variant) -> str:
+def _error_text(problem: XlaProcessError, variant: Variant) -> str:
     """Return the error in a line, with the likely cause if XLA's process ended at once."""
     text = str(problem).splitlines()[0]
     if variant.flags and "ended during 'compile'" in text:

@@ -280,10 +280,10 @@ def _not_aliased(session: Compilation, donated: Iterable[int]) -> list[NotAliase
     for number in sorted(set(donated) - taken):
         shape = parameters[number].shape
         text = shape.text_without_layout
-        alike = sum(leaf.text_without_layout == text for leaf in results)
+        equal = sum(leaf.text_without_layout == text for leaf in results)
         others = (
-            f"{alike} results have its shape {text}, and other parameters are aliased with them"
+            f"{equal} results have its shape {text}, and other parameters are aliased with them"
         )
-        why = others if alike else f"no result has its shape {text}"
+        why = others if equal else f"no result has its shape {text}"
         found.append(NotAliased(number, parameters[number].name, shape.byte_size, why))
     return found

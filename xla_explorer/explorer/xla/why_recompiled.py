@@ -182,7 +182,7 @@ def _why(
     ]
     least = min(differences, key=len)
     if not least:
-        return "the arguments are alike: a new function object, another configuration, or a cache that was cleared"
+        return "the arguments agree: a new function object, another configuration, or a cache that was cleared"
     return "; ".join(
         [f"{one.place}: {one.what} {one.first} became {one.second}" for one in least[:3]]
     ) + (f"; {len(least) - 3} more" if len(least) > 3 else "")

@@ -119,7 +119,7 @@ class WhySlow(Report):
             yield self._not_fused(self.replay)
         yield Sentence(self._beside_ours())
         if self.advice:
-            yield Listing("try first:", [_said(one) for one in self.advice], numbered=True)
+            yield Listing("try first:", [_advice_text(one) for one in self.advice], numbered=True)
         else:
             seen = "no loop of short kernels, no layout copies, no slow library kernels, no known slow form, no 64-bit arithmetic"
             yield Sentence(
@@ -184,7 +184,7 @@ class WhySlow(Report):
         return Table(SlowKernel._fields, self.kernels)
 
 
-def _said(advice: Advice) -> str:
+def _advice_text(advice: Advice) -> str:
     place = f" ({short_place(advice.line)})" if advice.line else ""
     return f"{advice.sentence}{place}; {advice.evidence}"
 

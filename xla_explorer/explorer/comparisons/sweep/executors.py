@@ -30,13 +30,13 @@ class WorkersDoNotStartError(XlaExplorerError):
 
 def lost_row(task: Task, tries: int, how: str = "") -> Row:
     """Return the row of a task whose worker died each time."""
-    told = f", the last time it {how}" if how else ""
+    cause = f", the last time it {how}" if how else ""
     return {
         "module": task.module,
         "option": task.option,
         "key": task.key,
         "status": "crashed",
-        "error": f"its worker died {tries} times{told}; compile it alone to see why",
+        "error": f"its worker died {tries} times{cause}; compile it alone to see why",
         **machine(),
     }
 

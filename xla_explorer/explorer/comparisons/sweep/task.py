@@ -127,14 +127,14 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
     """
     lock, note = _timing_lock()
     try:
-        started, told = time.monotonic(), False
+        started, printed = time.monotonic(), False
         while lock is not None and not try_lock(lock):
             waited = time.monotonic() - started
             if waited > patience:
                 note = f"timed beside another sweep, which did not end its own timing within {patience:g} s"
                 break
-            if waited > 5 and not told:
-                told = True
+            if waited > 5 and not printed:
+                printed = True
                 print(
                     "xla_explorer: waiting for another sweep on this machine to finish a timing",
                     file=sys.stderr,

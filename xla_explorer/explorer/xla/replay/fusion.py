@@ -73,12 +73,12 @@ class ReplayedFusion(Replay):
 
 
 def replayed_fusion(
-    step: RecordedPass, makers: dict[str, str], said: Mapping[str, FusionVerdict] | None = None
+    step: RecordedPass, makers: dict[str, str], verdicts: Mapping[str, FusionVerdict] | None = None
 ) -> ReplayedFusion:
     """Return the decisions of one of XLA's fusion passes.
 
-    makers: fusion made before the pass -> the pass that made it. said: instruction -> XLA's verdict
-    on it as a producer.
+    makers: fusion made before the pass -> the pass that made it. verdicts: instruction -> XLA's
+    verdict on it as a producer.
     """
     before = step.before
     trace = optimize(before.clone(), FUSION_POLICIES[step.name])
@@ -92,12 +92,12 @@ def replayed_fusion(
         here, there = [FUSED if is_fused else MEMORY for is_fused in (ours.get(pair, False), fused)]
         code, message = "", "one kernel computes both" if here == there == FUSED else ""
         if here == MEMORY:
-            asked = refusals.get(
+            refusal = refusals.get(
                 (original_name(producer.name), original_name(consumer.name)), ("", "")
             )
             made = _made_before(producer, consumer, makers)
-            code, message = (made.code, made.message) if made is not None else asked
-        verdict = (said or {}).get(producer.name) if there == MEMORY else None
+            code, message = (made.code, made.message) if made is not None else refusal
+        verdict = (verdicts or {}).get(producer.name) if there == MEMORY else None
         words = verdict.sentence if verdict is not None else ""
         rows.append(ReplayRow(producer.name, consumer.name, here, there, here == there, code, message, producer.shape.byte_size,
                               (producer.id, consumer.id), words))  # fmt: skip

@@ -24,10 +24,10 @@ def replayed_multi_output(step: RecordedPass) -> Replay:
     before, after = step.before, step.module
     kernel_of = _kernels_after(before, after)
     sizes = Counter(kernel_of.values())
-    asked_first = {i: -sizes[kernel] if kernel == i.name else 0 for i, kernel in kernel_of.items()}
+    order = {i: -sizes[kernel] if kernel == i.name else 0 for i, kernel in kernel_of.items()}
     rows = []
     for computation in sequential_computations(before):
-        plan = MultiOutputPlan(computation, asked_first)
+        plan = MultiOutputPlan(computation, order)
         for first, second in weighed_pairs(computation):
             reason = plan.why_not(first, second)
             here = FUSED if reason is None else MEMORY

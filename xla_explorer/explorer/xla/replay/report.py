@@ -32,7 +32,7 @@ class ReplayRow(NamedTuple):
         Of an edge the value that is stored if it is not fused.
     ids : tuple of int
         The ids of the instructions in the session.
-    said : str
+    xla_message : str
         XLA's own words about it, if its dump has them (XLA:GPU's priority fusion); else empty.
     """
 
@@ -45,7 +45,7 @@ class ReplayRow(NamedTuple):
     message: str = ""
     bytes: int = 0
     ids: tuple[int, ...] = ()
-    said: str = ""
+    xla_message: str = ""
 
     @property
     def why(self) -> str:
@@ -53,8 +53,8 @@ class ReplayRow(NamedTuple):
 
         Our policy's reason if it agrees, else XLA's own words, else `unknown`.
         """
-        if not self.agrees and self.said:
-            return f"XLA says: {self.said}"
+        if not self.agrees and self.xla_message:
+            return f"XLA's message: {self.xla_message}"
         if not self.agrees:
             return f"unknown: XLA's policy, as it is replayed, says {self.ours}"
         return self.message
@@ -123,8 +123,8 @@ class Replay(Report):
         found = []
         for row in self.rows:
             facts = {"decided": BY_POLICY, "agrees": row.agrees, "bytes": row.bytes, "by": self.by}
-            if row.said:
-                facts["xla_says"] = row.said
+            if row.xla_message:
+                facts["xla_message"] = row.xla_message
             names = (row.subject, row.consumer) if row.consumer else (row.subject,)
             accepted = row.xla not in NO
             reason = (

@@ -163,13 +163,13 @@ def _names_kept(before: HloModule, trace: PassTrace) -> HloModule:
     names: dict[int, str] = {}
     for event in trace.journal.events if trace.journal is not None else ():
         if event.is_rewrite and event.acted and len(event.subjects) > 1:
-            (old, new), said = event.subjects, event.names
+            (old, new), written = event.subjects, event.names
             kinds = [
                 opcodes.get(number) or name.lstrip("%").partition(".")[0]
-                for number, name in zip((old, new), said, strict=True)
+                for number, name in zip((old, new), written, strict=True)
             ]
             if kinds[0] == kinds[1]:
-                names[new] = names.get(old, said[0].lstrip("%"))
+                names[new] = names.get(old, written[0].lstrip("%"))
     for i in after.instructions():
         i.name = names.get(i.id, i.name)
     return after
