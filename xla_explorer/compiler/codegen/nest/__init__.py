@@ -1,5 +1,6 @@
-"""Loop nests: data with a text, a verifier, a meaning and directives.
+"""Loop nests: the representation between HLO and LLVM IR of a kernel, as immutable data.
 
-`from_hlo.nest_of` makes one of an instruction, `meaning.evaluate_nest` runs it in numpy,
-`schedule.Schedule` changes it, `lower.lower` makes SSA records of it.
+Begin with `ir.py`. `plain_nests/` makes the nest of an HLO instruction, `verifier.py` proves it,
+`meaning.py` evaluates it in numpy. `schedule.py` applies `directives/`, which `policies/` choose.
+`lowering/` writes SSA records.
 """

@@ -1,4 +1,4 @@
-"""The accesses of a loop nest to memory: step along each axis, bytes that loops touch, bytes that come from beyond a cache."""
+"""Memory accesses of a loop nest: strides, bytes touched by loops, bytes from beyond a cache."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeVal
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 LINE_BYTES = 64
-LEAST_STREAMED = 16  # bytes of a register that is written past the caches
-SECTOR_BYTES = 32  # what a GPU's memory moves at least
+LEAST_STREAMED = 16  # bytes of a register for a non-temporal store
+SECTOR_BYTES = 32  # the least transfer of a GPU's memory
 WARP = 32
 
 
@@ -28,10 +28,15 @@ WARP = 32
 class Access:
     """A load or a store.
 
-    path: the axes around it, outermost first, but those of registers behind all loops. offset: in
-    elements.
-
-    origin: the HLO instruction.
+    Attributes
+    ----------
+    path : tuple of BoundAxis
+        The axes around it, outermost first. Unrolled and vector axes come last, since they are
+        inside of every loop.
+    offset : IndexExpression
+        In elements from the beginning of the array.
+    origin : int or None
+        The id of the HLO instruction.
     """
 
     array: Array
@@ -47,7 +52,7 @@ class Access:
 
     @property
     def executions(self) -> int:
-        """How many elements are accessed, each as often as it is."""
+        """The number of accessed elements, repetitions included."""
         return math.prod(
             [
                 b.axis.extent
@@ -57,19 +62,19 @@ class Access:
         )
 
     def step(self, axis: Axis) -> int | None:
-        """Elements from one step of an axis to the next; None where that is not constant."""
+        """Return the stride along an axis in elements, None if it is not constant."""
         return self.offset.coefficient(axis)
 
     @property
     def inner(self) -> BoundAxis | None:
-        """The axis whose steps follow one another fastest: the vector's, else the innermost one that the access depends on."""
+        """The vector axis, else the innermost axis on which the access depends."""
         vector = [b for b in self.path if b.kind is AxisKind.VECTOR]
         depended = [b for b in self.path if b.axis in self.offset.axes]
         return next(iter([*vector, *reversed(depended)]), None)
 
     @property
     def pattern(self) -> str:
-        """contiguous, one element, every nth element, in pieces or gathered, along the inner axis."""
+        """The access along the inner axis: contiguous, every nth element, gathered and so on."""
         if self.inner is None:
             return "one element"
         axis, step = self.inner.axis, self.step(self.inner.axis)
@@ -83,7 +88,10 @@ class Access:
         return {0: "one element", 1: "contiguous"}.get(step, f"every {step}th element")
 
     def distinct_bytes(self, axes: Sequence[Axis]) -> int:
-        """Bytes that one pass over some axes touches, in whole lines where neighbours are not touched."""
+        """Return the bytes that one pass over some axes touches.
+
+        Strided accesses count whole cache lines.
+        """
         steps = [
             abs(self.step(a) or 1) for a in axes if a in self.offset.axes and self.step(a) != 0
         ]
@@ -96,7 +104,7 @@ class Access:
         return min(max(elements * bytes_each, self.element_bytes), whole)
 
     def sectors(self, lanes: int = WARP) -> int:
-        """Sectors of 32 bytes that a warp would ask for at once, if its threads ran along the inner axis."""
+        """Return the sectors of 32 bytes that a warp accesses at once along the inner axis."""
         step = (self.step(self.inner.axis) if self.inner is not None else 0) or 0
         if self.pattern in ("gathered", "in pieces"):
             return lanes
@@ -107,7 +115,7 @@ class Access:
 
 
 def accesses_of(nest: LoopNest) -> list[Access]:
-    """Every access, in the order of the text."""
+    """Return every access except prefetches, in the order of the text."""
     found = []
     for s, around in nest.statements():
         if (
@@ -127,7 +135,7 @@ def accesses_of(nest: LoopNest) -> list[Access]:
 def whole_registers(
     offset: IndexExpression, vector: Axis | None, lanes: int, element: PrimitiveType
 ) -> bool:
-    """Whether registers that are stored begin where registers of memory do, if the array begins with a cache line."""
+    """Return True if stores fill aligned registers, for an array that begins with a cache line."""
     steps = [factor for atom, factor in offset.terms if atom != vector]
     return (
         not element.is_complex
@@ -137,7 +145,7 @@ def whole_registers(
 
 
 def is_whole(nest: LoopNest, array: Array) -> bool:
-    """Whether most of an array is written in whole registers: that of the first store to it."""
+    """Return True if the first store to an array fills aligned registers."""
     for s, around in nest.statements():
         if isinstance(s, Store) and s.array == array.name:
             vector = next(
@@ -150,9 +158,9 @@ def is_whole(nest: LoopNest, array: Array) -> bool:
 
 
 class Traffic:
-    """What the accesses of a nest move.
+    """The bytes that the accesses of a nest move.
 
-    A pass over loops that fits a cache finds there what it has touched before.
+    Data that a pass over loops touches stays in a cache if it fits.
     """
 
     def __init__(self, accesses: Sequence[Access]) -> None:
@@ -172,7 +180,10 @@ class Traffic:
         return self._footprints.get((), 0)
 
     def beyond(self, a: Access, capacity: int) -> int:
-        """Bytes that an access moves from and to what lies behind a cache of a capacity; a store reads its line first."""
+        """Return the bytes that an access moves to and from memory beyond a cache.
+
+        capacity: of the cache in bytes. A store counts twice, because it reads its line first.
+        """
         names = [b.axis.name for b in a.path]
         fits = next(
             (k for k in range(len(names) + 1) if self._footprints[tuple(names[:k])] <= capacity),

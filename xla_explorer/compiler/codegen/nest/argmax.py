@@ -1,7 +1,7 @@
-"""Reductions that find the largest or smallest value and where it is (argmax, argmin), in an order of their own.
+"""Argmax and argmin reductions, and the carried positions that make them associative.
 
-The combiner keeps the first NaN, the lowest index of equal values, and of a zero and a negative
-zero the later one. So partial results of any points can be joined when each carries the position of
+The combiner keeps the first NaN and the lowest index of equal values. Of 0.0 and -0.0 it keeps the
+later one. So the order of the points matters, unless each partial result carries the position of
 its value.
 """
 
@@ -30,8 +30,10 @@ MOST_POSITIONS = 1 << 31
 
 
 def argmax_direction(s: Reduce) -> str | None:
-    """GT or LT where the combiner of (value, index) pairs is `select(a > c or a != a, a, c)` and
-    `select(a > c or a != a or (a == c and b < d), b, d)`, else None; integers need no `a != a`.
+    """Return `GT` for the combiner of an argmax, `LT` for that of an argmin, else None.
+
+    The combiner of (value, index) pairs must be `select(a > c or a != a, a, c)` and `select(a > c
+    or a != a or (a == c and b < d), b, d)`. Integers need no `a != a`.
     """
     c = s.combiner
     if not isinstance(c, Combination) or len(c.left) != 2 or not s.elements[1].is_integer:
@@ -54,7 +56,7 @@ def argmax_direction(s: Reduce) -> str | None:
         return one.attributes.get("direction") in directions
 
     def preferred(number: int) -> str | None:
-        """The direction in which a condition prefers the left value, and a NaN as well."""
+        """Return the direction in which a condition prefers the left value, NaN included."""
         parts = operands(number, "or") if s.elements[0].is_float else (number,)
         for one, other in (
             (parts, parts[::-1])
@@ -84,7 +86,10 @@ def argmax_direction(s: Reduce) -> str | None:
 
 
 def with_positions(nest: LoopNest, s: Reduce) -> LoopNest:
-    """The nest with a third value in an extreme reduction, the position of the value, and a `join` of partial results."""
+    """Return the nest with the position of the value as a third result of an argmax.
+
+    Its combiner gets a `join` of partial results.
+    """
     direction, c, number = argmax_direction(s), s.combiner, nest.fresh_id()
     assert direction is not None and isinstance(c, Combination)
     start, position, result, p, q, kept, *rest = range(number, number + 40)
@@ -121,7 +126,7 @@ def _join(s: Reduce, direction: str, numbers: list[int]) -> Combination:
         return number
 
     better = make("compare", a, c, direction=direction)
-    if s.elements[0].is_float:  # the first NaN
+    if s.elements[0].is_float:  # the first NaN wins
         first = make(
             "or", make("compare", p, q, direction="LT"), make("compare", c, c, direction="EQ")
         )

@@ -1,7 +1,8 @@
-"""How long a loop nest should take on one core of a CPU, from the nest alone: it ranks schedules, the clock decides between the first few.
+"""An estimate of the time of a loop nest on one core of a CPU, for ranking schedules.
 
-Per innermost body: the execution units' time, or that of the longest chain of operations where too
-few are in flight. Beside it the bytes from beyond each cache, by what loops touch.
+For each innermost body it takes the time of the execution units, or the latency of the longest
+dependence chain if too few iterations overlap. Cache misses follow from the bytes that loops touch.
+Measurements decide between the best schedules.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 class CacheLevel(NamedTuple):
-    """A cache: its bytes, and how many a nanosecond come from behind it."""
+    """A cache.
+
+    bytes: its capacity. behind: bytes per nanosecond from the next level.
+    """
 
     name: str
     bytes: int
@@ -45,9 +49,9 @@ class CacheLevel(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CpuNumbers:
-    """What one core does, as the estimate counts.
+    """The throughput of one core. The defaults are those of an AVX-512 server core.
 
-    window: instructions in flight. Defaults: an AVX-512 server core.
+    window: instructions in flight.
     """
 
     register_bytes: int = 64
@@ -62,7 +66,11 @@ class CpuNumbers:
 
 
 class InstructionCost(NamedTuple):
-    """Of one operation on one register: cycles of its unit, cycles until its result is there, instructions."""
+    """The cost of one operation on one register.
+
+    cycles: of its execution unit. latency: cycles until the result. instructions: how many it
+    takes.
+    """
 
     cycles: float
     latency: float
@@ -90,7 +98,7 @@ _EFFORTS = {
     "atan2": InstructionCost(24.0, 80.0, 40),
 }
 _RUNNING = (AxisKind.SERIAL, AxisKind.PARALLEL)
-_ITERATION, _START = 1.0, 8.0  # cycles of a iteration of a loop, and of its beginning
+_ITERATION, _START = 1.0, 8.0  # cycles of overhead: of an iteration, of a loop's start
 
 
 @dataclass(frozen=True)
@@ -100,21 +108,21 @@ class Estimate:
     Attributes
     ----------
     nanoseconds : float
-        Of instructions and memory, which overlap.
+        For instructions and memory, which overlap.
     cycles : float
-        Of the instructions, with loop overhead.
+        For the instructions, with loop overhead.
     instructions : float
-        How many run.
+        The number of executed instructions.
     bytes_beyond : mapping of str to int
-        By cache: bytes from and to what lies behind it.
+        For each cache, the bytes from and to the next level.
     registers : int
-        Vector registers that are alive at once in the fullest body.
+        The most vector registers that are live at once in a body.
     loops : mapping of str to (int, float)
-        By axis: how often its body runs, and its share of the cycles.
+        For each axis, the executions of its body and its share of the cycles.
     limit : str
-        What takes longest: `instructions`, or behind which cache the bytes are.
+        What takes longest: `instructions`, or the bytes behind a cache.
     where : str
-        The machine that it is of.
+        The machine of the estimate.
     """
 
     nanoseconds: float
@@ -129,7 +137,7 @@ class Estimate:
 
 @dataclass
 class _BodyOf:
-    """The work of the innermost loop that statements run in, for one iteration."""
+    """The work of one iteration of the innermost loop around some statements."""
 
     iterations: int
     axes: tuple[Axis, ...]
@@ -145,7 +153,7 @@ class _BodyOf:
 
 
 def estimate(nest: LoopNest, numbers: CpuNumbers | None = None) -> Estimate:
-    """The time that a nest should take on one core, whatever its shares."""
+    """Return the estimated time of a nest on one core, whatever its number of tasks."""
     n = numbers or CpuNumbers()
     bodies = _bodies(nest, n)
     spent = {key: body.iterations * _iteration_cycles(body, n) for key, body in bodies.items()}
@@ -189,7 +197,10 @@ def _iterations_until(axes: Sequence[Axis], last: Axis) -> int:
 
 
 def _iteration_cycles(body: _BodyOf, n: CpuNumbers) -> float:
-    """Cycles of a iteration: of the units, or of the longest chain, of which as many overlap as the window holds iterations."""
+    """Return the cycles of an iteration.
+
+    Dependence chains of several iterations overlap as far as the window holds their instructions.
+    """
     spilled = max(body.fullest - n.registers, 0)
     in_flight = max(1.0, n.window / max(body.instructions, 1.0)) if body.axes else 1.0
     return max(body.cycles + spilled, body.path / in_flight, body.carried) + (
@@ -198,7 +209,7 @@ def _iteration_cycles(body: _BodyOf, n: CpuNumbers) -> float:
 
 
 def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
-    """The bodies of running loops by the names of these loops."""
+    """Return the bodies of loops that run, by the names of these loops."""
     depends: dict[int, frozenset[Axis]] = {}
     uses = _last_uses(nest)
     found: dict[tuple[str, ...], _BodyOf] = {}
@@ -212,7 +223,7 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
         needed = _own_axes(s).union(*[depends.get(o, frozenset()) for o in inputs])
         if isinstance(s, Reduce):
             inner = [b for b in own if b.kind in _RUNNING]
-            for number in s.ids:  # a result depends on what its values, still to come, depend on
+            for number in s.ids:  # the axes of its values are known only later: take all
                 depends[number] = frozenset([b.axis for b in path])
             depends.update(dict.fromkeys(s.running, frozenset([b.axis for b in (*path, *own)])))
             body = _body_at(found, [*[b for b in path if b.kind in _RUNNING], *inner])
@@ -223,7 +234,7 @@ def _bodies(nest: LoopNest, n: CpuNumbers) -> dict[tuple[str, ...], _BodyOf]:
             lanes = max([b.axis.extent for b in own if b.kind is AxisKind.VECTOR], default=1)
             if (
                 s.each and lanes > 1
-            ):  # lanes are shifted and combined, then with what came before; the last one goes on
+            ):  # log2(lanes) shifted combinations, one with the carry, and the new carry
                 body.cycles += PLAIN.cycles * registers * 2 * (math.log2(lanes) + 1)
                 body.instructions += registers * 2 * (math.log2(lanes) + 1)
             body.cycles += PLAIN.cycles * registers * steps
@@ -281,7 +292,7 @@ def _last_uses(nest: LoopNest) -> dict[int, int]:
 
 
 def _own_axes(s: Statement) -> frozenset[Axis]:
-    """The axes that a statement names itself."""
+    """Return the axes in the indices of a statement itself."""
     if isinstance(s, Load | Store):
         return frozenset().union(*[x.axes for x in s.place])
     if isinstance(s, Iota):
@@ -299,7 +310,7 @@ def _stored(nest: LoopNest, s: Statement) -> PrimitiveType | None:
 def _registers(
     element: PrimitiveType | None, path: Sequence[BoundAxis], needed: frozenset[Axis], n: CpuNumbers
 ) -> int:
-    """Registers of a value: its instances, times those that its lanes fill."""
+    """Return the registers of a value: its unrolled instances times registers for its lanes."""
     instances = math.prod(
         [b.axis.extent for b in path if b.kind is AxisKind.UNROLLED and b.axis in needed]
     )
@@ -315,7 +326,7 @@ def _registers(
 def _instruction_cost(
     nest: LoopNest, s: Statement, path: Sequence[BoundAxis], n: CpuNumbers
 ) -> InstructionCost:
-    """What a statement takes for one register."""
+    """Return the cost of a statement for one register."""
     if isinstance(s, Constant):
         return InstructionCost(0.0, 0.0, 0)
     if isinstance(s, Load | Store):

@@ -1,7 +1,7 @@
-"""How long a loop nest should take on the target that it is for: one core of a CPU, or a launch on a GPU by the numbers of its description.
+"""An estimate of the time of a loop nest on its target: a CPU core, or a GPU launch.
 
-A thread's instructions are counted as a core's are, with registers of one lane; memory by the
-sectors that warps ask for.
+The instructions of a GPU thread are counted as those of a core with registers of one lane. Memory
+is counted in the sectors that warps access.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ _ONE_LANE = CpuNumbers(register_bytes=4, registers=255)
 
 
 def estimate_for(nest: LoopNest, target: Target) -> Estimate:
-    """The time that a nest should take on a target."""
+    """Return the estimated time of a nest on a target."""
     return estimate(nest) if target.gpu is None else estimate_launch(nest, target)
 
 
 def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
-    """The time of one launch. cycles: of one thread; instructions: of all warps."""
+    """Return the estimated time of one launch.
+
+    Its `cycles` are those of one thread, its `instructions` those of all warps.
+    """
     launch, one = launch_of(nest), estimate(nest, _ONE_LANE)
     warps = launch.blocks * math.ceil(launch.threads / LANES)
     accesses = accesses_of(nest)
@@ -57,12 +60,12 @@ def estimate_launch(nest: LoopNest, target: Target) -> Estimate:
 
 
 def moved_bytes(a: Access) -> float:
-    """Bytes of the sectors that all warps ask for, at one access."""
+    """Return the bytes of the sectors that all warps move for one access."""
     beside = [b for b in a.path if b.kind in (AxisKind.WARP, AxisKind.THREAD)]
     in_registers = [b.axis for b in a.path if b.kind in (AxisKind.VECTOR, AxisKind.UNROLLED)]
     together = math.prod(
         [axis.extent & -axis.extent for axis in in_registers if a.step(axis) == 1]
-    )  # accesses are powers of two
+    )  # the width of an access is a power of two
     run = max(min(together * a.element_bytes, WIDEST_ACCESS), a.element_bytes)
     step = a.step(beside[-1].axis) if beside else None
     apart = SECTOR_BYTES if step is None else abs(step) * a.element_bytes

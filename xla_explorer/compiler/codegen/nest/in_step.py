@@ -1,4 +1,4 @@
-"""Whether the steps of a loop are independent where they share memory: what one step stores, no other step touches."""
+"""Independence of loop steps in memory: no step may access what another step stores."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from xla_explorer.hlo.analysis.indexing import (
 
 
 class _Access(NamedTuple):
-    """An access to an array that is read and written.
+    """An access to an array that is both read and written.
 
-    loops: the (axis, ordered) pairs around it, outermost first. guards: of those.
+    loops: the (axis, ordered) pairs around it, outermost first. guards: of these loops.
     """
 
     array: Array
@@ -42,7 +42,7 @@ class _Access(NamedTuple):
 
 
 def why_not_in_step(nest: LoopNest) -> list[Reason]:
-    """A problem for each array that steps of a loop may share, though the loop says that they are independent."""
+    """Return a refusal for each array through which unordered steps may depend on each other."""
     stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
     both = {s.array for s, _ in nest.statements() if isinstance(s, Load) and s.array in stored}
     if not both:
@@ -87,7 +87,7 @@ def _first_conflict(accesses: list[_Access]) -> Reason | None:
 
 
 def _shared_axis(a: _Access, b: _Access) -> Axis | None:
-    """An axis whose steps are to be independent, at two of which the accesses may go to one element; None where there is none."""
+    """Return an unordered axis if two accesses at different steps may be to one element."""
     outer: list[Axis] = []
     for (axis, ordered), other in zip(a.loops, b.loops, strict=False):
         if other != (axis, ordered):
@@ -108,7 +108,10 @@ def _shared_axis(a: _Access, b: _Access) -> Axis | None:
 
 
 def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis]) -> bool:
-    """Whether accesses at different steps of the axis, at one point of the axes outside, are never to one element."""
+    """Return True if two accesses at different steps of the axis never are to one element.
+
+    Both are at the same point of the outer axes.
+    """
     zero: Substitution = dict.fromkeys((*outer, axis), ZERO)
     left, right = a.offset.substitute(zero), b.offset.substitute(zero)
     if any(
@@ -123,7 +126,7 @@ def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis])
 
 
 def _bounds(x: IndexExpression, guards: Sequence[Guard]) -> tuple[int, int]:
-    """The smallest and the largest value of an index where guards hold."""
+    """Return the least and the greatest value of an index under guards."""
     low, high = x.bounds
     for g in guards:
         beside = (x - g.expression).bounds
@@ -132,8 +135,9 @@ def _bounds(x: IndexExpression, guards: Sequence[Guard]) -> tuple[int, int]:
 
 
 def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
-    """Whether each point of the loops, at one point of those outside, has an element of its own: steps along axes exceed all that those
-    with smaller steps come to together.
+    """Return True if different points of the loops inside `outer` access different elements.
+
+    That holds if each stride exceeds the reach of all smaller strides together.
     """
     axes = [axis for axis, _ in a.loops if axis not in outer and axis.extent > 1]
     limits = {g.expression: g.bound for g in a.guards}

@@ -1,8 +1,8 @@
-"""The loop nest of a kernel: loops over axes, and statements that compute one element each, for one point of the axes around them.
+"""The representation of loop nests: loops over axes, and statements that compute one element each.
 
-How an axis runs is said by its kind alone; vector lanes, copies of unrolled loops, masks and
-addresses appear when a nest is lowered. Everything is frozen: a snapshot is a reference, and what a
-change leaves alone stays the same object.
+A statement runs once for each point of the axes around it. The kind of an axis alone says how its
+steps run. Vector lanes, unrolled instances, masks and addresses appear only in lowering. Everything
+is immutable, and a changed nest shares the unchanged statements.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xla_explorer.hlo.shape import Shape
 
 
 class AxisKind(enum.Enum):
-    """How an axis runs, and with that how a reduction over it combines."""
+    """The kind of an axis: the way that its steps run and its reductions combine."""
 
     SERIAL = "serial"  # a loop; a loop-carried value
     UNROLLED = "unrolled"  # instances of the body, in registers; a tree over them
@@ -36,20 +36,20 @@ class AxisKind(enum.Enum):
     PARALLEL = "parallel"  # tasks for CPU threads
     BLOCK = "block"  # blocks of a GPU's grid
     THREAD = "thread"  # threads of a block; shuffles, and shared memory between the warps
-    WARP = "warp"  # neighbouring lanes of a warp, whatever loops are around; shuffles
+    WARP = "warp"  # consecutive lanes of a warp, whatever loops are around; shuffles
 
     @property
     def is_launched(self) -> bool:
-        """Whether the steps run at once, each with a number that the launch of a GPU's kernel gives."""
+        """True for steps that run at once, each with a number from the launch of a GPU kernel."""
         return self in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)
 
 
 class Space(enum.Enum):
-    """Where an array lies."""
+    """The memory of an array."""
 
-    PARAMETER = "parameter"  # in memory that the kernel is given
-    SCRATCH = "scratch"  # of whoever runs the body that allocates it: a thread, in its caches
-    SHARED = "shared"  # of a block of threads
+    PARAMETER = "parameter"  # an argument of the kernel
+    SCRATCH = "scratch"  # private to the thread that runs the allocating body
+    SHARED = "shared"  # shared memory of a thread block
 
 
 class BoundAxis(NamedTuple):
@@ -61,13 +61,18 @@ class BoundAxis(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Array:
-    """An array in memory; its shape has the layout.
+    """An array in memory.
 
-    written: it is a result, or one that the nest allocates.
-
-    aliases: the operand whose elements a result has before the kernel runs, and keeps where nothing
-    is stored: both are the same memory. streamed: it is written past the caches, where whole
-    registers of it are stored.
+    Attributes
+    ----------
+    shape : Shape
+        With its layout.
+    written : bool
+        The array is a result, or the nest allocates it.
+    aliases : str
+        The operand in the same memory: the result keeps its elements where nothing is stored.
+    streamed : bool
+        Whole registers of it are written by non-temporal stores.
     """
 
     name: str
@@ -80,7 +85,7 @@ class Array:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Origin:
-    """The HLO instruction, by id, that a statement computes, and which element of it, or one of those."""
+    """The HLO instruction, by id, and the index of the element that a statement computes."""
 
     instruction: int
     place: Place = ()
@@ -88,7 +93,10 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Load:
-    """%id = array[place]. is_prefetch: load the cache line; the value is unused."""
+    """%id = array[place].
+
+    is_prefetch: load the cache line; the value is unused.
+    """
 
     id: int
     element: PrimitiveType
@@ -114,10 +122,9 @@ class Constant:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Iota:
-    """%id = an index, as a number of the element type.
+    """%id = an index, converted to the element type.
 
-    lines_of: an array; less the elements that lie between the beginning of a cache line and that of
-    the array.
+    lines_of: an array. Subtract the elements between the beginning of a cache line and that array.
     """
 
     id: int
@@ -129,7 +136,10 @@ class Iota:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Compute:
-    """%id = an elementwise opcode of values. attributes: the opcode's own."""
+    """%id = an elementwise opcode of values.
+
+    attributes: those of the opcode itself.
+    """
 
     id: int
     element: PrimitiveType
@@ -141,7 +151,7 @@ class Compute:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Case:
-    """What a `SelectRegion` gives where all guards hold, and no case before."""
+    """One case of a select region: its value if all guards hold and those of no earlier case do."""
 
     guards: tuple[Guard, ...]
     body: Body
@@ -150,9 +160,9 @@ class Case:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SelectRegion:
-    """%id = the value of the first case whose guards hold; the last has none.
+    """%id = the value of the first case whose guards hold. The last case has no guards.
 
-    Nothing is read for the others.
+    Loads of the other cases do not happen, as in MLIR's `scf.if`.
     """
 
     id: int
@@ -163,10 +173,11 @@ class SelectRegion:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Combination:
-    """A combiner that is several operations: `results` of `body` from what was combined so far (`left`) and the next values (`right`).
+    """A combiner of several operations.
 
-    join: the same of two partial results of any points, whichever come first; None where points are
-    combined in their order.
+    `left` are the values combined so far, `right` the next values; `results` come from `body`.
+
+    join: a combiner of two partial results of any points. None if points must be combined in order.
     """
 
     left: tuple[int, ...]
@@ -177,17 +188,24 @@ class Combination:
 
     @property
     def combinations(self) -> tuple[Combination, ...]:
-        """The combiner itself and that of partial results."""
+        """The combiner, and the one of partial results if there is one."""
         return (self,) if self.join is None else (self, self.join)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reduce:
-    """%ids = the initial values combined with the values of `body` at every point of the axes where the guards hold.
+    """%ids = the initial values combined with the values of `body` at every point of the axes.
 
-    combiner: an associative opcode, or several operations, which keep the order of the points.
-    each: a scan: what follows at every point, in their order, from the running values, which
-    include those of the point.
+    Attributes
+    ----------
+    combiner : OpcodeSpec or Combination
+        An associative opcode; or several operations, which keep the order of the points.
+    guards : tuple of Guard
+        Points outside of them are skipped.
+    each : Body
+        If not empty, the reduction is a scan: the statements run at every point, in order.
+    running : tuple of int
+        The running values for `each`, which include those of the point.
     """
 
     ids: tuple[int, ...]
@@ -215,7 +233,7 @@ class Store:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Allocate:
-    """An array of its own for each time that the body around runs: it lives to the end of that body."""
+    """An array for each execution of the body around, which lives until that body ends."""
 
     array: Array
 
@@ -224,7 +242,7 @@ class Allocate:
 class For:
     """The body for every step of the axis where the guards hold.
 
-    ordered: steps see what those before have stored.
+    ordered: steps read what earlier steps stored.
     """
 
     axis: Axis
@@ -241,15 +259,21 @@ Loop: TypeAlias = For | Reduce
 _LEAVES = frozenset({Load, Constant, Iota, Compute, Store})
 WITH_BODIES = frozenset(
     {For, Reduce, SelectRegion}
-)  # asked of each statement, a set takes a quarter of the time of `isinstance` of a union
+)  # a quarter of the time of `isinstance` with a union, which counts for each statement
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LoopNest:
     """A kernel.
 
-    arrays: operands, then results. names: of the HLO instructions in origins. tasks: of its parallel
-    loops.
+    Attributes
+    ----------
+    arrays : tuple of Array
+        Operands, then results.
+    names : mapping of int to str
+        Names of the HLO instructions in origins, by id.
+    tasks : int
+        The number of tasks of its parallel loops.
     """
 
     name: str
@@ -269,9 +293,9 @@ class LoopNest:
     def __post_init__(self) -> None:
         self._arrays.update(
             {array.name: array for array in reversed(self.arrays)}
-        )  # the first of a name
+        )  # of two arrays with one name, the first
         self._statements.extend(walk(self.body))
-        for s, around in self._statements:  # every check asks for some of this
+        for s, around in self._statements:  # tables for the many checks
             if s.__class__ in _LEAVES:
                 continue
             if isinstance(s, (For, Reduce)):
@@ -281,57 +305,57 @@ class LoopNest:
                 self._arrays.setdefault(s.array.name, s.array)
 
     def statements(self) -> list[tuple[Statement, tuple[Statement, ...]]]:
-        """See `walk`, of the whole body."""
+        """Return every statement with those around it, as `walk`."""
         return self._statements
 
     def array(self, name: str) -> Array | None:
-        """The array of a name: an operand, a result, or one that the nest allocates."""
+        """Return the array of a name: an operand, a result or an allocated array."""
         return self._arrays.get(name)
 
     def offset_of(self, s: Load | Store) -> IndexExpression:
-        """Of the element that is loaded or stored, in elements from where its array begins."""
+        """Return the offset of an access in elements, from the beginning of its array."""
         return linearize(s.place, self._arrays[s.array].shape.strides)
 
     def fresh_id(self) -> int:
-        """A number that no value has, nor any above it."""
+        """Return a number above those of all values."""
         return 1 + max([number for s, _ in self._statements for number in all_ids(s)], default=0)
 
     def axes(self) -> dict[str, BoundAxis | For]:
-        """All axes by name, in the order of the text, each with its kind: that of a loop as the loop."""
+        """Return all axes by name in the order of the text. A loop stands for its axis."""
         return self._axes
 
     def loop(self, axis: str) -> Loop | None:
-        """The loop or reduction that opens an axis."""
+        """Return the loop or reduction that has an axis."""
         return self._opened[axis][0] if axis in self._opened else None
 
     def around(self, axis: str) -> tuple[Statement, ...]:
-        """The statements around the loop or reduction that opens an axis, outermost first."""
+        """Return the statements around the loop of an axis, outermost first."""
         return self._opened[axis][1]
 
 
 def axes_of(s: Statement) -> tuple[BoundAxis, ...]:
-    """The axes that a statement opens."""
+    """Return the axes of a loop or reduction, none for other statements."""
     if isinstance(s, For):
         return (BoundAxis(s.axis, s.kind),)
     return s.axes if isinstance(s, Reduce) else ()
 
 
 def ids_of(s: Statement) -> tuple[int, ...]:
-    """The values that a statement defines."""
+    """Return the values that a statement defines."""
     if isinstance(s, Reduce):
         return s.ids
     return () if isinstance(s, (Store, For, Allocate)) else (s.id,)
 
 
 def elements_of(s: Statement) -> tuple[PrimitiveType, ...]:
-    """The types of the values that a statement defines."""
+    """Return the types of the values that a statement defines."""
     if isinstance(s, Reduce):
         return s.elements
     return () if isinstance(s, (Store, For, Allocate)) else (s.element,)
 
 
 def uses_of(s: Statement) -> tuple[int, ...]:
-    """The values that a statement itself takes; what its bodies take is not among them."""
+    """Return the values that a statement uses, without those of its bodies."""
     if isinstance(s, Compute):
         return s.operands
     if isinstance(s, Store):
@@ -349,7 +373,7 @@ def uses_of(s: Statement) -> tuple[int, ...]:
 
 
 def runtime_values_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]:
-    """The values of run time in indices."""
+    """Return the runtime values in indices."""
     return tuple(
         [
             int(atom.source[1:])
@@ -361,7 +385,7 @@ def runtime_values_in(expressions: Iterable[IndexExpression]) -> tuple[int, ...]
 
 
 def all_ids(s: Statement) -> tuple[int, ...]:
-    """The values that a statement defines, those of its combiner among them."""
+    """Return the values that a statement defines, including those of its combiner."""
     if not isinstance(s, Reduce):
         return ids_of(s)
     parts = s.combiner.combinations if isinstance(s.combiner, Combination) else ()
@@ -377,14 +401,14 @@ def all_ids(s: Statement) -> tuple[int, ...]:
 
 
 def bodies_of(s: Statement) -> tuple[Body, ...]:
-    """The bodies inside a statement; that of a combiner, which no axis reaches, is not among them."""
+    """Return the bodies inside a statement, without that of a combiner."""
     if isinstance(s, (For, Reduce)):
         return (s.body, s.each) if isinstance(s, Reduce) and s.each else (s.body,)
     return tuple([case.body for case in s.cases]) if isinstance(s, SelectRegion) else ()
 
 
 def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
-    """The statement with its bodies changed; itself where they stay the same."""
+    """Return the statement with changed bodies; the same object if no body changed."""
     if isinstance(s, For):
         body = change(s.body)
         return s if body is s.body else For(s.axis, body, s.kind, s.guards, s.ordered)
@@ -392,7 +416,7 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
         each, body = (
             change(s.each),
             change(s.body),
-        )  # what follows first: it takes values of the body
+        )  # `each` first, because it uses values of the body
         return s if body is s.body and each is s.each else replace(s, body=body, each=each)
     if not isinstance(s, SelectRegion):
         return s
@@ -413,7 +437,7 @@ def with_bodies(s: Statement, change: Callable[[Body], Body]) -> Statement:
 def walk(
     body: Body, around: tuple[Statement, ...] = ()
 ) -> list[tuple[Statement, tuple[Statement, ...]]]:
-    """Every statement with those around it, outermost first."""
+    """Return every statement with those around it, outermost first."""
     found: list[tuple[Statement, tuple[Statement, ...]]] = []
     _walk(body, around, found)
     return found

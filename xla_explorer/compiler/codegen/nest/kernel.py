@@ -1,4 +1,4 @@
-"""Kernels made from loop nests: the plain nest of an instruction, the directives of a policy or a user, and the code that they give."""
+"""Kernels from loop nests: the plain nest, the directives of a policy or user, the code."""
 
 from __future__ import annotations
 
@@ -39,15 +39,14 @@ from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # for loops whose vectors LLVM makes
+LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # LLVM vectorizes the loops
 
 
 class NestCode(NamedTuple):
-    """The body of a kernel.
+    """The code of a kernel.
 
-    schedule: what it was made from. tasks: how many its last parameter `%task` counts.
-
-    scratch_bytes, phases: see `Kernel`.
+    schedule: its source. tasks: how many its last parameter `%task` counts. scratch_bytes, phases:
+    see `Kernel`.
     """
 
     schedule: Schedule
@@ -93,7 +92,7 @@ def nest_code(
         )
     own_vectors = (
         target.vectorizes_itself and not target.vector.is_scalable and not may_alias
-    )  # of SVE, LLVM makes long vectors
+    )  # SVE is left to LLVM, which makes long vectors
     opcodes = {
         x.opcode.name
         for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))
@@ -107,10 +106,8 @@ def nest_code(
     )
     tiles = not may_alias and (
         scans or not opcodes.isdisjoint(("dot", "convolution"))
-    )  # which LLVM does not make of loops
-    in_place = _is_in_place(
-        i, slots
-    )  # the second time that a step is done, the operand would be the result
+    )  # LLVM does not tile loops
+    in_place = _is_in_place(i, slots)  # a repeated step would read the result as its operand
     tuning = (
         replace(tuning_of(target, i), overlaps_tails=not in_place)
         if own_vectors or tiles
@@ -154,7 +151,7 @@ def nest_code(
 
 
 def _is_in_place(i: HloInstruction, slots: Sequence[int]) -> bool:
-    """Whether a result lies where an operand does."""
+    """Return True if a result is in the memory of an operand."""
     count = len(i.operands) if i.opcode.name == "fusion" else len(dict.fromkeys(i.operands))
     return not set(slots[:count]).isdisjoint(slots[count:])
 
@@ -163,9 +160,10 @@ IN_PLACE, COPIED = "in place", "copied"
 
 
 def form_of_nest(i: HloInstruction, slots: Sequence[int] = ()) -> str:
-    """Return how a kernel writes: IN_PLACE, COPIED (all but the update first), or "" for each element of the result once.
+    """Return how a kernel writes its result: IN_PLACE, COPIED, or "" for each element once.
 
-    slots: see `Kernel.slots`; without, an update is one of a copy.
+    COPIED: all elements are copied, then the updated ones are stored. slots: see `Kernel.slots`;
+    without them, an update is one of a copy.
     """
     root = i.called[0].root if i.opcode.name == "fusion" else i
     if root.opcode.name == "dynamic-update-slice":
@@ -182,14 +180,17 @@ def nest_in_form(i: HloInstruction, form: str, scans: bool = True) -> LoopNest |
 
 
 def plain_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
-    """The plain nest; of an update, the one that does not look at all elements to find those that change."""
+    """Return the plain nest; that of an update visits only the updated elements."""
     return nest_in_form(i, form_of_nest(i, slots))
 
 
 def scheduled(
     nest: LoopNest, tuning: Tuning, tasks: int = 1, by_rows: bool = False
 ) -> Schedule | Reason:
-    """What the policy of its family makes of a plain nest; the plain nest of a reduction that it refuses."""
+    """Return the schedule of the policy for this family of nests.
+
+    A reduction that its policy refuses keeps its plain nest.
+    """
     reduces = bool([s for s, _ in nest.statements() if isinstance(s, Reduce)])
     try:
         if not reduces:
@@ -220,9 +221,9 @@ def tasks_are_rows(nest: LoopNest) -> bool:
 
 
 def array_parameters(i: HloInstruction, slots: Sequence[int]) -> list[int]:
-    """The parameter of each array of the nest.
+    """Return the parameter number of each array of the nest.
 
-    A fusion has a parameter for each operand, the nest an array for each different one.
+    A fusion has a parameter for each operand, the nest an array for each different operand.
     """
     operands = list(i.operands) if i.opcode.name == "fusion" else list(dict.fromkeys(i.operands))
     first = {o: slots[k] for k, o in reversed(list(enumerate(operands)))}

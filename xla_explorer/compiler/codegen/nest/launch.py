@@ -1,8 +1,8 @@
-"""How a nest is launched on a GPU: how many blocks of how many threads its axes ask for, and which rules these axes keep.
+"""The GPU launch of a nest: blocks and threads that its axes need, and rules for these axes.
 
-The number of a block counts the `block` axes around a statement, that of a thread the `thread` axes
-and, fastest, the `warp` axis, whose steps all of them have. Where a statement has fewer of them
-around it than the launch, its steps are those whose other numbers are 0.
+A block number counts the steps of the `block` axes around a statement. A thread number counts those
+of the `thread` axes and, fastest, the `warp` axis, whose extent is the same everywhere. A statement
+with fewer such axes than the launch runs only where the other numbers are 0.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ LANES = 32  # of a warp
 
 
 class Launch(NamedTuple):
-    """blocks: of the grid.
+    """A launch.
 
-    threads: of a block. lanes: steps of the `warp` axes, which all of them have (1: there are
-    none).
+    blocks: of the grid. threads: of a block. lanes: steps of the `warp` axes, 1 if there are none.
     """
 
     blocks: int
@@ -41,17 +40,17 @@ class Launch(NamedTuple):
 
 
 def opened_axes(around: Sequence[Statement], s: Statement) -> list[BoundAxis]:
-    """The axes around a statement and its own, outermost first."""
+    """Return the axes around a statement and its own, outermost first."""
     return [b for x in (*around, s) for b in axes_of(x)]
 
 
 def extent_of(axes: Sequence[BoundAxis], *kinds: AxisKind) -> int:
-    """The steps that axes of these kinds have together."""
+    """Return the product of the extents of axes of some kinds."""
     return math.prod([b.axis.extent for b in axes if b.kind in kinds])
 
 
 def launch_of(nest: LoopNest) -> Launch:
-    """The launch that has a block and a thread for every step."""
+    """Return the launch with a block and a thread for every step."""
     paths = [opened_axes(around, s) for s, around in nest.statements() if axes_of(s)]
     blocks, threads, lanes = [max([extent_of(path, kind) for path in paths], default=1)
                               for kind in (AxisKind.BLOCK, AxisKind.THREAD, AxisKind.WARP)]  # fmt: skip
@@ -59,12 +58,12 @@ def launch_of(nest: LoopNest) -> Launch:
 
 
 def crosses_threads(s: Statement) -> bool:
-    """Whether threads must meet to compute a statement."""
+    """Return True if threads must synchronise to compute a statement."""
     return isinstance(s, Reduce) and any(b.kind in (AxisKind.THREAD, AxisKind.WARP) for b in s.axes)
 
 
 def launch_problems(nest: LoopNest) -> list[Reason]:
-    """What is wrong with the axes of a launch."""
+    """Return refusals for axes that no launch can have."""
     launch = launch_of(nest)
     found: list[Reason] = []
     if launch.threads > MOST_THREADS:
@@ -151,7 +150,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
 
 
 def is_power_of_two(axis: Axis) -> bool:
-    """Whether the steps of an axis can be halved down to one."""
+    """Return True if the extent of an axis is a power of two."""
     return axis.extent & (axis.extent - 1) == 0
 
 

@@ -1,8 +1,9 @@
-"""What a loop nest computes, in numpy: each statement for all points of the axes around it at once, in the order of the text.
+"""The reference meaning of a loop nest in numpy.
 
-That is lock step: iterations that depend on one another, or a wrong index, give other values than
-one after the other. The kinds of axes do not matter, which is what a schedule promises. Single
-operations are the evaluator's. Loops with very many points, and ordered ones, run step by step.
+Each statement is evaluated for all points of the axes around it at once, in the order of the text.
+Steps that depend on one another, or a wrong index, therefore give other values than sequential
+steps. Kinds of axes have no effect, as every schedule must keep the meaning. Operations are those
+of the HLO evaluator. Ordered loops, and loops with very many points, run step by step.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ MOST_POINTS = 1 << 22
 
 
 class MeaningError(XlaExplorerError):
-    """A nest that reads outside an array or what was never stored, or leaves an element of a result without a value."""
+    """A nest that reads an undefined element, or leaves an element of a result without a value."""
 
 
 def evaluate_nest(nest: LoopNest, operands: Sequence[Any]) -> list[Numbers]:
-    """The results of a nest, for arrays of its operands in order."""
+    """Return the results of a nest for its operands, in order."""
     machine = _Machine(nest, [np.asarray(x) for x in operands])
     with np.errstate(all="ignore"):
         machine.run(nest.body)
@@ -70,9 +71,10 @@ def evaluate_nest(nest: LoopNest, operands: Sequence[Any]) -> list[Numbers]:
 
 
 class _Machine:
-    """axes: the open ones that run at once, each along an array dimension of its own.
+    """The state of an evaluation.
 
-    now: the values of those that run step by step.
+    axes: the open axes that run at once, each along its own array dimension. now: the steps of open
+    axes that run step by step.
     """
 
     def __init__(self, nest: LoopNest, operands: list[Numbers]) -> None:
@@ -112,7 +114,7 @@ class _Machine:
         return self.value(int(x.source[1:]))
 
     def value(self, number: int) -> Numbers:
-        """A value; one from further out gets dimensions for the axes opened since."""
+        """Return a value, with dimensions of extent 1 for the axes opened since."""
         return self.along(self.values[number])
 
     def along(self, x: Numbers) -> Numbers:
@@ -132,9 +134,12 @@ class _Machine:
         return found
 
     def element_at(self, name: str, place: Place) -> tuple[tuple[Numbers, ...], Numbers]:
-        """(where an access goes, for all points; whether it happens).
+        """Return the indices of an access for all points, and a mask of the points that access.
 
-        MeaningError for one outside the array.
+        Raises
+        ------
+        MeaningError
+            If an index is outside of the array.
         """
         place = (*[index(axis) for axis in self.owners.get(name, ())], *place)
         dimensions = self.memory[name].shape
@@ -190,7 +195,7 @@ class _Machine:
             self.stored[s.array][at] = True
 
     def allocate(self, s: Allocate) -> None:
-        """An array for each point of the open axes."""
+        """Allocate an array for each point of the open axes."""
         shape = (*self.shape(), *s.array.shape.dimensions)
         self.owners[s.array.name] = tuple(self.axes)
         self.memory[s.array.name] = np.zeros(shape, s.array.shape.element_type.dtype)
@@ -208,7 +213,7 @@ class _Machine:
         self.now.pop(s.axis, None)
 
     def points(self, axes: tuple[BoundAxis, ...], body: Sequence[Statement]) -> int:
-        """The most points that a statement of the body would run for at once."""
+        """Return the most points at which a statement of the body would run at once."""
         inner = [
             math.prod([b.axis.extent for x in (*around, s) for b in axes_of(x)])
             for s, around in walk(tuple(body))
@@ -285,7 +290,7 @@ class _Machine:
     def states(
         self, s: Reduce, initial: list[Numbers], values: list[Numbers], mask: Numbers
     ) -> list[Numbers]:
-        """What is there before the first point, and after each, along the last dimension."""
+        """Return the running values along the last dimension, beginning with the initial one."""
         if isinstance(s.combiner, Combination):
             return [
                 np.stack(x, -1)
@@ -300,7 +305,7 @@ class _Machine:
     def folded(
         self, c: Combination, left: list[Numbers], values: list[Numbers], mask: Numbers
     ) -> Iterator[list[Numbers]]:
-        """What is there before the first point, and after each."""
+        """Yield the combined values before the first point and after each."""
         yield left
         for k in range(mask.shape[-1]):
             here = mask[..., k]
@@ -317,7 +322,7 @@ class _Machine:
 
 
 def _kept(s: Reduce, values: Numbers, mask: Numbers) -> Numbers:
-    """The values, and where a mask says that there is none, the identity element."""
+    """Return the values, with the identity element where a mask is False."""
     assert not isinstance(s.combiner, Combination)
     if mask.all():
         return values
@@ -329,7 +334,11 @@ def _kept(s: Reduce, values: Numbers, mask: Numbers) -> Numbers:
 
 
 def _operation(s: Compute, operands: list[Numbers], evaluator: Evaluator) -> Numbers:
-    """What the evaluator gives for an elementwise opcode: its functions read types and attributes, and no dimensions."""
+    """Return the result of an elementwise opcode, from the evaluator.
+
+    The evaluator's functions read types and attributes only, so the operands can have any
+    dimensions.
+    """
     made = [
         new_instruction(k + 1, "x", PARAMETER, array_shape(type_of(x.dtype), ()), ())
         for k, x in enumerate(operands)

@@ -1,4 +1,4 @@
-"""Kernels that are no loop nests: what they read and write is declared, the rest is their writer's."""
+"""Kernels that are no loop nests: the arrays that they read and write are declared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Opaque:
     """A kernel as one statement.
 
-    reads, writes: the arrays that it touches, each as a whole. reason: why it is not a nest.
+    reads, writes: the arrays that it accesses as a whole. reason: why the kernel is no nest.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Opaque:
 
 
 def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:
-    """A kernel that is not looked into."""
+    """Return an instruction as an opaque kernel."""
     reads = tuple(
         [Array(o.name if len(leaves) == 1 else f"{o.name}.{k}", leaf) for o in dict.fromkeys(i.operands)
          for leaves in [[leaf for _, leaf in o.shape.leaves() if leaf.is_array]] for k, leaf in enumerate(leaves)]
@@ -49,7 +49,7 @@ def opaque_of(i: HloInstruction, reason: Reason) -> Opaque:
 
 
 def family_of(i: HloInstruction) -> str:
-    """What kind of work a kernel is: of a fusion the opcode that shapes its loops, else its own."""
+    """Return the family of a kernel: the opcode that shapes the loops of a fusion, else its own."""
     if i.opcode.name != "fusion":
         return "elementwise" if i.opcode.elementwise else i.opcode.name
     names = [o.opcode.name for o in i.called[0].instructions.values()]

@@ -1,4 +1,4 @@
-"""Reads the text of a loop nest: `nest_text(parse_nest(text))` is the text again."""
+"""The parser of loop nests: `nest_text(parse_nest(text))` equals the text."""
 
 from __future__ import annotations
 
@@ -56,14 +56,20 @@ class NestSyntaxError(XlaExplorerError, ValueError):
 
 
 def parse_nest(text: str) -> LoopNest:
-    """The nest that a text is. NestSyntaxError names the line."""
+    """Return the nest of a text.
+
+    Raises
+    ------
+    NestSyntaxError
+        With the number of the line.
+    """
     return _Parser(text).nest()
 
 
 class _Parser:
     """Recursive descent over lines.
 
-    axes: all that have been opened; the verifier says which are open where they are used.
+    axes: all axes opened so far. The verifier checks that an axis is open at its uses.
     """
 
     def __init__(self, text: str) -> None:
@@ -228,7 +234,7 @@ class _Parser:
             raise self.error("expected give")
         return _numbers(line[5:])
 
-    # -- parts -------------------------------------------------------------------------------------
+    # -- tokens ------------------------------------------------------------------------------------
     def axis(self, name: str, extent: str) -> Axis:
         found = self.axes[name] = Axis(name, int(extent))
         return found

@@ -1,4 +1,4 @@
-"""Statements copied or moved to another place of a nest: with numbers of their own, along other axes; and values that nothing takes."""
+"""Statements duplicated or moved within a nest: fresh values, other axes, unused values removed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from xla_explorer.hlo.analysis.indexing import Axis, Place, RuntimeValue, Substi
 
 
 def renumbered(body: Body, numbers: Mapping[int, int], axes: Substitution | None = None) -> Body:
-    """The body with other numbers for values that it defines or takes, and with axes replaced."""
+    """Return the body with other numbers of values and other axes."""
     return tuple([with_ids(s, numbers, {}) for s in with_axes_replaced(body, axes or {})])
 
 
 def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) -> Statement:
-    """The statement with other numbers of values, and other axes of its loops."""
+    """Return the statement with other numbers of values and other axes of its loops."""
 
     def of(number: int) -> int:
         return ids.get(number, number)
@@ -93,7 +93,7 @@ def with_ids(s: Statement, ids: Mapping[int, int], axes: Mapping[Axis, Axis]) ->
 
 
 def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combination:
-    """The combiner with other numbers of values."""
+    """Return the combiner with other numbers of values."""
 
     def several(numbers: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([ids.get(n, n) for n in numbers])
@@ -111,7 +111,7 @@ def renamed_combiner(combiner: Combination, ids: Mapping[int, int]) -> Combinati
 
 
 def _indices(s: Statement) -> Place:
-    """The indices of a statement itself."""
+    """Return the indices of a statement itself."""
     origin: Origin | None = None if isinstance(s, For | Allocate) else s.origin
     own: list[Any] = list(origin.place) if origin is not None else []
     own += getattr(s, "place", ())
@@ -124,14 +124,14 @@ def _indices(s: Statement) -> Place:
 
 
 def fresh_numbers(body: Body, first: int) -> dict[int, int]:
-    """Numbers from `first` on for all values that a body defines."""
+    """Return numbers from `first` on for all values that a body defines."""
     return {
         number: first + k for k, number in enumerate([n for s, _ in walk(body) for n in ids_of(s)])
     }
 
 
 def needed_of(before: Body, body: Body) -> Body:
-    """The statements of `before` that a body takes values of, directly or through one another."""
+    """Return the statements of `before` on which a body depends, directly or not."""
     wanted = {number for s, _ in walk(body) for number in uses_of(s)}
     found: list[Statement] = []
     for s in reversed(before):
@@ -142,13 +142,16 @@ def needed_of(before: Body, body: Body) -> Body:
 
 
 def without_unused(nest: LoopNest) -> LoopNest:
-    """The nest without values that nothing takes."""
+    """Return the nest without unused values."""
     body = used_of(nest.body)
     return nest if body is nest.body else replace(nest, body=body)
 
 
 def used_of(body: Body, taken: Collection[int] = ()) -> Body:
-    """The statements of a body that store, or whose values are taken: by one of these, or from outside."""
+    """Return the statements of a body that store or whose values are used.
+
+    taken: values that are used outside of the body.
+    """
     return _used(body, set(taken))
 
 

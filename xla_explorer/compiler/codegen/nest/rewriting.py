@@ -1,4 +1,4 @@
-"""Rewrites of a loop nest: statements, loops, axes and guards replaced; what stays is shared."""
+"""Rewrites of a loop nest: statements, loops, axes and guards replaced; the rest is shared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from xla_explorer.hlo.analysis.indexing import (
 
 
 def overwrites(nest: LoopNest, s: Statement) -> bool:
-    """Whether one of the outermost statements stores, at places of run time or leaving gaps, what one before it has stored."""
+    """Return True if an outermost statement may store what an earlier one has stored.
+
+    Only its stores at runtime indices or with gaps count.
+    """
     before = {x.array for x, _ in walk(nest.body[: nest.body.index(s)]) if isinstance(x, Store)}
     again = (
         [x for x, _ in walk((s,)) if isinstance(x, Store) and x.array in before] if before else []
@@ -48,9 +51,10 @@ def overwrites(nest: LoopNest, s: Statement) -> bool:
 
 
 def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]) -> Body:
-    """The body with statements replaced, by one or several, innermost first; None keeps one.
+    """Return the body with statements replaced, innermost first.
 
-    An unchanged body is the same object.
+    change: returns one statement or several in place of a statement, or None to keep it. An
+    unchanged body is the same object.
     """
     found: list[Statement] = []
     same = True
@@ -73,8 +77,9 @@ def rewritten(body: Body, change: Callable[[Statement], Statement | Body | None]
 def with_loop_replaced(
     nest: LoopNest, axis: str, change: Callable[[Loop], Loop | Body]
 ) -> LoopNest:
-    """The nest with the loop or reduction that opens an axis replaced by one or several statements, and nothing else looked at but what
-    stands around it.
+    """Return the nest with the loop of an axis replaced by one or several statements.
+
+    Only the statements around the loop are visited.
     """
     loop, around = nest._opened[axis]
     old: Statement = loop
@@ -98,60 +103,69 @@ def _with_replaced(body: Body, old: Statement, new: Statement | Body) -> Body:
 
 
 def with_axes_replaced(body: Body, values: Substitution) -> Body:
-    """The body with axes replaced in every index and guard. Places that are one object stay one."""
-    done: dict[
-        int, tuple[Place, Place]
-    ] = {}  # by identity; the old place is kept, so that its id stays its own
+    """Return the body with axes replaced in every index and guard.
 
-    def place(old: Place) -> Place:
-        found = done.get(id(old))
+    Equal places that are one object remain one object.
+    """
+    return rewritten(body, _AxisReplacement(values).statement) if values else body
+
+
+class _AxisReplacement:
+    """The replacement of axes by expressions in statements."""
+
+    def __init__(self, values: Substitution) -> None:
+        self.values = values
+        # By identity of the old place, which is kept alive so that its id stays unique.
+        self.places: dict[int, tuple[Place, Place]] = {}
+
+    def place(self, old: Place) -> Place:
+        """Return a place with axes replaced; the same object if nothing changed."""
+        found = self.places.get(id(old))
         if found is None:
-            new = tuple([x.substitute(values) for x in old])
-            found = done[id(old)] = old, new if any(map(is_not, old, new)) else old
+            new = tuple([x.substitute(self.values) for x in old])
+            found = self.places[id(old)] = old, new if any(map(is_not, old, new)) else old
         return found[1]
 
-    def change(s: Statement) -> Statement | None:
+    def guards(self, guards: tuple[Guard, ...]) -> tuple[Guard, ...]:
+        """Return guards with axes replaced."""
+        return guards_replaced(guards, self.values)
+
+    def statement(self, s: Statement) -> Statement | None:
+        """Return a statement with axes replaced, without its bodies; None if nothing changed."""
         if isinstance(s, For):
-            return replace(s, guards=guards_replaced(s.guards, values)) if s.guards else None
+            return replace(s, guards=self.guards(s.guards)) if s.guards else None
         if isinstance(s, Allocate):
             return None
         o = s.origin
-        if o is not None and (at := place(o.place)) is not o.place:
+        if o is not None and (at := self.place(o.place)) is not o.place:
             o = Origin(o.instruction, at)
-        if isinstance(s, Compute):
-            return (
-                None
-                if o is s.origin
-                else Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
-            )
         if isinstance(s, (Load, Store)):
-            p = place(s.place)
-            if p is s.place and o is s.origin:
-                return None
-            return (
-                Load(s.id, s.element, s.array, p, o, s.is_prefetch)
-                if isinstance(s, Load)
-                else Store(s.array, p, s.value, o)
-            )
+            return self.access(s, o)
         if isinstance(s, Iota):
-            return replace(s, index=s.index.substitute(values), origin=o)
+            return replace(s, index=s.index.substitute(self.values), origin=o)
         if isinstance(s, SelectRegion):
-            return replace(
-                s,
-                cases=tuple(
-                    [replace(case, guards=guards_replaced(case.guards, values)) for case in s.cases]
-                ),
-                origin=o,
-            )
+            cases = [replace(case, guards=self.guards(case.guards)) for case in s.cases]
+            return replace(s, cases=tuple(cases), origin=o)
         if isinstance(s, Reduce):
-            return replace(s, guards=guards_replaced(s.guards, values), origin=o)
-        return None if o is s.origin else replace(s, origin=o)
+            return replace(s, guards=self.guards(s.guards), origin=o)
+        if o is s.origin:
+            return None
+        if isinstance(s, Compute):  # `replace` takes much longer, and most statements are these
+            return Compute(s.id, s.element, s.opcode, s.operands, s.attributes, o)
+        return replace(s, origin=o)
 
-    return rewritten(body, change) if values else body
+    def access(self, s: Load | Store, origin: Origin | None) -> Statement | None:
+        """Return a load or store with axes replaced, None if nothing changed."""
+        place = self.place(s.place)
+        if place is s.place and origin is s.origin:
+            return None
+        if isinstance(s, Load):
+            return Load(s.id, s.element, s.array, place, origin, s.is_prefetch)
+        return Store(s.array, place, s.value, origin)
 
 
 def guards_replaced(guards: tuple[Guard, ...], values: Substitution) -> tuple[Guard, ...]:
-    """Guards with axes replaced; those that now always hold are left out."""
+    """Return guards with axes replaced, without those that then always hold."""
     return tuple(
         [
             new

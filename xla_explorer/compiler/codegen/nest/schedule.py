@@ -1,6 +1,6 @@
-"""Schedules: directives in order, by calls or as text, run by the ordinary pass runner.
+"""Schedules: directives in order, by calls or as text, applied by the pass runner.
 
-split{j,64},split{ji,16},unroll{jio},vectorize{jii}
+An example of the text: split{j,64},split{ji,16},unroll{jio},vectorize{jii}.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
 
 
 class ScheduleError(XlaExplorerError, ValueError):
-    """A directive that is refused, or a text that is not a schedule. reason: of the refusal."""
+    """A directive that is refused, or a text that is no schedule.
+
+    reason: of the refusal.
+    """
 
     def __init__(self, message: str, hint: str = "", reason: Reason | None = None) -> None:
         super().__init__(message, hint)
@@ -43,7 +46,7 @@ class ScheduleError(XlaExplorerError, ValueError):
 
 
 def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
-    """The error of an instruction whose kernel cannot have a schedule."""
+    """Return the error for an instruction whose kernel cannot have a schedule."""
     meaning = meaning_of("loop-nest", reason.code)
     return ScheduleError(
         f"%{i.name} cannot be scheduled: {reason}",
@@ -53,7 +56,10 @@ def schedule_refused(i: HloInstruction, reason: Reason) -> ScheduleError:
 
 
 class Step(NamedTuple):
-    """A directive that was applied. facts: the numbers of the decision."""
+    """An applied directive.
+
+    facts: the numbers of the decision.
+    """
 
     directive: Directive
     before: LoopNest
@@ -66,18 +72,23 @@ S = TypeVar("S", bound="Schedule")
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """A plain nest, directives, and the nest that they make of it. Every call gives a new schedule; what is refused raises ScheduleError.
+    """A plain nest, directives, and the nest after them.
 
-    Each directive is a method: `split`, `collapse`, `reorder`, `unroll`, `vectorize`, `parallel`
-    ... with the directive's fields. The verifier proves the nest after each.
+    Each directive is a method with the directive's fields: `split`, `collapse`, `unroll` and so on.
+    A call returns a new schedule. The verifier proves the nest after each directive.
+
+    Raises
+    ------
+    ScheduleError
+        If a directive is refused.
 
     Examples
     --------
     >>> import xla_explorer as xe
     >>> from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
     >>> from xla_explorer.compiler.codegen.nest.schedule import Schedule
-    >>> module = xe.parse_hlo('HloModule m\\nENTRY e {\\n x = f32[100] parameter(0)\\n ROOT r = f32[100] negate(x)\\n}')
-    >>> nest = nest_of(module.entry.root)
+    >>> text = "HloModule m ENTRY e { x = f32[100] parameter(0)  ROOT r = f32[100] negate(x) }"
+    >>> nest = nest_of(xe.parse_hlo(text).entry.root)
     >>> str(Schedule(nest, nest).split("i", 16).vectorize("ii"))
     'split{i,16},vectorize{ii}'
     """
@@ -87,7 +98,10 @@ class Schedule:
     directives: tuple[Directive, ...] = ()
 
     def why_not(self, directive: Directive | str) -> Reason | None:
-        """Return why a directive, or the first of a text of some, would be refused; None if all are legal."""
+        """Return the refusal of a directive, None if it is legal.
+
+        Of a text of several directives, return the first refusal.
+        """
         if not isinstance(directive, str):
             return self._refusal(directive)
         made = self
@@ -102,7 +116,7 @@ class Schedule:
         return first_refusal((*directive.checks(), directive.stays_well_formed), self.nest)
 
     def then(self: S, *directives: Directive | str) -> S:
-        """The schedule with more directives, or texts of some."""
+        """Return the schedule with more directives, given as objects or as text."""
         made = self
         for given in directives:
             for directive in parse_directives(given) if isinstance(given, str) else (given,):
@@ -122,9 +136,9 @@ class Schedule:
         return made
 
     def with_policy_directives(self: S, directives: Iterable[Directive]) -> S:
-        """The schedule with directives that a policy has applied.
+        """Return the schedule with directives that a policy has applied.
 
-        Policies of GPUs answer for the order in which values are combined.
+        Policies for GPUs may change the order in which a reduction combines its values.
         """
         made = self
         for directive in directives:
@@ -133,13 +147,13 @@ class Schedule:
         return made
 
     def plain(self: S) -> S:
-        """The schedule without directives."""
+        """Return the schedule without directives."""
         return replace(self, nest=self.start, directives=())
 
     def replace(self: S, name: str, axis: str, **changes: Any) -> S:
-        """The schedule with one directive changed, the others kept.
+        """Return the schedule with one directive changed.
 
-        changes: its fields, such as `factor=8`.
+        changes: new values of its fields, such as `factor=8`.
         """
         at = self._number_of(name, axis)
         old = self.directives[at]
@@ -153,7 +167,7 @@ class Schedule:
         )
 
     def without(self: S, name: str, axis: str) -> S:
-        """The schedule with one directive left out, the others kept."""
+        """Return the schedule without one of its directives."""
         at = self._number_of(name, axis)
         return self.plain().then(*self.directives[:at], *self.directives[at + 1 :])
 
@@ -175,7 +189,7 @@ class Schedule:
         return found
 
     def diff(self, other: Schedule | None = None) -> str:
-        """The text of the nest as a diff against that of another schedule (None: the plain one)."""
+        """Return the nest as a diff against that of another schedule, by default the plain one."""
         before = nest_text(other.nest if other is not None else self.start).splitlines()
         lines = difflib.unified_diff(
             before, nest_text(self.nest).splitlines(), "before", "after", lineterm="", n=2
@@ -210,9 +224,12 @@ class Schedule:
 
 
 def parse_directives(text: str) -> tuple[Directive, ...]:
-    """The directives of a text such as `split{j,16},vectorize{ji}`.
+    """Return the directives of a text such as `split{j,16},vectorize{ji}`.
 
-    ScheduleError says what cannot be read.
+    Raises
+    ------
+    ScheduleError
+        If the text cannot be read.
     """
     found: list[Directive] = []
     at = 0
@@ -228,9 +245,15 @@ def parse_directives(text: str) -> tuple[Directive, ...]:
 
 
 def parse_schedules(text: str) -> dict[str, tuple[Directive, ...]]:
-    """The directives of each kernel of a text: a line `%kernel: split{j,16},vectorize{ji}` each; `#` begins a comment.
+    """Return the directives of each kernel of a text.
 
-    A kernel without directives runs as the plain nest. ScheduleError names the line.
+    A line is `%kernel: split{j,16},vectorize{ji}`, and `#` begins a comment. A kernel without
+    directives runs as its plain nest.
+
+    Raises
+    ------
+    ScheduleError
+        With the number of the line.
     """
     found: dict[str, tuple[Directive, ...]] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -257,7 +280,7 @@ def parse_schedules(text: str) -> dict[str, tuple[Directive, ...]]:
 
 
 def schedules_text(schedules: Mapping[str, Iterable[Directive]]) -> str:
-    """The text of `parse_schedules`."""
+    """Return the text that `parse_schedules` reads."""
     return "".join(
         [f"%{name}: {','.join(map(str, directives))}\n" for name, directives in schedules.items()]
     )
@@ -297,14 +320,22 @@ def _directive(name: str, values: list[str]) -> Directive:
 def run_schedule(
     nest: LoopNest, directives: Iterable[Directive], context: PassContext | None = None
 ) -> tuple[LoopNest, PassTrace]:
-    """(the nest afterwards, the trace): directives as passes of the runner, with steps, snapshots and decisions.
+    """Apply directives as passes of the pass runner.
 
-    What is refused is left out, and its Reason stands in the journal.
+    Parameters
+    ----------
+    context : PassContext, optional
+        Its journal records the decisions; its control may force or forbid them by (kernel, axis).
 
-    context: its journal and what its user forces and forbids, by (kernel, axis).
+    Returns
+    -------
+    LoopNest
+        The nest after all directives that were not refused.
+    PassTrace
+        The steps, snapshots and decisions.
     """
     module = NestModule(nest)
-    # The runner asks for the methods that a NestModule has; HLO modules and nests share no class.
+    # The runner calls only methods that a NestModule has; HLO modules and nests share no class.
     pipeline = PassPipeline("schedule", cast("tuple[HloPass, ...]", tuple(directives)))
     trace = run_pipeline(
         cast(HloModule, module),

@@ -1,7 +1,6 @@
-"""Schedules to try for a nest: one choice of numbers and of free decisions gives one schedule; what is refused is left out of it.
+"""Schedules to try for a nest: the combinations of a few parameters, ranked by the estimate.
 
-Vectors along memory, interleaved, several rows at once, values kept, sums in memory. The
-estimate ranks; the clock decides elsewhere.
+Directives that are refused are left out of a schedule. Measurements happen elsewhere.
 """
 
 from __future__ import annotations
@@ -33,11 +32,24 @@ MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays 
 
 
 class Numbers(NamedTuple):
-    """One choice.
+    """One combination of parameters.
 
-    lanes: of a vector. interleave: vectors of each value. rows: steps of the loop around, or of a
-    reduction, taken at once. joined: outer loops become one. kept: what is computed again is kept.
-    accumulated: sums of columns stand in memory, a row at a time. tiled: loops in blocks.
+    Attributes
+    ----------
+    lanes : int
+        Of a vector.
+    interleave : int
+        Vectors of each value.
+    rows : int
+        Steps of the loop around, or of a reduction, in one iteration.
+    joined : bool
+        The outer loops are collapsed.
+    kept : bool
+        Values that are computed several times are stored.
+    accumulated : bool
+        Accumulators of columns are in memory while rows are added.
+    tiled : int
+        The side of tiles of the two outermost loops, 0 for none.
     """
 
     lanes: int
@@ -50,7 +62,7 @@ class Numbers(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A schedule, and what it should take."""
+    """A schedule and its estimate."""
 
     schedule: Schedule
     estimate: Estimate
@@ -63,10 +75,18 @@ def candidates(
     further: Iterable[Schedule] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Candidate]:
-    """Different schedules of a nest, the best estimate first.
+    """Return different schedules of a nest, the best estimate first.
 
-    tasks: parts of the outermost loop, for threads. further: others to rank. stop: asked before
-    each choice whether there are enough.
+    Parameters
+    ----------
+    numbers : CpuNumbers, optional
+        The machine of the estimate.
+    tasks : int
+        The number of tasks of the outermost loop.
+    further : iterable of Schedule
+        More schedules to rank.
+    stop : callable
+        Called before each combination; True ends the search.
     """
     n = numbers or CpuNumbers()
     found: dict[str, Candidate] = {}
@@ -78,7 +98,7 @@ def candidates(
 
 
 def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
-    """Choices that may make a difference for this nest."""
+    """Yield the combinations that may make a difference for this nest."""
     widths = [element.bits // 8 for s, _ in nest.statements() for element in elements_of(s)]
     lanes = max(n.register_bytes // max([4, *widths]), 2)
     joined = [False, True] if any(_pairs(nest)) else [False]
@@ -101,7 +121,7 @@ def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
 
 
 def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
-    """The schedule of a choice; its directives are asked one by one, and those that are refused are left out."""
+    """Return the schedule of a combination, without the directives that are refused."""
     made = Schedule(nest, nest)
     if choice.joined:
         for outer, inner in _pairs(nest):
@@ -125,7 +145,7 @@ def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
 
 
 def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
-    """Lanes and interleave along an innermost axis; rows of the loop around side by side."""
+    """Vectorize an innermost axis, interleaved, and unroll rows of the loop around."""
     extent, lanes, interleave = made.nest.axes()[axis].axis.extent, choice.lanes, choice.interleave
     while lanes > extent and lanes > 2:
         lanes //= 2
@@ -153,7 +173,10 @@ def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
 
 
 def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Schedule:
-    """A reduction that memory runs across: vectors along the loop around it, interleaved, some steps of the reduction at once."""
+    """Vectorize the loop around a reduction whose operand is not contiguous along its axis.
+
+    Several steps of the reduction are in one iteration.
+    """
     extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.interleave
     if choice.accumulated:
         names = [f"{column}c", f"{column}t", column]
@@ -183,7 +206,7 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
         )
     if choice.rows == 1:
         return made
-    tiled = made  # a tile of rows and columns in registers, where the column has a loop around it; else steps of the reduction
+    tiled = made  # rows of the outer loop in registers, else steps of the reduction
     loops = [s for s, _ in walk(made.nest.body) if isinstance(s, For) and s.kind is AxisKind.SERIAL]
     outer = next((s.axis.name for s in loops if _contains(s, column)), "")
     if outer:
@@ -194,14 +217,14 @@ def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Sch
 
 
 def _contains(s: For, column: str) -> bool:
-    """Whether the loop directly around is that of a column, whole or split."""
+    """Return True if a loop directly contains that of a column, whole or split."""
     return s.axis.name not in (column, f"{column}o", f"{column}i") and any(
         isinstance(inner, For) and inner.axis.name in (column, f"{column}o") for inner in s.body
     )
 
 
 def _tried(made: Schedule, *directives: Directive) -> Schedule:
-    """The schedule with all of these, or as it was."""
+    """Return the schedule with all of these directives, or unchanged if one is refused."""
     try:
         return made.then(*directives)
     except ScheduleError:
@@ -209,15 +232,16 @@ def _tried(made: Schedule, *directives: Directive) -> Schedule:
 
 
 def _pairs(nest: LoopNest) -> list[tuple[str, str]]:
-    """The two outermost loops where one contains nothing but the other."""
+    """Return the two outermost loops if they are perfectly nested."""
     loops = [s for s in nest.body if isinstance(s, For)]
     pairs = [(s, s.body[0]) for s in loops if len(s.body) == 1]
     return [(outer.axis.name, inner.axis.name) for outer, inner in pairs if isinstance(inner, For)]
 
 
 def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
-    """(axis, the loop around, the loop around that memory runs along while the axis does not, or empty) of each loop or reduction that has
-    no other inside.
+    """Return (axis, loop around, column) for each innermost loop or reduction.
+
+    column: the loop around along which memory is contiguous if it is not along the axis, or empty.
     """
     found = []
     for s, around in nest.statements():
@@ -234,7 +258,7 @@ def _innermost(nest: LoopNest) -> list[tuple[str, str, str]]:
 
 
 def _column_axis(nest: LoopNest, s: Reduce) -> str:
-    """The loop around a reduction along which its loads are contiguous, where they are not along the reduction."""
+    """Return the loop around a reduction along which its loads are contiguous, or an empty name."""
     inner = axes_of(s)[-1].axis
     mine = [a for a in accesses_of(nest) if not a.written and any(b.axis == inner for b in a.path)]
     if not mine or all(_runs(a, inner) for a in mine):
@@ -255,7 +279,7 @@ def _runs(a: Access, axis: object) -> bool:
 
 
 def _recomputed(nest: LoopNest) -> list[tuple[str, str]]:
-    """(instruction, outermost loop): what a step of the loop computes more than once, but for plain loads."""
+    """Return (instruction, outermost loop) for values that a step computes several times."""
     seen: dict[tuple[int, str], int] = {}
     for s, around in nest.statements():
         origin = getattr(s, "origin", None)

@@ -1,4 +1,4 @@
-"""The text of a loop nest; `parser.parse_nest` reads it back."""
+"""The text of a loop nest; `parser.parse_nest` reads it."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from xla_explorer.hlo.analysis.indexing import Guard, place_text
 
 
 class Line(NamedTuple):
-    """A line of the text, and the id of the HLO instruction that it computes."""
+    """A line of the text, and the id of its HLO instruction."""
 
     text: str
     origin: int | None = None
 
 
 def nest_text(nest: LoopNest) -> str:
-    """The whole nest as text."""
+    """Return the text of a nest."""
     return "".join([f"{line.text}\n" for line in nest_lines(nest)])
 
 
 def nest_lines(nest: LoopNest) -> Iterator[Line]:
-    """The lines of the text, each with its origin."""
+    """Yield the lines of the text, each with its origin."""
     arrays = ", ".join([array_text(a) for a in nest.arrays])
     tasks = f" tasks {nest.tasks}" if nest.tasks > 1 else ""
     yield Line(f"kernel @{nest.name}({arrays}){tasks} {{")
@@ -51,7 +51,7 @@ def nest_lines(nest: LoopNest) -> Iterator[Line]:
 
 
 def array_text(a: Array) -> str:
-    """An array as the head of a nest, or what allocates it, declares it."""
+    """Return the declaration of an array."""
     shape = a.shape.text_without_layout if a.shape.layout.is_default else a.shape.text
     if a.space is not Space.PARAMETER:
         return f"%{a.name}: {shape} in {a.space.value}"
@@ -60,7 +60,7 @@ def array_text(a: Array) -> str:
 
 
 def guards_text(guards: tuple[Guard, ...]) -> str:
-    """Conditions, joined."""
+    """Return guards as text, joined by `and`."""
     return " and ".join(map(str, guards))
 
 
@@ -132,7 +132,7 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
 
 
 def _operation(s: Load | Constant | Iota | Compute | SelectRegion | Reduce) -> str:
-    """What stands between `=` and the types."""
+    """Return the text between `=` and the types."""
     if isinstance(s, Load):
         return f"{'prefetch' if s.is_prefetch else 'load'} %{s.array}{place_text(s.place)}"
     if isinstance(s, Constant):

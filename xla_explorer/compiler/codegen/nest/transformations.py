@@ -1,6 +1,6 @@
-"""Changes of a loop nest that keep its meaning where the checks of `directives` hold.
+"""Changes of a loop nest that keep its meaning if the checks of `directives` hold.
 
-Each gives a new nest that shares what stays.
+Each returns a new nest, which shares the unchanged statements.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from xla_explorer.hlo.analysis.indexing import Axis, Guard, Substitution, index
 
 
 def for_of(nest: LoopNest, axis: str) -> For:
-    """The loop of an axis that has one."""
+    """Return the loop of an axis."""
     found = nest.loop(axis)
     assert isinstance(found, For)
     return found
 
 
 def reduction_of(nest: LoopNest, axis: str) -> Reduce:
-    """The reduction over an axis that is reduced over."""
+    """Return the reduction over an axis."""
     found = nest.loop(axis)
     assert isinstance(found, Reduce)
     return found
 
 
 def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | None:
-    """The loops of two axes where one contains the other and nothing else; one reduction twice where the axes follow one another in it."""
+    """Return the loops of two perfectly nested axes, None if they are not.
+
+    Both are the same reduction if the axes follow one another in it.
+    """
     loop = nest.loop(outer)
     if isinstance(loop, Reduce):
         names = [b.axis.name for b in loop.axes]
@@ -44,7 +47,7 @@ def inner_loop(nest: LoopNest, outer: str, inner: str) -> tuple[Loop, Loop] | No
 
 
 def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
-    """The axis as factor * <axis>o + <axis>i; a guard where the factor does not divide it."""
+    """Return the nest with an axis split into factor * <axis>o + <axis>i, guarded if needed."""
     axis, kind = nest.axes()[name].axis, nest.axes()[name].kind
     outer, inner = Axis(f"{name}o", -(-axis.extent // factor)), Axis(f"{name}i", factor)
     whole = index(outer) * factor + index(inner)
@@ -69,7 +72,7 @@ def split(nest: LoopNest, name: str, factor: int) -> LoopNest:
 
 
 def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
-    """The axis of a loop with more steps, which a guard leaves out."""
+    """Return the nest with more steps of a loop, which a guard skips."""
     axis = nest.axes()[name].axis
     longer = Axis(name, extent)
     values: Substitution = {axis: index(longer)}
@@ -83,7 +86,7 @@ def pad(nest: LoopNest, name: str, extent: int) -> LoopNest:
 
 
 def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
-    """Two nested axes as one that counts both."""
+    """Return the nest with two nested axes collapsed into one."""
     assert inner_loop(nest, outer, inner) is not None, f"{inner} is not the loop in {outer}"
     a, b, kind = nest.axes()[outer].axis, nest.axes()[inner].axis, nest.axes()[outer].kind
     one = Axis(a.name + b.name, a.extent * b.extent)
@@ -112,7 +115,7 @@ def collapse(nest: LoopNest, outer: str, inner: str) -> LoopNest:
 def _with_axes(
     s: Reduce, axes: list[BoundAxis], values: Substitution, guards: tuple[Guard, ...]
 ) -> Reduce:
-    """A reduction over other axes, which the old ones are computed from."""
+    """Return a reduction over other axes, from which the old ones are computed."""
     body, old, each = (
         with_axes_replaced(s.body, values),
         guards_replaced(s.guards, values),
@@ -122,9 +125,9 @@ def _with_axes(
 
 
 def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
-    """Two nested axes in the other order.
+    """Return the nest with two nested axes interchanged.
 
-    All guards stand on the loop that is inside now, where both axes are open.
+    All guards move to the inner loop, where both axes are open.
     """
 
     def change(s: Loop) -> Loop:
@@ -140,7 +143,7 @@ def reorder(nest: LoopNest, outer: str, inner: str) -> LoopNest:
 
 
 def bind(nest: LoopNest, name: str, kind: AxisKind) -> LoopNest:
-    """The axis with another kind."""
+    """Return the nest with another kind of an axis."""
 
     def change(s: Loop) -> Loop:
         if isinstance(s, For):

@@ -1,6 +1,6 @@
-"""Whether a loop nest is well formed.
+"""The verifier of loop nests.
 
-Extents are known and indices affine, so "inside the array" is proved here.
+Extents are constant and indices are affine, so it proves that every access is inside its array.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ _MIXED_TYPES = frozenset(
 
 
 class NestVerificationError(XlaExplorerError):
-    """A nest that is not well formed; `reasons` has every problem."""
+    """A nest that is not well formed.
+
+    reasons: all problems.
+    """
 
     def __init__(self, nest: LoopNest, reasons: list[Reason]) -> None:
         super().__init__(
@@ -71,20 +74,26 @@ class NestVerificationError(XlaExplorerError):
 
 
 def verify_nest(nest: LoopNest) -> None:
-    """Raise NestVerificationError where something is wrong."""
+    """Check that a nest is well formed.
+
+    Raises
+    ------
+    NestVerificationError
+        If it is not.
+    """
     if found := why_not_well_formed(nest):
         raise NestVerificationError(nest, found)
 
 
 def why_not_well_formed(nest: LoopNest) -> list[Reason]:
-    """Every problem of a nest."""
+    """Return every problem of a nest."""
     verifier = _Verifier(nest)
     verifier.body(nest.body, _Scope({a.name: a for a in nest.arrays}, {}, {}, ()))
     return [*verifier.found, *why_not_in_step(nest), *launch_problems(nest)]
 
 
 class Fact(NamedTuple):
-    """low <= expression <= high, where a statement stands."""
+    """low <= expression <= high, at the place of a statement."""
 
     expression: IndexExpression
     low: int
@@ -92,7 +101,7 @@ class Fact(NamedTuple):
 
 
 class _Scope:
-    """What is known where a statement stands."""
+    """The arrays, axes, values and facts at the place of a statement."""
 
     def __init__(
         self,
@@ -110,7 +119,7 @@ class _Scope:
 
     @property
     def never_runs(self) -> bool:
-        """Whether an axis has no steps, or something known can never be."""
+        """True if an axis has no steps or a fact cannot hold."""
         ranges = [(fact, *fact.expression.bounds) for fact in self.facts]
         return any(axis.extent == 0 for axis in self.axes) or any(
             high < fact.low or low > fact.high for fact, low, high in ranges
@@ -271,7 +280,7 @@ class _Verifier:
             self.each(what, s, inner)
 
     def each(self, what: str, s: Reduce, inner: _Scope) -> None:
-        """What follows at each point of a scan, in the scope of its values."""
+        """Check the statements at each point of a scan, in the scope of its values."""
         if not runs_in_order(s.axes):
             self.problem(
                 "scan-out-of-order",
@@ -290,7 +299,7 @@ class _Verifier:
         self.defined.update(s.running)
         self.body(s.each, inner)
 
-    # -- parts -------------------------------------------------------------------------------------
+    # -- uses --------------------------------------------------------------------------------------
     def type_of(self, what: str, number: int, scope: _Scope) -> PrimitiveType | None:
         if number not in scope.values:
             self.problem("value-not-defined", f"{what}: %{number} is not defined here")
@@ -349,7 +358,10 @@ class _Verifier:
 
 
 def runs_in_order(axes: Sequence[BoundAxis]) -> bool:
-    """Whether the points of a scan's axes are reached in the order of the text: loops, inside of them copies, inside of these lanes."""
+    """Return True if the points of a scan's axes run in the order of the text.
+
+    Loops must be outermost, then unrolled axes, then vector lanes.
+    """
     order = (AxisKind.SERIAL, AxisKind.UNROLLED, AxisKind.VECTOR)
     kinds = [b.kind for b in axes if b.axis.extent != 1]
     return all(kind in order for kind in kinds) and [order.index(kind) for kind in kinds] == sorted(
@@ -358,12 +370,15 @@ def runs_in_order(axes: Sequence[BoundAxis]) -> bool:
 
 
 def facts_of(guards: Iterable[Guard]) -> tuple[Fact, ...]:
-    """What guards say of their expressions."""
+    """Return the facts that hold under guards."""
     return tuple([Fact(g.expression, 0, g.bound - 1) for g in guards])
 
 
 def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """What is known where guards do not hold: of one that cannot fail below, that its expression is at least the bound."""
+    """Return the facts that hold where one guard does not.
+
+    A guard that cannot fail below gives: the expression is at least the bound.
+    """
     if len(guards) != 1 or bounds_under(guards[0].expression, facts)[0] < 0:
         return ()
     return (
@@ -376,9 +391,9 @@ def denied_facts(guards: tuple[Guard, ...], facts: tuple[Fact, ...]) -> tuple[Fa
 
 
 def bounds_under(x: IndexExpression, facts: tuple[Fact, ...]) -> tuple[int, int]:
-    """The least and greatest value of an index where facts hold.
+    """Return the least and the greatest value of an index under facts.
 
-    Each fact is used alone: x is k times its expression, or a quotient of it, and a rest.
+    Each fact is used alone: x is k times its expression or a quotient of it, plus a rest.
     """
     low, high = x.constant, x.constant
     for atom, factor in x.terms:
