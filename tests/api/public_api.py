@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,11 @@ def names() -> Iterator[tuple[str, Any]]:
     yield from ((f"xe.errors.{name}", getattr(xe.errors, name)) for name in xe.errors.__all__)
     for title, cls in classes().items():
         for name in sorted(n for n in dir(cls) if not n.startswith("_")):
-            if not hasattr(object, name) and not hasattr(tuple, name):
-                yield f"{title}.{name}", inspect.getattr_static(cls, name)
+            member = inspect.getattr_static(cls, name)
+            # Attributes of instances are not listed, those made on first use among them.
+            is_attribute = isinstance(member, cached_property)
+            if not is_attribute and not hasattr(object, name) and not hasattr(tuple, name):
+                yield f"{title}.{name}", member
 
 
 def classes() -> dict[str, type]:

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from xla_explorer.explorer.xla import (
 from xla_explorer.explorer.xla.as_called import as_called
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.profile import of_one_module
 from xla_explorer.explorer.xla.tried_advice import try_flags
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
@@ -326,5 +328,5 @@ def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
     events = _xla(session).record(leaves, repeats + 1)
     later = [event for event in events if event.run != events[0].run]
     return XlaProfile(
-        session.source.name, later or events, lambda name, number: session.module, session
+        session.source.name, later or events, partial(of_one_module, session.module), session
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.measures.profiling import COLUMNS, spread
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import DUMP
-from xla_explorer.explorer.xla.profile import XlaProfile
+from xla_explorer.explorer.xla.profile import XlaProfile, of_one_module
 from xla_explorer.explorer.xla_dump import dumped_session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
@@ -161,7 +161,7 @@ class RecordedModules(Report):
         events = [
             event for event in self._profile.kernels if (event.module, event.program) == program
         ]
-        return XlaProfile(program[0], events, lambda name, number: module)
+        return XlaProfile(program[0], events, partial(of_one_module, module))
 
     def headline(self) -> str:
         """How many modules, and what they come from."""

@@ -84,6 +84,10 @@ class HloComputation:
         self._has_control_edges: bool | None = None  # None: not computed yet
         self._wide_users: dict[int, _Places] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the computation as the module and its id."""
+        return type(self.module).find_computation, (self.module, self.id)
+
     def add(
         self,
         spec: OpcodeSpec | str,

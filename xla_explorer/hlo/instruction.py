@@ -146,6 +146,10 @@ class HloInstruction:
         """Decoded metadata (op_name, source_file, source_line, stack_frame_id ...)."""
         return parse_metadata(self.metadata)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the instruction as the module and its id: operands of operands nest too deeply."""
+        return type(self.parent.module).find, (self.parent.module, self.id)
+
     @cleaned
     def __repr__(self) -> str:
         return f"%{self.name}"

@@ -234,6 +234,13 @@ class HloModule:
             f"near: {', '.join('%' + n for n in near)}" if near else "",
         )
 
+    def find_computation(self, number: int) -> HloComputation:
+        """Return a computation by id; UnknownInstructionError (a KeyError) if there is none."""
+        for computation in self.computations.values():
+            if computation.id == number:
+                return computation
+        raise UnknownInstructionError(f"no computation has id {number}")
+
     def post_order_computations(self) -> list[HloComputation]:
         """Return the computations reachable from the entry, callees before callers."""
         order: list[HloComputation] = []
@@ -341,19 +348,21 @@ class HloModule:
 
     def clone(self) -> HloModule:
         """Return a deep copy that keeps names and ids."""
-        copy = HloModule.from_snapshot(self.snapshot())
-        copy._next_instruction, copy._next_computation = (
-            self._next_instruction,
-            self._next_computation,
+        parts = self.__reduce__()[1]
+        return module_of_parts(*parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the parts for pickle and copy: instructions by id, so that no recursion is deep."""
+        lines = {i.id: i.line for i in self.instructions() if i.line}
+        numbers = self._next_instruction, self._next_computation
+        return module_of_parts, (
+            self.snapshot(),
+            numbers,
+            self.source_text,
+            self.filename,
+            lines,
+            self.out_tree,
         )
-        copy.source_text, copy.filename = self.source_text, self.filename
-        copy.out_tree = self.out_tree
-        for computation, original in zip(
-            copy.computations.values(), self.computations.values(), strict=True
-        ):
-            for number, i in computation.instructions.items():
-                i.line = original.instructions[number].line
-        return copy
 
     def dispose(self) -> None:
         """Break the reference cycles, so that the graph is freed without garbage collection."""
@@ -375,3 +384,20 @@ class HloModule:
     @cleaned
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {self.instruction_count()} instructions in {len(self.computations)} computations>"
+
+
+def module_of_parts(
+    snapshot: ModuleSnapshot,
+    numbers: tuple[int, int],
+    source_text: str | None,
+    filename: str | None,
+    lines: Mapping[int, int],
+    out_tree: Any = None,
+) -> HloModule:
+    """Return a module of a snapshot, its next ids, and the lines of its instructions by id."""
+    module = HloModule.from_snapshot(snapshot)
+    module._next_instruction, module._next_computation = numbers
+    module.source_text, module.filename, module.out_tree = source_text, filename, out_tree
+    for i in module.instructions():
+        i.line = lines.get(i.id, 0)
+    return module

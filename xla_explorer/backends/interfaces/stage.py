@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.printer import module_text_with_lines
@@ -29,6 +30,10 @@ class CompilationStage:
         self.compiler = compiler
         self._produce = produce
         self._content: tuple[str | bytes, list[int | None]] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the artifact with its content, which is produced for it."""
+        return stage_of_content, (self.name, self._get(), self.language, self.compiler)
 
     def _get(self) -> tuple[str | bytes, list[int | None]]:
         if self._content is None:
@@ -87,3 +92,10 @@ def hlo_stage(name: str, module: HloModule) -> CompilationStage:
         return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
 
     return CompilationStage(name, produce, "hlo")
+
+
+def stage_of_content(
+    name: str, content: tuple[str | bytes, list[int | None]], language: str, compiler: str
+) -> CompilationStage:
+    """Return a stage whose content is known: the artifact, and an instruction id for each line."""
+    return CompilationStage(name, lambda: content, language, compiler)

@@ -146,6 +146,13 @@ class PassTrace:
         self.seconds = 0.0
         self.asked_again: dict[int, list[Decision]] = {}
 
+    def without_steps(self) -> PassTrace:
+        """Return a trace of the result alone, of which a backend makes its code again."""
+        level = "off" if self.journal is None else self.journal.level.name.lower()
+        return PassTrace(
+            self.module, self.pipeline, Journal(level), self.initial, self.control, self.target
+        )
+
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
         step = self.step_at(index)
         if step.before is None or step.after is None:

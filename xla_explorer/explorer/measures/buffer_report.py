@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
@@ -81,7 +81,7 @@ class BufferReport(Report):
     def __init__(
         self,
         assignment: BufferAssignment | DumpedBuffers,
-        line_of: Callable[[int], str] = lambda _: "",
+        line_of: Callable[[int], str],
         scratch_bytes: int = 0,
     ) -> None:
         self.assignment, self.line_of, self.scratch_bytes = assignment, line_of, scratch_bytes
@@ -288,4 +288,4 @@ def buffer_report(compilation: Compilation) -> BufferReport:
         raise NotThereError(f"{compilation.backend} assigned no buffers{before}", hint)
     executable = compilation.result.executable if compilation.result is not None else None
     scratch = getattr(getattr(executable, "program", None), "scratch_bytes", 0)
-    return BufferReport(found, lambda instruction: source_line(compilation, instruction), scratch)
+    return BufferReport(found, partial(source_line, compilation), scratch)

@@ -45,28 +45,28 @@ class Emulation(Report):
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
 
         self.values = values
-        names = {i.id: i.name for i in session.module.instructions()}
-
-        def hlo(key: int | None) -> str:
-            return f"%{names[key]}" if key is not None and key in names else ""
+        self._names = {i.id: i.name for i in session.module.instructions()}
 
         def source(key: int | None) -> str:
-            return source_line(session, key) if key is not None and key in names else ""
+            return source_line(session, key) if key is not None and key in self._names else ""
 
         self._ptx: CountedPtx | None = None
-        self._gpu, self._arguments, self._hlo, self._text = session, arguments, hlo, text
+        self._gpu, self._arguments, self._text = session, arguments, text
         placed = self._placed = [
-            {**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])}
+            {**row, "hlo": self._hlo(row["instruction"]), "source": source(row["instruction"])}
             for row in rows
         ]
         self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
         self.findings: pandas.DataFrame = wide_frame(
             [
-                (f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example)
+                (f.kind, f.kernel, f.line, f.text, self._hlo(f.origin), f.count, f.example)
                 for f in findings
             ],
             ["kind", "kernel", "line", "ptx", "hlo", "count", "example"],
         )
+
+    def _hlo(self, key: int | None) -> str:
+        return f"%{self._names[key]}" if key is not None and key in self._names else ""
 
     @property
     def kernels(self) -> pandas.DataFrame:

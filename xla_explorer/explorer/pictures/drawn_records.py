@@ -44,6 +44,10 @@ class DrawnRecords:
         self.insides: dict[tuple[int, str, bool], DrawnInside] = {}
         self._blocks: tuple[ComputationRecord, dict[int, Path], dict[Path, str]] | None = None
 
+    def __reduce__(self) -> tuple[type[DrawnRecords], tuple[()]]:
+        """Return an empty cache: the Python ids of records mean nothing to another process."""
+        return DrawnRecords, ()
+
     def note_sizes(self, computation: ComputationRecord) -> None:
         """Record the result sizes of a computation; drop edges whose width has changed."""
         if self._sized.get(computation.id) is computation:

@@ -26,13 +26,12 @@ from xla_explorer.backends.interfaces import (
     ProgramStep,
 )
 from xla_explorer.backends.registry import UnknownBackendError
-from xla_explorer.compiler.decisions.kinds import CONSTANT_VALUES
-from xla_explorer.compiler.decisions.recorded import code_check
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.sessions.arguments import Array, Result, Signature
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
+from xla_explorer.explorer.sessions.elided_constants import record_elided_constants
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
 from xla_explorer.explorer.sessions.isolation.apart import bounds_of
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
@@ -41,7 +40,6 @@ from xla_explorer.explorer.sessions.isolation.settings import (
     isolation_settings,
     runs_apart,
 )
-from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
 from xla_explorer.explorer.sessions.loading import (
     EntryChoice,
     ModuleLike,
@@ -49,14 +47,13 @@ from xla_explorer.explorer.sessions.loading import (
     in_explicit_precision,
 )
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses, name_or_id
+from xla_explorer.explorer.sessions.pickled_result import PickledResult
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.journal import Level
 from xla_explorer.foundation.limits import under
-from xla_explorer.foundation.reason import place_of
 from xla_explorer.foundation.warning import warn
-from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
+from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -93,7 +90,7 @@ class NotThereError(XlaExplorerError, AttributeError):
     """Something that this session has not, so that `hasattr` says no."""
 
 
-class Compilation:
+class Compilation(PickledResult):
     """One compile. Call it with arrays.
 
     Attributes
@@ -350,7 +347,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
             verify=verify,
             check_values=_plain(check_values),
         )
-    _record_elided_constants(warn_of_elided_constants(source), outcome.trace)
+    record_elided_constants(warn_of_elided_constants(source), outcome.trace)
     if outcome.trace.control.check_values is not None:
         options = replace(options, control=outcome.trace.control)
     made = kind(
@@ -452,30 +449,6 @@ def _fusion_line(compilation: Compilation, fusion: InstructionRecord) -> str:
             if place:
                 return place
     return ""
-
-
-def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:
-    """A refused decision for each constant whose values are not known, so that tables and explanations tell what the warning told."""
-    if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
-        with trace.journal.span(AS_WRITTEN, "constants"):
-            for constant in constants:
-                reason = elided_reason(constant)
-                checks = code_check(
-                    CONSTANT_VALUES,
-                    False,
-                    reason,
-                    {"bytes": constant.shape.byte_size},
-                    place_of(elided_reason),
-                )
-                trace.journal.write(
-                    "decision",
-                    CONSTANT_VALUES,
-                    (constant.id,),
-                    (constant.name,),
-                    reason,
-                    accepted=False,
-                    checklist=checks,
-                )
 
 
 def _plain(values: Any) -> Any:

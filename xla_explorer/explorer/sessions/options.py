@@ -94,6 +94,10 @@ class Options(Report):
             raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", hint)
         return number
 
+    def __reduce__(self) -> str:
+        """Return the name: there is one set of options in a process."""
+        return "options"
+
     def __getattr__(self, name: str) -> Any:
         if name in _MEANINGS:
             return self._values[name]

@@ -295,6 +295,10 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         """
         self.own_edges = given_edges(edges, self.find)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is recorded; texts are kept by Python ids, which another process has not."""
+        return {**self.__dict__, "_texts": {}}
+
     @cached_property
     def _elements(self) -> list[P_co]:
         return [

@@ -39,6 +39,10 @@ class StepTexts:
         self._printed: dict[int, _PrintedComputation] = {}
         self._frames: tuple[str, list[PrintedLine]] = "", []
 
+    def __reduce__(self) -> tuple[type[StepTexts], tuple[()]]:
+        """Return an empty cache: another process has other objects for the same records."""
+        return StepTexts, ()
+
     def lines(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
         """The text of a snapshot."""
         with collector_paused():

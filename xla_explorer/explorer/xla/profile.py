@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Table, frame_table
@@ -19,6 +19,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.xla_profile import (
     KernelEvent,
     ProfileError,
+    RecordedProfile,
     StepEvent,
     is_copy,
     with_runs,
@@ -393,13 +394,9 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     ...     print(problem.hint)
     give the path of an *.xplane.pb file
     """
-
-    def module_of(name: str, number: int | None) -> HloModule | None:
-        program = recorded.program(name, number)
-        return program.module if program is not None else None
-
     try:
         recorded = read_recorded(path)
+        module_of = partial(_module_of_program, recorded)
         return XlaProfile(recorded.paths[0].name, recorded.kernels, module_of, steps=recorded.steps)
     except ProfileError:
         raise
@@ -407,3 +404,15 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
         raise ProfileError(
             f"{os.path.basename(os.fspath(path))}: {problem.message}", problem.hint
         ) from problem
+
+
+def of_one_module(module: HloModule, name: str, number: int | None) -> HloModule:
+    """Return the module of every program in a profile of one module."""
+    return module
+
+
+def _module_of_program(
+    recorded: RecordedProfile, name: str, number: int | None
+) -> HloModule | None:
+    program = recorded.program(name, number)
+    return program.module if program is not None else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,10 @@ from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import declared_passes
-from xla_explorer.compiler.target import UNSTATED
 from xla_explorer.explorer.sessions.isolation.outcome import Outcome
 from xla_explorer.explorer.sessions.isolation.process import process_lock
 from xla_explorer.explorer.sessions.isolation.settings import Isolation
 from xla_explorer.explorer.sessions.isolation.work import RemoteWork, forgotten
-from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.plain_data import PlainDataError, packed
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
@@ -98,7 +95,7 @@ class RemoteProgram(RemoteWork):
         super().__init__(name, backend, isolation)
         self.options = options
         self.number = next(_numbers)
-        self.target = UNSTATED
+        self.trace: PassTrace | None = None
         weakref.finalize(self, forgotten.append, self.number)
 
     def compile(
@@ -127,12 +124,20 @@ class RemoteProgram(RemoteWork):
         with process_lock, self.one_run():
             process = self.prepared()
             if process is not self.process:
-                options = replace(self.options, control=None)
-                self.asked(
-                    process, "restore", self.number, self.module, self.backend, self.target, options
-                )
-                self.process = process
+                self._restore(process)
             return self.asked(process, name, self.number, *arguments)
+
+    def restore(self) -> dict[str, Any]:
+        """Compile the optimised module, and return a description of the backend's result."""
+        with process_lock, self.one_run():
+            return self._restore(self.prepared())
+
+    def _restore(self, process: Any) -> dict[str, Any]:
+        described: dict[str, Any] = self.asked(
+            process, "restore", self.number, self.trace, self.backend, self.options
+        )
+        self.process = process
+        return described
 
 
 class RemoteExecutable:
@@ -218,13 +223,22 @@ def compile_isolated(
     found = program.compile(given, filename, verify, check_values)
     source: HloModule = given if found["source"] is None else found["source"]
     trace: PassTrace = found["trace"]
-    program.module, program.target, program.name = trace.module, trace.target, source.name
+    program.module, program.trace, program.name = trace.module, trace.without_steps(), source.name
     result = (
         None
         if found["backend"] is None
         else _result(program, backend, trace, options, found["backend"])
     )
     return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
+
+
+def restored_result(
+    name: str, backend: str, trace: PassTrace, options: CompileOptions, isolation: Isolation
+) -> CompileResult:
+    """Return the backend's result for a module that was optimised before, made in the child."""
+    program = RemoteProgram(name, backend, options, isolation)
+    program.module, program.trace = trace.module, trace.without_steps()
+    return _result(program, backend, trace, options, program.restore())
 
 
 def _result(
@@ -238,11 +252,9 @@ def _result(
         program.steps = described["steps"]
     executable: RemoteExecutable | None = None
     if described["emulates"]:
-        silent = PassTrace(
-            trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, trace.target
-        )
+        again = trace.without_steps()
         executable = RemoteEmulatedExecutable(
-            program, lambda: platform(backend).compiler().run_backend(silent, options).executable
+            program, lambda: platform(backend).compiler().run_backend(again, options).executable
         )
     elif described["steps"] is not None:
         executable = RemoteExecutable(program)

@@ -19,7 +19,7 @@ from xla_explorer.hlo.evaluator import TOKEN_VALUE, Evaluator, Host, Token
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import StackFrameTables
-from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot, module_of_parts
 from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
@@ -85,27 +85,6 @@ def _literal_apart(literal: Literal) -> tuple[Any, ...]:
     return literal.shape, literal._array if text is None else None, text, literal.parts
 
 
-def _module_apart(module: HloModule) -> tuple[Any, ...]:
-    lines = {i.id: i.line for i in module.instructions() if i.line}
-    numbers = module._next_instruction, module._next_computation
-    return module.snapshot(), numbers, module.source_text, module.filename, lines
-
-
-def _module(
-    snapshot: ModuleSnapshot,
-    numbers: tuple[int, int],
-    source_text: str | None,
-    filename: str | None,
-    lines: dict[int, int],
-) -> HloModule:
-    module = HloModule.from_snapshot(snapshot)
-    module._next_instruction, module._next_computation = numbers
-    module.source_text, module.filename = source_text, filename
-    for i in module.instructions():
-        i.line = lines.get(i.id, 0)
-    return module
-
-
 def _fields(value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple([getattr(value, name) for name in names])
 
@@ -164,7 +143,8 @@ travels(OpcodeSpec, lambda v: (v.name,), opcode)
 travels(Attributes, lambda v: (dict(v),), attributes_of)
 travels(Literal, _literal_apart, _literal)
 travels(StackFrameTables, lambda v: (v.text,), StackFrameTables)
-travels(HloModule, _module_apart, _module)
+# JAX's pytree of the results stays here: the child returns leaves.
+travels(HloModule, lambda m: m.__reduce__()[1][:-1], module_of_parts)
 
 travels(Token, lambda _: (), lambda: TOKEN_VALUE)
 travels(Host, lambda h: (list(h.infeed), h.outfeed, h.sent, h.on_send, h.on_receive), Host.of_state)

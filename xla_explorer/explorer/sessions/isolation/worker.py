@@ -17,13 +17,11 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
-from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
-from xla_explorer.compiler.target import Target
+from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.travelling import portable, with_state
 from xla_explorer.explorer.sessions.warming import warm_backend
-from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.memory_limit import limit_memory, mapped_bytes
 from xla_explorer.foundation.messages import own_streams, received, send
 from xla_explorer.foundation.plain_data import PlainDataError
@@ -112,11 +110,10 @@ class Worker:
         }
 
     def restore(
-        self, number: int, module: HloModule, backend: str, target: Target, options: CompileOptions
+        self, number: int, trace: PassTrace, backend: str, options: CompileOptions
     ) -> dict[str, Any]:
         """The backend's half for a module that another child, now gone, had optimised."""
         self.board.begin(number, "compiling")
-        trace = PassTrace(module, PassPipeline("isolated", ()), Journal("off"), None, None, target)
         return self._described(number, platform(backend).compiler().run_backend(trace, options))
 
     def _described(self, number: int, result: CompileResult) -> dict[str, Any]:
