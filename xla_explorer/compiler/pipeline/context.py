@@ -13,8 +13,16 @@ from typing import Any
 
 from xla_explorer.compiler.decisions.kinds import FUSION_KINDS
 from xla_explorer.compiler.target import UNSTATED, Target
-from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse, settled
+from xla_explorer.foundation.journal import Event, Journal, Level
+from xla_explorer.foundation.reason import (
+    Check,
+    Predicate,
+    Reason,
+    checklist,
+    first_refusal,
+    refuse,
+    settled,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -243,57 +251,60 @@ class PassContext:
         candidate: the argument of the predicates, by default the subjects. facts: returns the
         numbers behind a yes; called only if the answer is recorded.
         """
-        reason: Reason | None = None
-        asked = subjects if candidate is None else (candidate,)
-        for check in legality:
-            reason = check(*asked)
-            if reason is not None:
-                break
+        arguments = subjects if candidate is None else (candidate,)
+        reason = first_refusal(legality, *arguments)
         forced = forceable = False
         if reason is None:
-            if self.control.rewrite_limit is not None or self.control.skipped_rules:
-                reason = self._stopped(kind)
+            reason = self._overridden(kind, subjects)
         if reason is None:
-            if self.control.forbid and self.control.forbidden(kind, subjects):
-                reason = refuse("forbidden-by-user", f"the user forbids this {kind}")
-            elif self.control.force and self.control.forced(kind, subjects):
-                forced = True
-            else:
-                for check in profitability:
-                    reason = check(*asked)
-                    if reason is not None:
-                        forceable = True
-                        break
+            forced = bool(self.control.force) and self.control.forced(kind, subjects)
+            if not forced:
+                reason = first_refusal(profitability, *arguments)
+                forceable = reason is not None
         if reason is None:
             self.actions += 1
         if self.decisions_on:
-            journal = self.journal
-            assert journal is not None
             details = facts() if facts is not None else {}
             if forced:
                 details["forced-by-user"] = True
-            ids: tuple[int, ...]
-            names: tuple[str, ...]
-            if len(subjects) == 2:  # most decisions are about two
-                first, second = subjects
-                ids, names = (first.id, second.id), (first.name, second.name)
-            else:
-                ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
             checks = (
-                self._checklist(legality, profitability, asked, reason) if self.checklists else ()
+                self._checklist(legality, profitability, arguments, reason)
+                if self.checklists
+                else ()
             )
-            event = journal.write(
-                "decision",
-                kind,
-                ids,
-                names,
-                reason,
-                details,
-                accepted=reason is None,
-                checklist=checks,
-            )
-            event.forceable = forceable
+            self._record(kind, subjects, reason, details, checks).forceable = forceable
         return reason
+
+    def _overridden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> Reason | None:
+        """Return the refusal by an override of the user, or None."""
+        control = self.control
+        if control.rewrite_limit is not None or control.skipped_rules:
+            if (reason := self._stopped(kind)) is not None:
+                return reason
+        if control.forbid and control.forbidden(kind, subjects):
+            return refuse("forbidden-by-user", f"the user forbids this {kind}")
+        return None
+
+    def _record(
+        self,
+        kind: str,
+        subjects: tuple[HloInstruction, ...],
+        reason: Reason | None,
+        details: dict[str, Any],
+        checks: tuple[Check, ...],
+    ) -> Event:
+        """Write a decision to the journal."""
+        assert self.journal is not None
+        ids: tuple[int, ...]
+        names: tuple[str, ...]
+        if len(subjects) == 2:  # most decisions are about two
+            first, second = subjects
+            ids, names = (first.id, second.id), (first.name, second.name)
+        else:
+            ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
+        return self.journal.write(
+            "decision", kind, ids, names, reason, details, accepted=reason is None, checklist=checks
+        )
 
     @staticmethod
     def _checklist(

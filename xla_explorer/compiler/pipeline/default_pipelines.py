@@ -87,7 +87,7 @@ def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) ->
     )
 
 
-def code_generation_pipeline(
+def code_generation_pipeline(  # noqa: PLR0913 - keywords that authors of backends write
     name: str,
     *,
     after_inlining: tuple[HloPass, ...] = (),

@@ -114,7 +114,7 @@ _KEEPS_NAN_PAYLOADS = ("x86_64", "aarch64", "riscv64")
 _X86_MASKS = {256: frozenset({4, 8}), 512: frozenset({1, 2, 4, 8})}
 
 
-def cpu_target(
+def cpu_target(  # noqa: PLR0913 - keywords that authors of backends write
     name: str = "cpu", *, triple: str = "", bits: int = 0, fma: bool = True, features: frozenset[str] = frozenset(),
     libraries: bool = False, is_scalable: bool = False, cores: Cores | None = None, source: Source = Source.DEFAULT,
 ) -> Target:  # fmt: skip

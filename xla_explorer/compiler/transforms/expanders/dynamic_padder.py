@@ -6,7 +6,7 @@ Source: xla/service/dynamic_padder.cc and dynamic_dimension_inference.cc.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
@@ -28,7 +28,8 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import S32
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
-Sizes = dict[HloInstruction, dict[int, HloInstruction]]
+Dimensions = dict[int, HloInstruction]  # the scalar with the size of each dynamic dimension
+Sizes = dict[HloInstruction, Dimensions]
 _SIZES = ("set-dimension-size", "get-dimension-size")
 _SAME = frozenset(["copy", "convert", "bitcast-convert", "reduce-precision", "opt-barrier"])
 
@@ -136,46 +137,74 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         return {}
     if i.opcode.elementwise or name in _SAME:
         return _merged(i, sizes)
-    if name == "broadcast":
-        return {i.attributes.value("dimensions")[d]: size for d, size in first.items()}
-    if name == "transpose":
-        return {k: first[d] for k, d in enumerate(i.attributes["dimensions"]) if d in first}
-    if name == "reduce" and len(i.operands) == 2:
-        kept = [d for d in range(i.operands[0].shape.rank) if d not in i.attributes["dimensions"]]
-        return {k: first[d] for k, d in enumerate(kept) if d in first}
     if name == "dot":
         return _dot_sizes(i, sizes)
-    if name == "slice":
-        # A part of a dimension has the slice's size, as in dynamic_dimension_inference.cc.
-        return {
-            d: size
-            for d, size in first.items()
-            if i.shape.dimensions[d] == i.operands[0].shape.dimensions[d]
-        }
     if name == "gather":
         return _gather_sizes(i, sizes)
-    if (
-        name == "scatter"
-        and len(i.operands) == 3
-        and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {}))
-    ):
-        # Dynamic updates beyond the size have no place; windows are whole.
-        along = i.attributes["index_vector_dim"] in sizes.get(i.operands[1], {})
-        return first if not along and _index_out_of_range(i) is not None else _unsupported(i)
-    if name == "reshape" and not any(i.shape.dynamic):
-        # Declared static: the frontend asserts that the size is the bound.
-        return {}
-    if name == "reshape":
-        # Dimensions of size 1 may be added or removed; the others keep their order.
-        old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]
-        new = [d for d, n in enumerate(i.shape.dimensions) if n != 1]
-        if [i.operands[0].shape.dimensions[d] for d in old] == [
-            i.shape.dimensions[d] for d in new
-        ] and all(d in old for d in first):
-            return {new[old.index(d)]: size for d, size in first.items()}
+    if name == "scatter":
+        return _scatter_sizes(i, sizes)
     if name == "tuple" and i.is_root:
         return {}
-    return _unsupported(i)
+    moved = _MOVED[name](i, first) if name in _MOVED else None
+    return moved if moved is not None else _unsupported(i)
+
+
+def _broadcast_sizes(i: HloInstruction, first: Dimensions) -> Dimensions:
+    return {i.attributes.value("dimensions")[d]: size for d, size in first.items()}
+
+
+def _transpose_sizes(i: HloInstruction, first: Dimensions) -> Dimensions:
+    return {k: first[d] for k, d in enumerate(i.attributes["dimensions"]) if d in first}
+
+
+def _reduce_sizes(i: HloInstruction, first: Dimensions) -> Dimensions | None:
+    """Return the sizes of a reduce of one array, else None."""
+    if len(i.operands) != 2:
+        return None
+    kept = [d for d in range(i.operands[0].shape.rank) if d not in i.attributes["dimensions"]]
+    return {k: first[d] for k, d in enumerate(kept) if d in first}
+
+
+def _slice_sizes(i: HloInstruction, first: Dimensions) -> Dimensions:
+    """Return the sizes of whole dimensions.
+
+    A part of a dimension has the slice's size, as in dynamic_dimension_inference.cc.
+    """
+    whole = i.operands[0].shape.dimensions
+    return {d: size for d, size in first.items() if i.shape.dimensions[d] == whole[d]}
+
+
+def _reshape_sizes(i: HloInstruction, first: Dimensions) -> Dimensions | None:
+    """Return the sizes of a reshape that only adds or removes dimensions of size 1, else None."""
+    if not any(i.shape.dynamic):
+        return {}  # declared static: the frontend asserts that the size is the bound
+    before, after = i.operands[0].shape.dimensions, i.shape.dimensions
+    old = [d for d, n in enumerate(before) if n != 1]
+    new = [d for d, n in enumerate(after) if n != 1]
+    if [before[d] for d in old] != [after[d] for d in new] or any(d not in old for d in first):
+        return None
+    return {new[old.index(d)]: size for d, size in first.items()}
+
+
+_MOVED: dict[str, Callable[[HloInstruction, Dimensions], Dimensions | None]] = {
+    "broadcast": _broadcast_sizes,
+    "transpose": _transpose_sizes,
+    "reduce": _reduce_sizes,
+    "slice": _slice_sizes,
+    "reshape": _reshape_sizes,
+}
+
+
+def _scatter_sizes(i: HloInstruction, sizes: Sizes) -> Dimensions | Reason:
+    """Return the sizes of the operand. Dynamic updates beyond the size have no place."""
+    if len(i.operands) != 3:
+        return _unsupported(i)
+    updates = sizes.get(i.operands[2], {})
+    along = i.attributes["index_vector_dim"] in sizes.get(i.operands[1], {})
+    windows_are_whole = not set(i.attributes["update_window_dims"]) & set(updates)
+    if not windows_are_whole or along or _index_out_of_range(i) is None:
+        return _unsupported(i)
+    return sizes.get(i.operands[0], {})
 
 
 def _unsupported(i: HloInstruction) -> Reason:

@@ -47,11 +47,36 @@ def merge_cluster(
     """
     members = sorted(cluster.members, key=place.__getitem__)
     inside = set(members)
-    module = computation.module
     operands = list(dict.fromkeys([o for m in members for o in m.operands if o not in inside]))
     results = [
         m for m in members if m is computation.root or any(u not in inside for u in m.users)
     ] or members[-1:]  # dead code
+    fused = _merged_bodies(members, operands, results)
+    fusion = computation.add(
+        FUSION,
+        fused.root.shape,
+        operands,
+        kind,
+        called=(fused,),
+        name=_cluster_name(results),
+        metadata=results[-1].metadata,
+    )
+    fusion.line = results[-1].line
+    if len(results) == 1:
+        computation.replace(results[0], fusion)
+    else:
+        _replace_by_elements(computation, results, fusion)
+    for member in reversed(members):
+        member.called = ()
+        computation.remove(member)
+    return fusion
+
+
+def _merged_bodies(
+    members: list[HloInstruction], operands: list[HloInstruction], results: list[HloInstruction]
+) -> HloComputation:
+    """Return the fused computation of all members, and remove theirs."""
+    module = members[0].parent.module
     fused = module.add_computation(module.names.unique("fused_computation"))
     inner = {o: fused.add_parameter(number, o.shape) for number, o in enumerate(operands)}
     made: dict[Any, HloInstruction] = {}
@@ -73,40 +98,32 @@ def merge_cluster(
         inner[member] = known[body.root]
         module.remove_computation(body)
     if len(results) == 1:
-        fused.root, shape = inner[results[0]], results[0].shape
-    else:
-        roots = [
-            leaf
-            for m in results
-            for leaf in (inner[m].operands if m.shape.is_tuple else (inner[m],))
-        ]
-        shape = tuple_shape([leaf.shape for leaf in roots])
-        fused.root = fused.add(TUPLE, shape, roots)
-        for tuple_inside in dict.fromkeys([inner[m] for m in results if m.shape.is_tuple]):
-            fused.remove(tuple_inside)
-    words = list(
-        dict.fromkeys(
-            [
-                m.name.removesuffix("_fusion").split(".")[0].removesuffix("_fusion").split("_")[-1]
-                for m in results
-            ]
-        )
-    )
-    fusion = computation.add(
-        FUSION,
-        shape,
-        operands,
-        kind,
-        called=(fused,),
-        name="_".join(words[:4]) + "_fusion",
-        metadata=results[-1].metadata,
-    )
-    fusion.line = results[-1].line
+        fused.root = inner[results[0]]
+        return fused
+    roots = [
+        leaf for m in results for leaf in (inner[m].operands if m.shape.is_tuple else (inner[m],))
+    ]
+    fused.root = fused.add(TUPLE, tuple_shape([leaf.shape for leaf in roots]), roots)
+    for tuple_inside in dict.fromkeys([inner[m] for m in results if m.shape.is_tuple]):
+        fused.remove(tuple_inside)
+    return fused
+
+
+def _cluster_name(results: list[HloInstruction]) -> str:
+    """Return a name such as `add_reduce_fusion`."""
+    words = [
+        m.name.removesuffix("_fusion").split(".")[0].removesuffix("_fusion").split("_")[-1]
+        for m in results
+    ]
+    return "_".join(list(dict.fromkeys(words))[:4]) + "_fusion"
+
+
+def _replace_by_elements(
+    computation: HloComputation, results: list[HloInstruction], fusion: HloInstruction
+) -> None:
+    """Replace members, or the elements of their tuples, by elements of the fusion's tuple."""
     number = 0
     for member in results:
-        if len(results) == 1:
-            computation.replace(member, fusion)
-            break
         leaves = member.shape.tuple_shapes if member.shape.is_tuple else (member.shape,)
         read = list(member.users)
         made_elements = [
@@ -122,10 +139,6 @@ def merge_cluster(
         for element in read:
             computation.replace(element, made_elements[int(element.attribute("index"))])
             computation.remove(element)
-    for member in reversed(members):
-        member.called = ()
-        computation.remove(member)
-    return fusion
 
 
 def is_taken_apart(fusion: HloInstruction) -> bool:

@@ -146,16 +146,20 @@ class PriorityPlanner:
             ).consumers and priority == -offer.gain:  # else an outdated entry
                 self._accept(producer, offer)
         if self.context.decisions_on:
-            for producer, offer in self._offers.items():
-                if producer not in self._gone:
-                    for consumer in list(self.readers[producer]):
-                        self._decide(producer, consumer, offer._replace(consumers=()))
+            self._record_refusals()
         self._take_constants()
         if self.rules.outer_reshapes:
             for group in self.groups.values():
                 group.leave_reshapes_outside()
         found = [group for group in self.groups.values() if len(group.members) > 1]
         return sorted(found, key=lambda group: -self.place[group.root])
+
+    def _record_refusals(self) -> None:
+        """Record a decision about each edge that is left."""
+        for producer, offer in self._offers.items():
+            if producer not in self._gone:
+                for consumer in list(self.readers[producer]):
+                    self._decide(producer, consumer, offer._replace(consumers=()))
 
     def candidate(self, producer: HloInstruction, consumer: HloInstruction) -> PriorityCandidate:
         """Return the candidate of the present kernels, with the gain of fusing the producer."""

@@ -9,6 +9,7 @@ FuseGeluActivation).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -136,39 +137,46 @@ def _polynomial(i: HloInstruction, x: HloInstruction) -> Polynomial | None:
     value = _constant(i)
     if value is not None:
         return {(0, 0): value}
-    name = i.opcode.name
     parts = [_polynomial(o, x) for o in i.operands]
     known = [p for p in parts if p is not None]
-    if len(known) < len(parts) or not known:
+    if len(known) < len(parts) or not known or i.opcode.name not in _ARITHMETIC:
         return None
-    if name == "tanh":
-        return {(0, 1): 1.0} if _is(known[0], _GELU) else None
-    if name == "negate":
-        return {power: -c for power, c in known[0].items()}
-    if name in ("add", "subtract"):
-        sign = 1.0 if name == "add" else -1.0
-        total = dict(known[0])
-        for power, c in known[1].items():
-            total[power] = total.get(power, 0.0) + sign * c
-        return total
-    if name == "multiply":
-        return _product(*known)
-    if name == "divide":
-        constant = known[1].get((0, 0), 0.0)
-        return (
-            {power: c / constant for power, c in known[0].items()}
-            if set(known[1]) == {(0, 0)} and constant
-            else None
-        )
-    if name == "power":
-        exponent = known[1].get((0, 0), 0.0)
-        if set(known[1]) != {(0, 0)} or exponent not in (1.0, 2.0, 3.0, 4.0):
-            return None
-        result: Polynomial | None = known[0]
-        for _ in range(int(exponent) - 1):
-            result = None if result is None else _product(result, known[0])
-        return result
-    return None
+    return _ARITHMETIC[i.opcode.name](*known)
+
+
+def _tanh(a: Polynomial) -> Polynomial | None:
+    """Return tanh of GELU's argument as an unknown, None for other arguments."""
+    return {(0, 1): 1.0} if _is(a, _GELU) else None
+
+
+def _scaled(a: Polynomial, factor: float) -> Polynomial:
+    return {power: factor * c for power, c in a.items()}
+
+
+def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
+    total = dict(a)
+    for power, c in b.items():
+        total[power] = total.get(power, 0.0) + c
+    return total
+
+
+def _quotient(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    """Return the quotient by a constant, else None."""
+    constant = b.get((0, 0), 0.0)
+    if set(b) != {(0, 0)} or not constant:
+        return None
+    return {power: c / constant for power, c in a.items()}
+
+
+def _power(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    """Return a power with an exponent from 1 to 4, else None."""
+    exponent = b.get((0, 0), 0.0)
+    if set(b) != {(0, 0)} or exponent not in (1.0, 2.0, 3.0, 4.0):
+        return None
+    result: Polynomial | None = a
+    for _ in range(int(exponent) - 1):
+        result = None if result is None else _product(result, a)
+    return result
 
 
 def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
@@ -179,6 +187,17 @@ def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
                 return None
             product[xa + xb, ta + tb] = product.get((xa + xb, ta + tb), 0.0) + ca * cb
     return product
+
+
+_ARITHMETIC: dict[str, Callable[..., Polynomial | None]] = {
+    "tanh": _tanh,
+    "negate": lambda a: _scaled(a, -1.0),
+    "add": _sum,
+    "subtract": lambda a, b: _sum(a, _scaled(b, -1.0)),
+    "multiply": _product,
+    "divide": _quotient,
+    "power": _power,
+}
 
 
 def _is(found: Polynomial | None, wanted: Polynomial) -> bool:

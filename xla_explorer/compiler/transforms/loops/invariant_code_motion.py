@@ -238,36 +238,7 @@ def hoist(
         own_computations(loop)
         _, wanted = invariant_instructions(loop, context, policy)
     body, computation, parts = loop.called[1], loop.parent, initial_parts(loop)
-    copies: dict[HloInstruction, HloInstruction] = {}
-
-    def outside(i: HloInstruction) -> HloInstruction:
-        stack = [i]
-        while stack:
-            current = stack[-1]
-            read = current.opcode is GET_TUPLE_ELEMENT and current.operands[0].opcode is PARAMETER
-            missing = [] if read else [o for o in current.operands if o not in copies]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            if current in copies:
-                continue
-            if read:
-                copies[current] = parts[int(current.attributes["index"])]
-            else:
-                copies[current] = computation.add(
-                    current.opcode,
-                    current.shape,
-                    [copies[o] for o in current.operands],
-                    current.attributes,
-                    called=current.called,
-                    payload=current.payload,
-                    name=current.name,
-                    metadata=current.metadata,
-                )
-        return copies[i]
-
-    carried = [outside(i) for i in wanted]
+    carried = _copied_before(loop, wanted, parts)
     count = len(parts)
     shape = tuple_shape([*loop.shape.tuple_shapes, *[i.shape for i in wanted]])
     for called in loop.called:
@@ -281,6 +252,41 @@ def hoist(
     return replace_loop(
         loop, [*parts, *carried], lambda made, k: element(computation, made, k), same_numbers=True
     )
+
+
+def _copied_before(
+    loop: HloInstruction, wanted: list[HloInstruction], parts: list[HloInstruction]
+) -> list[HloInstruction]:
+    """Copy invariant instructions and their operands before the loop and return the copies.
+
+    parts: initial values of the state.
+    """
+    copies: dict[HloInstruction, HloInstruction] = {}
+    stack = list(reversed(wanted))
+    while stack:
+        current = stack[-1]
+        read = current.opcode is GET_TUPLE_ELEMENT and current.operands[0].opcode is PARAMETER
+        missing = [] if read else [o for o in current.operands if o not in copies]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if current in copies:
+            continue
+        if read:
+            copies[current] = parts[int(current.attributes["index"])]
+        else:
+            copies[current] = loop.parent.add(
+                current.opcode,
+                current.shape,
+                [copies[o] for o in current.operands],
+                current.attributes,
+                called=current.called,
+                payload=current.payload,
+                name=current.name,
+                metadata=current.metadata,
+            )
+    return [copies[i] for i in wanted]
 
 
 @register_pass()

@@ -117,13 +117,11 @@ def merge_equal_instructions(
     context = context or PassContext()
     seen: dict[Any, HloInstruction] = {}
     lookup = seen.setdefault
-    sensitive = keys.layout_sensitive
     order = list(computation.post_order())
     targets = control_targets(computation)
     merged: list[HloInstruction] = []
     rows: dict[OpcodeSpec, bool] = {}
-    scalar_keys: dict[int, Any] = {}
-    key: Any
+    payload_keys: dict[int, Any] = {}
     for i in order:
         row = i.opcode
         fits = rows.get(row)
@@ -131,24 +129,9 @@ def merge_equal_instructions(
             fits = rows[row] = _mergeable(row)
         if not fits:
             continue
-        shape = i.shape if sensitive else i.shape.base
-        if row is CONSTANT:
-            payload = i.payload
-            value = scalar_keys.get(id(payload))
-            if value is None:
-                value = scalar_keys[id(payload)] = payload.key
-            key = (row, shape, value, without_sharding(i.attributes))
-        elif i.called:
-            if has_side_effect(i):
-                continue
-            key = (*keys.parts(i), i.operands)
-        else:
-            operands = i.operands
-            if row.commutative and len(operands) == 2 and operands[0].id > operands[1].id:
-                operands = (operands[1], operands[0])
-            if row.name == "custom-call" and has_side_effect(i):
-                continue
-            key = (row, shape, without_sharding(i.attributes), i.payload, operands)
+        key = _key_of(i, keys, payload_keys)
+        if key is None:
+            continue
         first = lookup(key, i)
         fits = first is not i and not shardings_differ(i, first)
         if (
@@ -165,6 +148,31 @@ def merge_equal_instructions(
     for i in reversed(merged):
         computation.remove(i)
     return len(merged)
+
+
+def _key_of(
+    i: HloInstruction, keys: StructuralKeys, payload_keys: dict[int, Any]
+) -> tuple[Any, ...] | None:
+    """Return a key that equal instructions share; None for side effects.
+
+    payload_keys: of constants seen before, by the id of their literal.
+    """
+    row = i.opcode
+    shape = i.shape if keys.layout_sensitive else i.shape.base
+    if row is CONSTANT:
+        payload = i.payload
+        value = payload_keys.get(id(payload))
+        if value is None:
+            value = payload_keys[id(payload)] = payload.key
+        return (row, shape, value, without_sharding(i.attributes))
+    if i.called:
+        return None if has_side_effect(i) else (*keys.parts(i), i.operands)
+    if row.name == "custom-call" and has_side_effect(i):
+        return None
+    operands = i.operands
+    if row.commutative and len(operands) == 2 and operands[0].id > operands[1].id:
+        operands = (operands[1], operands[0])
+    return (row, shape, without_sharding(i.attributes), i.payload, operands)
 
 
 @register_pass()
