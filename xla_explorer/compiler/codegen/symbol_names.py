@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Functions that LLVM itself calls by name. An HLO instruction may have such a name (`pow`), and LLVM
+# Functions that LLVM itself calls by name. An HLO instruction may have such a name (`pow`); LLVM
 # would call its kernel instead. Source: llvm/include/llvm/IR/RuntimeLibcalls.td.
 _MATHEMATICS = (
     "acos",

@@ -1,1 +1,1 @@
-"""Fourier transforms: stages in vectors, lines taken from arrays."""
+"""Fourier transforms: stages in vectors, and lines of arrays."""

@@ -1,8 +1,9 @@
-"""The lines that a Fourier transform takes from one array and gives to another: number by number, or one line with vectors."""
+"""Lines of a Fourier transform: copies from an array to scratch memory and back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,38 +22,36 @@ from xla_explorer.compiler.codegen.llvm_types import part_names
 Index = str | int
 
 
+class StridedLines(NamedTuple):
+    """Lines of an array: offset of the first one, and elements from one line to the next."""
+
+    array: ArrayInMemory
+    at: Index
+    row: int
+
+
 class Lines:
-    """`lanes` lines of a source and of a target array, `from_row` and `to_row` elements apart, and the way into scratch memory."""
+    """Lines of a source and a target array, and copies between them and scratch memory."""
 
     def __init__(
         self,
         w: FunctionWriter,
         t: str,
         stages: FourierStages,
-        source: ArrayInMemory,
-        target: ArrayInMemory,
-        from_at: Index,
-        to_at: Index,
-        from_row: int,
-        to_row: int,
-        lanes: int,
-        rows: int,
-        scale: float,
+        source: StridedLines,
+        target: StridedLines,
+        lanes: int = 1,
+        rows: int = 1,
+        scale: float = 1.0,
     ) -> None:
-        """t: the type of the arrays. rows: how many of the lanes hold a line."""
-        self.w, self.t, self.stages, self.lanes, self.rows, self.scale = (
-            w,
-            t,
-            stages,
-            lanes,
-            rows,
-            scale,
-        )
-        self.source, self.target, self.from_at, self.to_at = source, target, from_at, to_at
-        self._from_row, self._to_row = from_row, to_row
+        """Set up `lanes` lines, of which the first `rows` exist. t: the type of the arrays."""
+        self.w, self.t, self.stages = w, t, stages
+        self.lanes, self.rows, self.scale = lanes, rows, scale
+        self.source, self.from_at, self._from_row = source
+        self.target, self.to_at, self._to_row = target
 
     def take(self, x: Pair, count: int, value: Callable[[Index, Index], Complex]) -> None:
-        """Fill elements 0 to count - 1 of all lines; value(k, row)."""
+        """Fill elements 0 to count - 1 of all lines with value(k, row)."""
         self._each(
             count,
             lambda k, row: self.stages.store(
@@ -61,7 +60,7 @@ class Lines:
         )
 
     def give(self, x: Pair, count: int, put: Callable[[Index, Index, Complex], None]) -> None:
-        """Hand out elements 0 to count - 1 of all lines; put(k, row, value)."""
+        """Call put(k, row, value) for elements 0 to count - 1 of all lines."""
         self._each(
             count,
             lambda k, row: put(
@@ -76,7 +75,7 @@ class Lines:
 
     def _each(self, count: int, body: Callable[[Index, Index], None]) -> None:
         w = self.w
-        if self.rows > 1 and self._from_row == 1:  # columns: neighbours are contiguous
+        if self.rows > 1 and self._from_row == 1:  # columns: adjacent lines are contiguous
             with w.loop(count, stem="element") as k, w.loop(self.rows, stem="line") as row:
                 body(k, row)
         else:
@@ -128,7 +127,7 @@ class VectorLine:
         self.x, self.y = x, y
 
     def transform(self, length: int) -> None:
-        """length: how many complex numbers are transformed, at least a vector's."""
+        """Transform the line; length: number of complex numbers, at least those of a vector."""
         if self.kind == "RFFT":
             self._to_spectrum(length)
         elif self.kind == "IRFFT":
@@ -140,7 +139,7 @@ class VectorLine:
         return (value[1], value[0]) if self.inverse else value
 
     def _take(self, k: Index) -> Complex:
-        """Complex numbers; of a real line, two neighbours are one number."""
+        """Return complex numbers; of a real line, two adjacent numbers are one."""
         return self._ordered(self._load(k))
 
     def _load(self, k: Index) -> Complex:
@@ -157,11 +156,11 @@ class VectorLine:
         )
 
     def _mirrored(self, k: Index, length: int) -> Index:
-        """Where the numbers length - k, length - k - 1 ... begin in memory."""
+        """Return the position in memory of the numbers length - k, length - k - 1, ..."""
         return self.w.sub(length + 1 - self.vectors.lanes, k)
 
     def _to_spectrum(self, half: int) -> None:
-        """The even numbers were real parts, the odd ones imaginary parts."""
+        """Transform a real line: even elements as real parts, odd ones as imaginary parts."""
         vectors = self.vectors
         vectors.each_vector(half, lambda k: vectors.store(self.x, k, self._load(k)))
         found = vectors.transform(half, 1, self.x, self.y)
@@ -190,7 +189,7 @@ class VectorLine:
             )
 
         vectors.each_vector(half, take)
-        # The first and the last number of the spectrum must be real, and are taken as real.
+        # The first and the last number of the spectrum are real: their imaginary parts are ignored.
         scalars = self.lines.stages
         zero = scalars.constant(0.0)
         first, last = (self.lines.load(0, k)[0] for k in (0, half))

@@ -1,16 +1,16 @@
-"""The arithmetic of discrete Fourier transforms of one length: mixed radix, self-sorting; any length by a chirp.
+"""Discrete Fourier transforms of one length: mixed radix, self-sorting; other lengths by a chirp.
 
-The complex numbers lie as two arrays, real and imaginary parts, `lanes` transforms side by side:
-element k of transform c is at k * lanes + c. One stage (Stockham's, decimation in frequency) of
-radix r maps, for n = r m and s numbers side by side,
+The complex numbers are two arrays, real and imaginary parts, of `lanes` interleaved transforms:
+element k of transform c is at k * lanes + c. The stages are Stockham's, decimation in frequency.
+For n = r m, a stage of radix r maps s interleaved sub-transforms by
 
-    y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),
-    w = exp(-2 pi i / n),
+y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),
+w = exp(-2 pi i / n).
 
-and goes on with n = m and s = r s; there is no reordering at the end. Prime factors up to
-LARGEST_RADIX have a butterfly of their own; a length with a larger one becomes a circular
-convolution of 2-power length (Bluestein, "A linear filtering approach to the computation of
-discrete Fourier transform", 1970), computed in f64.
+The next stage has n = m and s = r s; no reordering follows. Prime factors up to LARGEST_RADIX have
+their own butterfly. A length with a larger one becomes a circular convolution of a power-of-2
+length (Bluestein, "A linear filtering approach to the computation of discrete Fourier transform",
+1970), computed in f64.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BYTES = {"float": 4, "double": 8}
 
 
 def radices(length: int) -> list[int] | None:
-    """The radices of the stages, or None where a prime factor is too large: eights, then what is left."""
+    """Return the radices of the stages, eights first; None if a prime factor is too large."""
     found = []
     for radix in (8, 4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31):
         while length % radix == 0:
@@ -44,7 +44,10 @@ def radices(length: int) -> list[int] | None:
 
 
 def roots_of_unity(numerators: Any, length: int) -> Any:
-    """exp(-2 pi i k / length), rounded from extended precision where the machine has it; quarters of a turn are exact."""
+    """Return exp(-2 pi i k / length), real and imaginary parts.
+
+    Rounded from extended precision if the machine has it; multiples of a quarter are exact.
+    """
     pi = 4 * np.arctan(np.longdouble(1))
     steps = np.asarray(numerators) % length
     angle = 2 * pi * steps.astype(np.longdouble) / length
@@ -53,7 +56,7 @@ def roots_of_unity(numerators: Any, length: int) -> Any:
 
 
 def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
-    """A float of another precision. source, target: LLVM's types."""
+    """Convert a float to another precision; source, target: LLVM's types."""
     return (
         str(value)
         if source == target
@@ -62,10 +65,9 @@ def converted(w: FunctionWriter, value: Any, source: str, target: str) -> str:
 
 
 class FourierStages:
-    """Writes butterflies of numbers of type `t` (`float` or `double`) into a function.
+    """Emits butterflies of numbers of type `t` (`float` or `double`).
 
-    table: gives the address of constant data. scalar: the type of one number, where `t` is a
-    vector.
+    table: returns the address of constant data. scalar: the type of one number if `t` is a vector.
     """
 
     def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
@@ -76,7 +78,7 @@ class FourierStages:
 
     # -- memory ------------------------------------------------------------------------------------
     def address(self, pointer: str, offset: str | int) -> str:
-        """The address of a scalar."""
+        """Return the address of a scalar."""
         return (
             pointer
             if offset == 0
@@ -84,7 +86,7 @@ class FourierStages:
         )
 
     def load(self, pair: Pair, offset: str | int) -> Complex:
-        """A complex number."""
+        """Load a complex number."""
         re, im = (
             self.w.value(f"load {self.t}, ptr {self.address(p, offset)}, align {self.bytes}")
             for p in pair
@@ -112,28 +114,28 @@ class FourierStages:
         return self.w.value(f"{name} contract {self.t} {a}, {b}")
 
     def constant(self, value: float) -> str:
-        """A scalar constant."""
+        """Return a scalar constant."""
         return float_constant(value, self.t)
 
     def scale(self, a: str, factor: float) -> str:
-        """A times a constant."""
+        """Return a times a constant."""
         return a if factor == 1.0 else self._op("fmul", a, self.constant(factor))
 
     def add(self, a: Complex, b: Complex) -> Complex:
-        """A + b."""
+        """Return a + b."""
         return self._op("fadd", a[0], b[0]), self._op("fadd", a[1], b[1])
 
     def sub(self, a: Complex, b: Complex) -> Complex:
-        """A - b."""
+        """Return a - b."""
         return self._op("fsub", a[0], b[0]), self._op("fsub", a[1], b[1])
 
     def mul(self, a: Complex, b: Complex) -> Complex:
-        """A * b."""
+        """Return a * b."""
         real = self._op("fsub", self._op("fmul", a[0], b[0]), self._op("fmul", a[1], b[1]))
         return real, self._op("fadd", self._op("fmul", a[0], b[1]), self._op("fmul", a[1], b[0]))
 
     def negate(self, a: str) -> str:
-        """-a."""
+        """Return -a."""
         return self.w.value(f"fneg {self.t} {a}")
 
     def times_minus_i(self, a: Complex) -> Complex:
@@ -141,8 +143,10 @@ class FourierStages:
         return a[1], self.negate(a[0])
 
     def of_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
-        """An element of the spectrum of a real line, whose even numbers were real parts and the odd ones imaginary parts. other: from the
-        other end.
+        """Return an element of the spectrum of a real line.
+
+        Its even elements were transformed as real parts, the odd ones as imaginary parts. other:
+        the element from the other end.
         """
         mirrored = other[0], self.negate(other[1])
         turned = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
@@ -150,14 +154,17 @@ class FourierStages:
         return self.scale(total[0], 0.5), self.scale(total[1], 0.5)
 
     def to_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
-        """What the inverse transform of half the length takes of such a spectrum, parts exchanged."""
+        """Return an input of the inverse transform of half the length for a real line.
+
+        Real and imaginary parts are exchanged.
+        """
         mirrored = other[0], self.negate(other[1])
         turned = self.mul(self.sub(value, mirrored), factor)
         total = self.add(self.add(value, mirrored), (self.negate(turned[1]), turned[0]))
         return total[1], total[0]
 
     def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
-        """A * exp(-2 pi i numerator / length)."""
+        """Return a * exp(-2 pi i numerator / length)."""
         numerator %= length
         if numerator == 0:
             return a
@@ -177,7 +184,7 @@ class FourierStages:
         return self.mul(a, (self.constant(float(real)), self.constant(float(imaginary))))
 
     def butterfly(self, x: Sequence[Complex]) -> list[Complex]:
-        """The transform of a few numbers in registers."""
+        """Return the transform of a few numbers in registers."""
         n = len(x)
         if n == 1:
             return list(x)
@@ -191,7 +198,7 @@ class FourierStages:
         return self._odd_butterfly(x)
 
     def _odd_butterfly(self, x: Sequence[Complex]) -> list[Complex]:
-        """A prime radix: x[t] and x[n - t] only enter as their sum and their difference."""
+        """Return the transform of prime length, from sums and differences of x[t] and x[n - t]."""
         n, half = len(x), len(x) // 2
         sums = [self.add(x[t], x[n - t]) for t in range(1, half + 1)]
         differences = [self.sub(x[t], x[n - t]) for t in range(1, half + 1)]
@@ -224,7 +231,7 @@ def chirp_length(length: int) -> int:
 
 
 def chirp_numbers(length: int) -> tuple[Any, Any]:
-    """What the numbers are multiplied with before and after the convolution, and the factors of their transform in between (c128)."""
+    """Return the factors before and after the convolution, and those of its spectrum (c128)."""
     size = chirp_length(length)
     real, imaginary = roots_of_unity(
         np.array([k * k % (2 * length) for k in range(length)]), 2 * length
@@ -242,5 +249,5 @@ def buffer_elements(length: int) -> int:
 
 
 def working_type(length: int, t: str) -> str:
-    """The type that a transform is computed in."""
+    """Return the type in which a transform is computed."""
     return t if radices(length) is not None else "double"

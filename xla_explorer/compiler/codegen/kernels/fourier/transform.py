@@ -1,9 +1,9 @@
-"""fft: transforms along the last one to three dimensions, a batch element after the other, one dimension after the other.
+"""The opcode fft: transforms along the last one to three dimensions, one dimension after the other.
 
-Lines are taken into scratch memory, several side by side (see `stages.py`), transformed, and put
-back. The inverse exchanges real and imaginary tasks on the way in and out. Real transforms of even
-length are complex ones of half the length, with the even elements as real and the odd ones as
-imaginary tasks, and one more pass over the result.
+Lines are copied to scratch memory, several interleaved (see `stages.py`), transformed, and copied
+back. The inverse exchanges real and imaginary parts on both copies. A real transform of even length
+is a complex one of half the length: even elements are real parts, odd ones imaginary parts. One
+more pass over the result follows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
-from xla_explorer.compiler.codegen.kernels.fourier.lines import Lines, VectorLine
+from xla_explorer.compiler.codegen.kernels.fourier.lines import Lines, StridedLines, VectorLine
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     Complex,
     FourierStages,
@@ -30,9 +30,9 @@ from xla_explorer.compiler.codegen.llvm_types import memory_type
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-SHORT_ROW = 4  # vectors, of which a row that is transformed alone has at least so many
+SHORT_ROW = 4  # minimum of vectors in a row that is transformed alone
 CACHE_BYTES_OF_COLUMNS = 4 << 20
-LEAST_VECTOR = 128  # bits: LLVM makes scalars of vectors that a target does not have
+LEAST_VECTOR = 128  # bits: LLVM scalarises vectors that a target does not have
 Index = str | int
 
 
@@ -68,13 +68,14 @@ class _FftWriter:
         )
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], int] = {}
-        self._task: Index = 0  # in a phase, where all tasks see the same scratch memory
+        self._task: Index = 0  # in a phase, in which all tasks use the same scratch memory
         self.w.unroll = False
 
     def write(self) -> None:
-        """Dimension by dimension.
+        """Emit the transform, dimension by dimension.
 
-        Where tasks work on one array, each is a phase, of which every task does some lines.
+        If all tasks work on one array, each dimension is a phase, in which every task transforms
+        some lines.
         """
         rank, shape, tasks = len(self.lengths), self.target.shape, self.context.partition
         arrays, lines = (
@@ -97,7 +98,7 @@ class _FftWriter:
             target_at = self.w.mul(number, math.prod(inside_to))
             if (
                 self.kind == "IRFFT"
-            ):  # the halved dimension comes last; the others are done on a copy
+            ):  # the halved dimension is last; the others are transformed on a copy
                 size = math.prod(inside_from) * source.shape.element_type.bytes
                 copy = ArrayInMemory(self.context.scratch(size), source.shape)
                 for axis in range(rank - 1):
@@ -112,7 +113,10 @@ class _FftWriter:
 
     # -- scratch memory ----------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
-        """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
+        """Return two buffers of `count` complex numbers.
+
+        Transforms of equal size in the kernel share them.
+        """
         size = count * {"float": 4, "double": 8}[t] + 64
         tasks = 1 if self._task == 0 else self.context.partition.tasks
         names = []
@@ -129,7 +133,7 @@ class _FftWriter:
         return (names[0], names[1]), (names[2], names[3])
 
     def _lanes(self, length: int, t: str, columns: bool) -> int:
-        """How many lines are transformed side by side."""
+        """Return the number of interleaved lines."""
         lanes, bytes_ = self._vector_lanes(t), {"float": 4, "double": 8}[t]
         in_cache = 4 * lanes * buffer_elements(length) * bytes_ <= CACHE_BYTES_OF_COLUMNS
         return lanes if (in_cache if columns else length < SHORT_ROW * lanes) else 1
@@ -138,7 +142,7 @@ class _FftWriter:
         return max(self.context.target.vector.bits, LEAST_VECTOR) // {"float": 32, "double": 64}[t]
 
     def _stages(self, t: str) -> tuple[FourierStages, VectorStages]:
-        """Arithmetic on scalars, and what transforms."""
+        """Return the arithmetic on scalars and the vector stages."""
         return FourierStages(self.w, t, self.context.table), VectorStages(
             self.w, t, self._vector_lanes(t), self.context.table, self.t
         )
@@ -175,12 +179,8 @@ class _FftWriter:
                 w,
                 self.t,
                 stages,
-                source,
-                target,
-                from_at,
-                to_at,
-                from_row,
-                to_row,
+                StridedLines(source, from_at, from_row),
+                StridedLines(target, to_at, to_row),
                 lanes,
                 rows,
                 scale,
@@ -210,7 +210,7 @@ class _FftWriter:
         inside: tuple[int, ...],
         axis: int,
     ) -> None:
-        """Transform along a dimension that is not the last; several neighbouring columns at once.
+        """Transform along a dimension other than the last, several adjacent columns at once.
 
         Source may be target.
         """
@@ -233,7 +233,13 @@ class _FftWriter:
             at = w.add(w.mul(o, length * inner), column)
             from_at, to_at = w.add(source_at, at), w.add(target_at, at)
             if lanes == 1:
-                line = Lines(w, self.t, stages, source, target, from_at, to_at, 1, 1, 1, 1, 1.0)
+                line = Lines(
+                    w,
+                    self.t,
+                    stages,
+                    StridedLines(source, from_at, 1),
+                    StridedLines(target, to_at, 1),
+                )
                 line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
                 found = vectors.transform(length, 1, x, y)
                 line.give(
@@ -306,7 +312,7 @@ class _FftWriter:
         zero = stages.constant(0.0)
 
         def spectrum(row: Index, k: Index) -> Complex:
-            """Element k of the spectrum; what must be real is taken as real."""
+            """Return element k of the spectrum, without imaginary parts that must be zero."""
             value = line.load(row, k)
             whole = w.value(f"icmp eq i64 {k}, 0")
             if length % 2 == 0:

@@ -1,12 +1,12 @@
-"""Transforms with vectors that are written here: little code, which LLVM need not optimise.
+"""Transforms with explicit vectors: little code, in its final form for LLVM.
 
-The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage the numbers of a
-line that are transformed alike become contiguous (s of them). From a vector's lanes on, a vector
-holds numbers with equal factors; the last one of s may overlap the one before it, for what is read
-is not what is written. Before that it holds those of several blocks, each with its own factor, and
-what is stored changes places; where blocks do not divide a vector, it holds one block and more than
-it needs, which the next store covers. Stages of equal radix in scratch memory are one piece of code
-that runs several times. The first stage may read the operand, the last one write the result.
+The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage, the s numbers of
+a line with equal factors become contiguous. If s is at least a vector's lanes, a vector has numbers
+with equal factors. The last vector of s may overlap the one before it, because source and target
+differ. For smaller s a vector has the numbers of several blocks, each with its own factor, and
+stored vectors are shuffled. If blocks do not divide a vector, it has one block and a remainder,
+which the next store overwrites. Stages of equal radix in scratch memory are one loop. The first
+stage may read the operand, the last one write the result.
 """
 
 from __future__ import annotations
@@ -33,15 +33,17 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 
 Index = str | int
-Load = Callable[[Index], Complex]  # offset (in numbers) -> so many numbers as a vector has lanes
+Load = Callable[[Index], Complex]  # offset in numbers -> the numbers of a vector
 Store = Callable[[Index, Complex], None]
-LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change places: that takes its square of shuffles
+LARGEST_IN_BLOCKS = (
+    7  # radix up to which vectors of several blocks are shuffled, by radix^2 shuffles
+)
 
 
 class TransformStage(NamedTuple):
-    """One stage of a transform: n numbers are left to transform, s lie side by side.
+    """One stage of a transform: n numbers remain to be transformed, s are interleaved.
 
-    kind: `blocks` (a vector holds several blocks), `one` (numbers with equal factors) or `narrow`
+    kind: `blocks` (a vector has several blocks), `one` (numbers with equal factors) or `narrow`
     (fewer of them than lanes).
     """
 
@@ -52,7 +54,10 @@ class TransformStage(NamedTuple):
 
 
 def plan_stages(length: int, side_by_side: int, lanes: int) -> list[TransformStage] | None:
-    """The stages of a transform: of radix 4, then of what is left; None where a prime factor is too large."""
+    """Return the stages of a transform, radix 4 first.
+
+    None if a prime factor is too large.
+    """
     stages, n, s = [], length, side_by_side
     for radix in (4, *range(2, LARGEST_RADIX + 1)):
         while n % radix == 0:
@@ -81,7 +86,7 @@ class VectorStages(FourierStages):
         self.memory = memory or scalar
 
     def constant(self, value: float) -> str:
-        """A constant in all lanes."""
+        """Return a constant in all lanes."""
         return f"splat ({self.scalar} {float_constant(value, self.scalar)})"
 
     def _shuffle(self, a: str, b: str, places: Sequence[int], t: str = "") -> str:
@@ -102,12 +107,12 @@ class VectorStages(FourierStages):
         return parts[0], parts[1]
 
     def reversed(self, value: Complex) -> Complex:
-        """The last lane first."""
+        """Reverse the lanes."""
         order = range(self.lanes - 1, -1, -1)
         return self._shuffle(value[0], "poison", order), self._shuffle(value[1], "poison", order)
 
     def last_fits(self, start: Index, extent: Index) -> Index:
-        """Where a vector starts, moved back where it would end behind `extent`."""
+        """Return the start of a vector, moved back if it would end after `extent`."""
         if isinstance(extent, int) and extent % self.lanes == 0:
             return start
         return self.w.smaller(start, self.w.sub(extent, self.lanes))
@@ -123,9 +128,9 @@ class VectorStages(FourierStages):
         ]
 
     def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
-        """Numbers from scalar `at` of an array on, where both parts alternate.
+        """Load complex numbers from scalar `at` of an array of interleaved parts.
 
-        masks: which scalars to touch (`lanes_below`).
+        masks: of the scalars to load (`lanes_below`).
         """
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         places = self._places(pointer, at)
@@ -147,7 +152,7 @@ class VectorStages(FourierStages):
     def put_together(
         self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()
     ) -> None:
-        """The reverse."""
+        """Store complex numbers at scalar `at` of an array of interleaved parts."""
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         parts = [converted(w, part, self.t, t) for part in self._zip(*value, 1)]
         for number, (place, part) in enumerate(zip(self._places(pointer, at), parts, strict=True)):
@@ -161,7 +166,10 @@ class VectorStages(FourierStages):
                 w.do(f"store {t} {part}, ptr {place}, align {align}")
 
     def lanes_below(self, count: Index) -> list[str]:
-        """Masks of the scalars of `count` complex numbers (at least one) in the two vectors that hold `lanes` of them."""
+        """Return masks of the scalars of `count` complex numbers, at least one.
+
+        Two masks, for the two vectors of `lanes` numbers.
+        """
         w, t = self.w, f"<{self.lanes} x i64>"
         first = w.value(f"insertelement {t} poison, i64 {count}, i64 0")
         limit = self._shuffle(first, "poison", [0] * self.lanes, t)
@@ -172,7 +180,7 @@ class VectorStages(FourierStages):
         return [w.value(f"icmp sgt {t} {limit}, <{each}>") for each in numbers]
 
     def _zip(self, a: str, b: str, granule: int) -> tuple[str, str]:
-        """Groups of `granule` elements of a and b in turn; the first and the second half of them."""
+        """Interleave groups of `granule` elements of a and b; return lower and upper half."""
         groups = [
             [side * self.lanes + at + k for k in range(granule)]
             for at in range(0, self.lanes, granule)
@@ -182,7 +190,7 @@ class VectorStages(FourierStages):
         return self._shuffle(a, b, order[: self.lanes]), self._shuffle(a, b, order[self.lanes :])
 
     def _transposed(self, values: list[str], granule: int) -> list[str]:
-        """Vectors, one for each result of a butterfly, in the order of memory: by block, then by result."""
+        """Return the results of a butterfly in memory order: by block, then by result."""
         count = len(values)
         if count & (count - 1) == 0:
             for _ in range(count.bit_length() - 1):
@@ -213,16 +221,16 @@ class VectorStages(FourierStages):
 
     # -- whole transforms --------------------------------------------------------------------------
     def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """Transform what lies at x, using y as well; returns where the result is.
+        """Transform the numbers at x with the buffer y; return the location of the result.
 
-        Both hold `buffer_elements` numbers for each lane, and end with a vector that nothing else
-        uses. lanes: transforms side by side, 1 or a multiple of a vector's.
+        Both have `buffer_elements` numbers for each lane, and an unused vector at the end. lanes:
+        interleaved transforms, 1 or a multiple of a vector's.
         """
         stages = plan_stages(length, lanes, self.lanes)
         return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
 
     def transform_line(self, length: int, take: Load, give: Store, x: Pair, y: Pair) -> None:
-        """Transform what `take` reads and hand it to `give`, one line that has at least a vector's numbers."""
+        """Transform a line of at least one vector, from `take` to `give`."""
         stages = plan_stages(length, 1, self.lanes)
         if (
             stages is not None
@@ -248,7 +256,7 @@ class VectorStages(FourierStages):
         take: Load | None = None,
         give: Store | None = None,
     ) -> Pair:
-        """All stages; where the numbers are after them, unless they were given away."""
+        """Run all stages; return the location of the numbers, unless `give` stored them."""
         inner = stages[1 if take else 0 : -1 if give else None]
         if take:
             self._one_stage(stages[0], take, self._storing(y))
@@ -278,7 +286,7 @@ class VectorStages(FourierStages):
             self._stage_of_one(stage, read, write)
 
     def _stage_of_blocks(self, stage: TransformStage, read: Load, write: Store) -> None:
-        """A vector holds numbers of lanes / s blocks."""
+        """Run a stage whose vectors have the numbers of lanes / s blocks."""
         n, s, radix, _ = stage
         w, m = self.w, n // radix
         factors = np.repeat(np.outer(np.arange(1, radix), np.arange(m)), s, axis=1)
@@ -296,9 +304,9 @@ class VectorStages(FourierStages):
                 write(w.add(start, k * self.lanes), value)
 
     def _stage_of_one(self, stage: TransformStage, read: Load, write: Store) -> None:
-        """All numbers of a vector have the same factors.
+        """Run a stage whose vectors have numbers with equal factors.
 
-        A narrow one holds more than that, and is stored in the order of addresses.
+        A narrow vector has more than those, and is stored in the order of addresses.
         """
         n, s, radix, kind = stage
         w, m = self.w, n // radix
@@ -330,9 +338,9 @@ class VectorStages(FourierStages):
     def _equal_stages(
         self, n: int, s: int, radix: int, count: int, x: Pair, y: Pair
     ) -> tuple[Pair, Pair]:
-        """Several stages of one radix, as a loop.
+        """Run several stages of one radix as a loop.
 
-        Returns where the numbers are, and the free buffers.
+        Return the location of the numbers, and the free buffers.
         """
         w = self.w
         factors = [
@@ -376,10 +384,11 @@ class VectorStages(FourierStages):
         return (x, y) if count % 2 == 0 else (y, x)
 
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """K t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length).
+        """Run a transform as a convolution with exp(i pi k^2 / length).
 
-        Its two transforms are one piece of code: the second one, an inverse, runs on exchanged
-        parts, whose product with the conjugate of a factor is the exchanged product.
+        It follows from k t = (k^2 + t^2 - (k - t)^2) / 2. The two transforms of the convolution are
+        one loop. The second one, an inverse, runs on exchanged parts: their product with the
+        conjugate of a factor is the exchanged product.
         """
         w, size = self.w, chirp_length(length)
         chirp, response = chirp_numbers(length)
@@ -388,7 +397,10 @@ class VectorStages(FourierStages):
         zero = self.constant(0.0)
 
         def times(pair: Pair, count: int, start: Index) -> None:
-            """A line's vectors may end behind it, in what is zero or free."""
+            """Multiply a line by factors.
+
+            Its vectors may end after it, in zeros or unused memory.
+            """
             with w.loop(
                 count, 0, self.lanes if lanes == 1 else 1, stem="chirp", metadata=NO_UNROLL
             ) as k:

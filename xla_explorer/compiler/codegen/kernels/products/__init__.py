@@ -1,1 +1,1 @@
-"""Products by groups of small integers, and whether a product is one of tiles, with what follows it in its kernel."""
+"""Products: integer GEMM, and the plan of register-tiled GEMM with its epilogue."""

@@ -1,6 +1,6 @@
-"""What may be done to the tiles of a product before they are stored: a bias, an activation, a residual, in the registers of the tile.
+"""Epilogues of a product on its register tiles: a bias, an activation, a residual.
 
-A fusion of kind kOutput holds a dot and elementwise operations on its result. Other operands are
+A fusion of kind kOutput has a dot and elementwise operations on its result. Other operands are
 scalars, vectors along the last dimension, or arrays of the result's shape; all have the dot's type.
 Source of the idea: BLAS extensions' epilogues (cublasLtEpilogue_t), oneDNN's post-ops.
 """
@@ -14,14 +14,14 @@ _IN_REGISTERS = ("add", "subtract", "multiply", "divide", "maximum", "minimum", 
 
 
 def epilogue_dot(fusion: HloInstruction) -> HloInstruction | None:
-    """The dot of a fusion that is a product with an epilogue, else None."""
+    """Return the dot of a fusion that is a product with an epilogue, else None."""
     if fusion.opcode.name != "fusion" or fusion.attributes.get("kind") != "kOutput":
         return None
     return next((i for i in fusion.called[0].instructions.values() if i.opcode.name == "dot"), None)
 
 
 def belongs_into_epilogue(i: HloInstruction, dot: HloInstruction) -> Reason | None:
-    """None when tiles can have the operation on a dot's result, or supply it as the other operand of one that is done."""
+    """Return a refusal unless an operation can be part of a dot's epilogue."""
     name, shape = i.opcode.name, i.shape
     if (
         not shape.is_array

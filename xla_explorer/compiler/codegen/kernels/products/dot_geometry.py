@@ -11,7 +11,10 @@ from xla_explorer.hlo.shape import Shape
 
 
 class MatrixOperand(NamedTuple):
-    """One side of a GEMM: strides in elements of its row and column dimension, and of each loop around it (`product_batch`)."""
+    """One side of a GEMM: strides in elements.
+
+    row, column: of its dimensions. batch: of each loop around the GEMM (`product_batch`).
+    """
 
     row: int
     column: int
@@ -44,7 +47,10 @@ def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
 
 
 def _outer_and_rows(dot: HloInstruction) -> tuple[list[int], list[int]]:
-    """The free dimensions on the left, the regular rows last; those before repeat the product, with the same right operand."""
+    """Return the free dimensions on the left: outer ones, then the regular rows.
+
+    The outer ones repeat the product with the same right operand.
+    """
     left, _ = dot_free_dimensions(dot)
     first = next(
         (k for k in range(len(left)) if single_stride(dot.operands[0].shape, left[k:]) is not None),
@@ -54,13 +60,13 @@ def _outer_and_rows(dot: HloInstruction) -> tuple[list[int], list[int]]:
 
 
 def product_batch(dot: HloInstruction) -> list[int]:
-    """The extents of the loops around the matrix product: leading dimensions of the result."""
+    """Return the extents of the loops around the GEMM: leading dimensions of the result."""
     outer, _ = _outer_and_rows(dot)
     return [dot.operands[0].shape.dimensions[d] for d in (*dot.attribute("lhs_batch_dims"), *outer)]
 
 
 def dot_sizes(dot: HloInstruction) -> DotSizes:
-    """The sizes of the matrices and the number of them."""
+    """Return the sizes of the matrices and their number."""
     lhs, rhs = dot.operands
     _, left = _outer_and_rows(dot)
     _, right = dot_free_dimensions(dot)
@@ -73,9 +79,9 @@ def dot_sizes(dot: HloInstruction) -> DotSizes:
 
 
 def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
-    """The stride of several dimensions seen as one, None when they are not regular.
+    """Return the stride of several dimensions as one, or None if they are not regular.
 
-    Sizes of one do not matter.
+    Sizes of one are ignored.
     """
     real = [d for d in dimensions if shape.dimensions[d] != 1]
     if not real:
@@ -87,9 +93,9 @@ def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int 
 
 
 def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
-    """The operands as strided matrices (left: free x contracted, right: contracted x free), None when they are none.
+    """Return the operands as strided matrices, or None.
 
-    The result must be row-major: its rows are `columns` apart and contiguous.
+    Left: free x contracted; right: contracted x free. The result must be row-major.
     """
     lhs, rhs = dot.operands
     outer, left = _outer_and_rows(dot)

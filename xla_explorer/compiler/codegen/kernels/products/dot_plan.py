@@ -1,9 +1,9 @@
-"""Whether and how a dot is computed by our own register tiles, with the estimate that the choice rests on.
+"""Choice of register-tiled GEMM for a dot, with its estimate.
 
-Cycle counts are those of one core that starts two vector multiply-adds a cycle; only their ratio to
-the library's matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy of
-both operands into its own order (half a cycle an element, which is what makes it slow for flat
-matrices), a pass over the result and 300 cycles for the call.
+Cycle counts are those of one core that issues two vector FMAs a cycle; only their ratio to the
+library's matters. The library's estimate has four parts: the same arithmetic at 97 % efficiency; a
+copy of both operands for packing, half a cycle per element, which dominates for flat matrices; a
+pass over the result; and 300 cycles for the call.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ LIBRARY_CALL_CYCLES = 300
 
 
 class DotPlan(NamedTuple):
-    """packing of the right operand: `none`, `panels`, or `transposed panels` (its columns are contiguous, not its rows). cycles: of all batches
-    together. copied: why there are panels, where another reason than the order of its elements.
+    """Plan of a register-tiled GEMM.
+
+    packing: of the right operand: `none`, `panels`, or `transposed panels` if its columns are
+    contiguous. cycles: of all batches. copied: the reason for panels, if not the order of elements.
     """
 
     sizes: DotSizes
@@ -43,12 +45,12 @@ class DotPlan(NamedTuple):
     copied: str = ""
 
     def facts(self) -> dict[str, str]:
-        """How the right operand is read, for the journal."""
+        """Return the packing of the right operand, for the journal."""
         return {"packing": self.packing} | ({"copied": self.copied} if self.copied else {})
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -> float:
-    """The estimate for BLAS; see the module's description."""
+    """Return the estimate for BLAS; see the module's description."""
     lanes = (target.vector.bits if target is not None else 128) // (8 * element_bytes) or 1
     rows, columns, depth, batches = sizes
     arithmetic = rows * columns * depth / (2 * lanes) / LIBRARY_EFFICIENCY
@@ -60,35 +62,17 @@ def library_cycles(sizes: DotSizes, element_bytes: int, target: Target | None) -
 
 
 def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
-    """The plan, or why register tiles do not serve this dot."""
-    element_type = dot.shape.element_type
-    if not target.vector.bits:
-        return refuse("no-vectors", "the target has no vector registers", target=target.name)
-    if element_type.name not in WITH_TILES or any(
-        o.shape.element_type is not element_type for o in dot.operands
-    ):
-        return refuse(
-            "type-without-tile",
-            f"no register tile for {element_type}",
-            element_type=element_type.name,
-        )
-    sizes, operands = dot_sizes(dot), strided_operands(dot)
-    if operands is None:
-        return refuse(
-            "irregular-strides",
-            f"the dimensions of %{dot.name} do not form matrices without a copy",
-        )
-    rows, columns, depth, batches = sizes
+    """Return the plan of a dot, or the reason against register tiles."""
+    element_type, sizes, operands = dot.shape.element_type, dot_sizes(dot), strided_operands(dot)
+    reason = _without_tiles(dot, target, sizes, operands)
+    if reason is not None:
+        return reason
+    assert operands is not None
+    rows, columns, depth, _ = sizes
     left, right = operands
-    if 0 in sizes:
-        return refuse(
-            "empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth
-        )
-    if not target.vector.fma:
-        return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
     if (
         columns == 1 and rows > 1 and left.row == 1 and left.column != 1
-    ):  # one column with the other operand transposed is one row
+    ):  # one column is one row of the transposed product
         rows, columns = columns, rows
         left, right = (
             MatrixOperand(right.column, right.row, right.batch),
@@ -112,7 +96,51 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
         target.vector.bits // (8 * element_type.bytes),
         target.vector.registers,
     )
-    bytes_ = element_type.bytes
+    return _packed_plan(dot, sizes, (left, right), tile)
+
+
+def _without_tiles(
+    dot: HloInstruction,
+    target: Target,
+    sizes: DotSizes,
+    operands: tuple[MatrixOperand, MatrixOperand] | None,
+) -> Reason | None:
+    """Return the reason if no dot of these types and strides has register tiles."""
+    element_type = dot.shape.element_type
+    if not target.vector.bits:
+        return refuse("no-vectors", "the target has no vector registers", target=target.name)
+    if element_type.name not in WITH_TILES or any(
+        o.shape.element_type is not element_type for o in dot.operands
+    ):
+        return refuse(
+            "type-without-tile",
+            f"no register tile for {element_type}",
+            element_type=element_type.name,
+        )
+    if operands is None:
+        return refuse(
+            "irregular-strides",
+            f"the dimensions of %{dot.name} do not form matrices without a copy",
+        )
+    rows, columns, depth, _ = sizes
+    if 0 in sizes:
+        return refuse(
+            "empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth
+        )
+    if not target.vector.fma:
+        return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
+    return None
+
+
+def _packed_plan(
+    dot: HloInstruction,
+    sizes: DotSizes,
+    operands: tuple[MatrixOperand, MatrixOperand],
+    tile: RegisterTile,
+) -> DotPlan | Reason:
+    """Return the plan with the packing of both operands, or the reason against it."""
+    (rows, columns, depth, batches), (left, right) = sizes, operands
+    bytes_ = dot.shape.element_type.bytes
     down = -(-rows // tile.rows)
     packing, why = "none", ""
     if right.column != 1:

@@ -1,20 +1,19 @@
-"""Products of small integers by instructions that multiply groups of them and add to 32-bit sums (`target.DotProductInstruction`).
+"""GEMM of small integers by dot-product instructions with 32-bit sums (VNNI).
 
-A tile holds rows x vectors of 32-bit sums in registers for the whole contraction; in each step it
-loads one row of groups of the right operand as vectors and multiplies it with one group of the left
-operand per tile row. Both operands are copied so that the numbers of a group, which follow each
-other in the contracted dimension, lie in 32 bits. The left operand is copied by blocks of rows, the
-right one as panels, whose last group is filled up with zeros (so that it does not matter what
-stands there on the left). There is one tile shape for the whole product: the tiles are spread
-evenly and the last one is moved back to end at the edge, where it overlaps the one before and
-writes the same values again. So no edge needs code of its own, and nothing is masked.
+A tile keeps rows x vectors of 32-bit accumulators in registers for the whole contraction. Each step
+loads one row of groups of the right operand as vectors, and broadcasts one group of the left
+operand per tile row. A group is the consecutive numbers of the contracted dimension that fill 32
+bits; both operands are packed that way. The left operand is packed by blocks of rows, the right one
+as panels, whose last group is padded with zeros. All tiles have one shape. They are distributed
+evenly; the last one overlaps the tile before it and stores equal values. So edges need neither
+separate code nor masks.
 
-Where the instruction wants the left factors with the other signedness, their highest bit is
-flipped: with s = 2^(bits - 1), signed a becomes a + s, unsigned a becomes a - s. So each sum has s
-(or -s) times the sum of its column on the right too much. That is the product of the column with
-zeros whose highest bit is flipped, by the same instruction, and the sums of each tile start with
-its negative, which follows the panel. All additions are modulo 2^32, in which sums of products are
-defined, so that the result is exact, whatever overflows.
+If the instruction requires the opposite signedness of the left factors, their highest bit is
+flipped. With s = 2^(bits - 1), signed a becomes a + s, unsigned a becomes a - s. So each sum is too
+large by s (or -s) times the sum of its column on the right. The same instruction computes this
+excess, as a product of the column with flipped zeros. The accumulators of a tile start with its
+negative, which is stored after the panel. All additions are modulo 2^32, as the sums are defined,
+so the result is exact even if sums overflow.
 """
 
 from __future__ import annotations
@@ -41,20 +40,20 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, U32, PrimitiveType
 
-FEWEST = 4  # rows, columns or contracted elements of a product that pays for copies of its operands
+FEWEST = 4  # minimum of rows, columns and contracted elements for which packing pays
 LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
 COPIED_BYTES = 64  # of a row of the left operand at a time
-LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
+LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
 UNROLLED = (
     128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 )
 
 
 class IntegerGemmPlan(NamedTuple):
-    """instruction: what multiplies.
+    """Plan of an integer GEMM.
 
-    element: the type of the left factors. transposed: the columns of the right operand are contiguous,
-    not its rows.
+    instruction: the dot-product instruction. element: the type of the left factors. transposed: the
+    columns of the right operand are contiguous, not its rows.
     """
 
     sizes: DotSizes
@@ -79,10 +78,9 @@ class IntegerGemmPlan(NamedTuple):
 def plan_integer_gemm(
     dot: HloInstruction, target: Target, factors: tuple[PrimitiveType, ...] = ()
 ) -> IntegerGemmPlan | Reason:
-    """The plan, or why these instructions do not serve the dot.
+    """Return the plan, or the reason against dot-product instructions.
 
-    factors: element types of the operands where they are not those of the dot's (it may be asked
-    before conversions are left out).
+    factors: element types of the operands before conversions that the product can absorb.
     """
     given, factors = factors, factors or tuple([o.shape.element_type for o in dot.operands])
     names = tuple([t.name for t in factors])
@@ -143,7 +141,7 @@ def plan_integer_gemm(
 
 
 class _Tiles:
-    """Writes the tiles of a plan, and the copies that they need."""
+    """Emits the tiles of a plan, and the packing of operands."""
 
     def __init__(self, w: FunctionWriter, plan: IntegerGemmPlan) -> None:
         self.w, self.plan, self.tile = w, plan, plan.tile
@@ -151,7 +149,7 @@ class _Tiles:
         self.small = f"i{plan.element.bits}"
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
-        """Z plus the products of the groups of x, from the left, and y, from the right."""
+        """Return z plus the dot products of groups of x, on the left, and y, on the right."""
         t, found = self.vector, self.plan.instruction
         factors = (y, x) if found.right_first else (x, y)
         return self.w.call_intrinsic(
@@ -162,7 +160,7 @@ class _Tiles:
         )
 
     def at(self, pointer: str, offset: str | int) -> str:
-        """The address of a group, or of a sum."""
+        """Return the address of a group, or of a sum."""
         return (
             pointer
             if offset == 0
@@ -170,7 +168,7 @@ class _Tiles:
         )
 
     def _loaded(self, row: str) -> list[str]:
-        """A row of a panel."""
+        """Load a row of a panel."""
         return [
             self.w.value(f"load {self.vector}, ptr {self.at(row, v * self.tile.width)}, align 4")
             for v in range(self.tile.vectors)
@@ -216,7 +214,7 @@ class _Tiles:
             w.do(f"store {vector} {value}, ptr {self.at(c, r * c_row + v * tile.width)}, align 4")
 
     def small_at(self, pointer: str, offset: str | int) -> str:
-        """The address of a number as it lies in an operand."""
+        """Return the address of a number in an operand."""
         return (
             pointer
             if offset == 0
@@ -230,7 +228,7 @@ class _Tiles:
     def _copy_rows(
         self, a: str, tile_row: Callable[[str | int], str | int], tiles: int, scratch: str
     ) -> None:
-        """Copy the rows of some tiles, in vectors of which the last is moved back to end with the row."""
+        """Pack the rows of some tiles by vectors; the last vector overlaps to end with the row."""
         w, tile, depth, a_row = self.w, self.tile, self.plan.sizes.depth, self.plan.left.row
         size = min(COPIED_BYTES // self.plan.element.bytes, 1 << (depth.bit_length() - 1))
         vector, row_step = (
@@ -259,7 +257,7 @@ class _Tiles:
                     )
 
     def _panels(self, columns: int, cut: LoopPartition | None) -> tuple[str | int, str | int]:
-        """First and last panel, those of a task where the panels are cut."""
+        """Return the first panel and the end, of a task if the panels are partitioned."""
         return (
             (cut.begin, cut.end)
             if cut is not None and cut.along == "panels"
@@ -276,8 +274,9 @@ class _Tiles:
         panel_step: int,
         cut: LoopPartition | None = None,
     ) -> None:
-        """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks transposed in
-        registers.
+        """Pack panels, `panel_step` apart, from a matrix with contiguous columns.
+
+        Columns are `b_column` apart; square blocks are transposed in registers.
         """
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
@@ -300,9 +299,9 @@ class _Tiles:
                     w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
     def product(self, a: str, right: str, copied: str, c: str, cut: LoopPartition | None) -> None:
-        """C = A B by tiles.
+        """Emit C = A B by tiles.
 
-        right: the panels. copied: memory for a copy of the rows of a block (`left_block_elements`).
+        right: the panels. copied: memory for the packed rows of a block (`left_block_elements`).
         cut: see `cut_product`.
         """
         tile, w, plan = self.tile, self.w, self.plan
@@ -332,7 +331,7 @@ class _Tiles:
                     self._write_tile(at_a, at_b, self.at(at_c, w.mul(row, columns)), columns)
 
     def pack_right(self, b: str, scratch: str, cut: LoopPartition | None) -> None:
-        """Copy the right operand as panels, and behind each what its tiles start from."""
+        """Pack the right operand as panels, each followed by the start values of its tiles."""
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
         if plan.transposed:
@@ -356,7 +355,7 @@ class _Tiles:
                 self._sums_of_columns(target)
 
     def _interleave(self, source: str, rows: int, target: str) -> None:
-        """Some rows of a panel, as one row of groups; the rest of a group is zeros."""
+        """Store some rows of a panel as one row of groups, padded with zeros."""
         w, tile, group = self.w, self.tile, self.plan.instruction.group
         line = f"<{tile.width} x {self.small}>"
         for v in range(tile.vectors):
@@ -382,7 +381,7 @@ class _Tiles:
             w.do(f"store <{width} x {self.small}> {lines[0]}, ptr {to}, align 4")
 
     def _sums_of_columns(self, panel: str) -> None:
-        """What flipped bits add to the sums of each column, negated, behind the panel."""
+        """Store the negative excess of flipped bits for each column, after the panel."""
         w, tile, plan = self.w, self.tile, self.plan
         weights = w.value(
             f"bitcast <{tile.width * plan.instruction.group} x {self.small}> {self._flipped_zero} to {self.vector}"
@@ -408,7 +407,10 @@ class _Tiles:
 def cut_product(
     partition: WorkPartition, tile: RegisterTile, rows: int, columns: int
 ) -> LoopPartition | None:
-    """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
+    """Return the partition of a product's loops, or None.
+
+    Panels of columns are partitioned, else tiles of rows.
+    """
     return partition.cut_loop(-(-columns // tile.columns), along="panels") or partition.cut_loop(
         -(-rows // tile.rows), along="tiles"
     )
@@ -419,7 +421,7 @@ def _left_tile(plan: IntegerGemmPlan) -> int:
 
 
 def left_block_elements(plan: IntegerGemmPlan) -> int:
-    """Groups of the left operand that are copied at a time, at most."""
+    """Return the maximum of groups of the left operand that are packed at a time."""
     tiles = min(
         -(-plan.sizes.rows // plan.tile.rows),
         max(1, LIMITS.block_bytes // (plan.tile.rows * plan.groups * 4)),
@@ -428,10 +430,10 @@ def left_block_elements(plan: IntegerGemmPlan) -> int:
 
 
 def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
-    """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
+    """Return the number of blocks of tile rows, and the tiles of each; a block stays in L2.
 
-    The last block repeats tiles where they do not come out even, so up to twice as many blocks are
-    taken where fewer are repeated.
+    The last block repeats tiles to fill up. Up to twice as many blocks are used if fewer tiles are
+    repeated.
     """
     blocks = -(-down // max(1, LIMITS.block_bytes // tile_bytes))
     possible = [
@@ -441,7 +443,7 @@ def blocks_of_tiles(down: int, tile_bytes: int) -> tuple[int, int]:
 
 
 def write_integer_gemm(context: KernelContext) -> None:
-    """The loops over the batch, the copies, and the product in each, of a dot that has a plan."""
+    """Emit the loops over the batch, the packing, and the product in each."""
     w, dot = context.writer, context.roots[0]
     plan = plan_integer_gemm(dot, context.target)
     assert isinstance(plan, IntegerGemmPlan)

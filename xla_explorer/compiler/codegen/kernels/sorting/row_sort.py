@@ -1,10 +1,9 @@
-"""Sorting one row of records (an element of each operand) in scratch memory, stable: by radix when there are keys,
-else by merging.
+"""Stable sort of one row of records in scratch memory: by radix if there are keys, else by merging.
 
-Radix: least significant digit first, from one buffer into the other and back; a digit that is the
-same in all records costs no pass. The key is computed again in each pass: that is cheaper than
-carrying it. Merge: insertion sort of short runs, then merges of growing width, the comparator
-inlined.
+A record has an element of each operand. Radix sort: least significant digit first, alternating
+between two buffers; a digit that is equal in all records needs no pass. The key is recomputed in
+each pass, which is cheaper than storing it. Merge sort: insertion sort of short runs, then merges
+of growing width with the comparator inlined.
 """
 
 from __future__ import annotations
@@ -24,17 +23,18 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
 Record = list[Scalar]
-INSERTION_RUN = 12  # records that insertion sorts before merging starts
-RADIX_WORTH = 32  # records per radix pass from which passes beat merging
+INSERTION_RUN = 12  # records of a run that insertion sort prepares for merging
+RADIX_WORTH = 32  # records per radix pass from which radix sort is faster
 WIDE_DIGIT_ROW = (
     1 << 16
-)  # records from which 11-bit digits (fewer passes, more buckets) beat 8-bit ones
+)  # records from which 11-bit digits (fewer passes, more buckets) are faster than 8-bit ones
 
 
 class RadixKey(NamedTuple):
-    """bits: width.
+    """A key of records.
 
-    of: the unsigned integer (an LLVM value of i<bits>) of a record; smaller comes first.
+    bits: its width. of: returns the unsigned integer of a record, an LLVM value of i<bits>; smaller
+    is first.
     """
 
     bits: int
@@ -48,9 +48,9 @@ def integer_key(
     ascending: bool,
     total_order: bool = True,
 ) -> Value[Integer]:
-    """A value as an unsigned integer of its width (pred: i8) in the wanted order.
+    """Return a value as an unsigned integer of its width (pred: i8), in the required order.
 
-    total_order: -0 before +0; else they are equal.
+    total_order: -0 before +0; otherwise they are equal.
     """
     value = real(given)
     if element_type.is_pred:
@@ -72,7 +72,7 @@ def integer_key(
 
 @contextmanager
 def repeat_while(w: FunctionWriter, condition: Callable[[], str]) -> Iterator[None]:
-    """`while (condition()) { the block }`; what changes lives in stack slots."""
+    """Open the body of `while (condition())`; variables are in stack slots."""
     head, inside, end = (
         w.fresh_label("while"),
         w.fresh_label("while.body"),
@@ -88,7 +88,10 @@ def repeat_while(w: FunctionWriter, condition: Callable[[], str]) -> Iterator[No
 
 
 class RowSort:
-    """Two buffers for a row of `length` records, and the code that sorts the one that `store` fills."""
+    """Two buffers for a row of `length` records, and the code that sorts it.
+
+    `store` fills one buffer.
+    """
 
     def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], length: int) -> None:
         self.w = context.writer
@@ -107,7 +110,7 @@ class RowSort:
                 self.w.do(f"store ptr {pointer}, ptr {slot}")
 
     def arrays(self, other: bool = False) -> list[ArrayInMemory]:
-        """The buffers that hold the records now (or the spare ones)."""
+        """Return the buffers with the records, or the spare ones."""
         return [
             ArrayInMemory(self.w.value(f"load ptr, ptr {slot}"), shape)
             for slot, shape in zip(self.other if other else self.current, self.shapes, strict=True)
@@ -117,6 +120,7 @@ class RowSort:
         return [array.load_linear(self.w, at) for array in arrays]
 
     def store_results(self, arrays: list[ArrayInMemory], at: str | int, record: Record) -> None:
+        """Store a record at a position of the buffers."""
         for array, value in zip(arrays, record, strict=True):
             array.store_linear(self.w, at, value)
 
@@ -129,8 +133,10 @@ class RowSort:
 
     # -- radix -------------------------------------------------------------------------------------
     def sort(self, keys: Sequence[RadixKey], before: Callable[[Record, Record], str]) -> None:
-        """Sort by keys, the most significant first in the list, if there are any and the row is long enough for the passes; else by any
-        comparator: `before(a, b)` is an i1 that says a must come before b.
+        """Sort by keys, the most significant first, or by a comparator.
+
+        A row that is too short for radix passes, or has no keys, uses `before(a, b)`, an i1 that is
+        true if a must precede b.
         """
         if keys and self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys]):
             self._by_radix(keys)
@@ -252,8 +258,8 @@ class RowSort:
                 w.do(f"store i64 {middle}, ptr {right}")
                 with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
                     i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
-                    # Both are read even when one side is used up; the last element stands in for
-                    # what is not there.
+                    # Both are loaded even if one side is exhausted; its last element replaces the
+                    # missing one.
                     a, b = [self._load(source, w.smaller(at, length - 1)) for at in (i, k)]
                     left_over = w.value(f"icmp sge i64 {i}, {middle}")
                     right_left = w.value(f"icmp slt i64 {k}, {end}")

@@ -1,5 +1,6 @@
-"""sort: row by row along one dimension, in scratch memory; by radix when the comparator orders by keys, else by
-merging.
+"""The opcode sort: row by row along one dimension, in scratch memory.
+
+Radix sort if the comparator orders by keys, else merge sort.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def sort_is_emitted(i: HloInstruction) -> Reason | None:
 
 
 def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[RadixKey] | None:
-    """The comparator's keys as integers, None when it has another form."""
+    """Return the comparator's keys as integers, or None if it has another form."""
     found = comparator_keys(comparator)
     if found is None:
         return None
@@ -53,7 +54,7 @@ def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[Radi
 def key_of_record(
     w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record
 ) -> Scalar:
-    """The key of a record, which takes the place of the comparator's left side."""
+    """Return the key of a record, as the left side of the comparator."""
 
     def reader(value: Scalar) -> Callable[[IndexTuple], Scalar]:
         return lambda _index: value
@@ -80,7 +81,7 @@ def _key_function(
 def as_written(
     context: KernelContext, comparator: HloComputation
 ) -> Callable[[Record, Record], str]:
-    """Whether a record comes before another one, by the comparator."""
+    """Return the comparator as a function of two records."""
     emitter = context.emitter()
 
     def before(a: Record, b: Record) -> str:

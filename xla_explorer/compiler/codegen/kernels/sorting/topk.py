@@ -1,12 +1,14 @@
-"""topk: the k largest (or smallest) of each row in total order, ties to the lower index, and where they are.
+"""The topk custom call: the k largest or smallest elements of each row, and their indices.
 
-A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only
-a block that holds something better is looked at element by element. A larger k in a long row does
-the same, but first finds the best of each block: the k-th best of these is a limit that k elements
-reach, and few blocks hold others that do. Any other k sorts the row.
+The order is total; ties go to the lower index. A small k keeps a sorted list. Blocks of the row are
+compared with its last entry at once; a block with a better element is scanned element by element. A
+larger k in a long row first finds the best element of each block. The k-th best of these is a
+limit: k elements reach it, and few blocks have others that do. Any other k sorts the row.
 """
 
 from __future__ import annotations
+
+from contextlib import AbstractContextManager
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
@@ -23,13 +25,13 @@ from xla_explorer.compiler.codegen.kernels.sorting.row_sort import (
 from xla_explorer.compiler.codegen.llvm_types import memory_type, stored_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
-SORTED_LIST = 64  # largest k that is kept as a sorted list
-LARGEST_WITH_LIMIT = 512  # and of one behind a limit
+SORTED_LIST = 64  # largest k with a sorted list
+LARGEST_WITH_LIMIT = 512  # largest k with a sorted list after a limit
 BLOCK = 64  # elements compared with the list's last entry at once
 
 
 def write_topk_kernel(context: KernelContext) -> None:
-    """Row by row along the last dimension."""
+    """Emit the kernel, row by row along the last dimension."""
     k = context.outputs[0].shape.dimensions[-1]
     if 0 in context.outputs[0].shape.dimensions:
         return
@@ -39,13 +41,13 @@ def write_topk_kernel(context: KernelContext) -> None:
         else 0
     )
     if k <= SORTED_LIST or (k <= LARGEST_WITH_LIMIT and blocks >= 2 * k):
-        _by_sorted_list(context, k, blocks, k > SORTED_LIST)
+        _SortedList(context, k, blocks, k > SORTED_LIST).write()
     else:
         _by_sorting(context, k)
 
 
 def _is_compared_in_registers(context: KernelContext) -> bool:
-    """Whether neighbours of a row are in a register as they are in memory; else each element is looked at."""
+    """Return True if vector loads of a row compare as its elements do."""
     shape = context.roots[0].operands[0].shape
     return (
         not shape.element_type.is_pred
@@ -56,7 +58,10 @@ def _is_compared_in_registers(context: KernelContext) -> bool:
 
 
 def _key(context: KernelContext, value: Scalar) -> str:
-    """Smaller is better. As wide as it is stored: a byte at least."""
+    """Return an integer key, smaller for a better element.
+
+    It is as wide as the element in memory, at least a byte.
+    """
     element_type = context.outputs[0].shape.element_type
     ascending = context.roots[0].attributes.get("largest", True) is False
     key = integer_key(context.writer, value, element_type, ascending)
@@ -93,129 +98,149 @@ def _by_sorting(context: KernelContext, k: int) -> None:
             indices.store(w, (*row, j), buffers[1].load_linear(w, j))
 
 
-def _by_sorted_list(context: KernelContext, k: int, blocks: int, limited: bool) -> None:
-    """blocks: how many whole blocks behind the first k elements are compared at once.
+class _SortedList:
+    """The sorted list of the k best elements of a row, in scratch memory.
 
-    limited: they give a limit.
+    blocks: whole blocks after the first k elements, each compared at once. limited: the blocks
+    determine a limit first.
     """
-    w, x = context.writer, context.roots[0].operands[0]
-    length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
-    key_bytes = _key_bits(context) // 8
-    keys, places, bests = (
-        context.scratch(k * key_bytes),
-        context.scratch(4 * k),
-        context.scratch(blocks * key_bytes) if limited else "",
-    )
-    hole, limit = w.stack_slot("i64"), w.stack_slot(t)
-    emitter: ElementalEmitter = context.emitter()
 
-    def key_at(at: str | int) -> str:
-        return w.value(f"getelementptr inbounds {t}, ptr {keys}, i64 {at}")
+    def __init__(self, context: KernelContext, k: int, blocks: int, limited: bool) -> None:
+        self.context, self.w, self.k = context, context.writer, k
+        self.blocks, self.limited = blocks, limited
+        self.x = context.roots[0].operands[0]
+        self.t = f"i{_key_bits(context)}"
+        key_bytes = _key_bits(context) // 8
+        self.keys, self.places = context.scratch(k * key_bytes), context.scratch(4 * k)
+        self.bests = context.scratch(blocks * key_bytes) if limited else ""
+        self.hole, self.limit = self.w.stack_slot("i64"), self.w.stack_slot(self.t)
+        self.emitter: ElementalEmitter = context.emitter()
 
-    def place_at(at: str | int) -> str:
-        return w.value(f"getelementptr inbounds i32, ptr {places}, i64 {at}")
+    def write(self) -> None:
+        """Emit the loop over the rows."""
+        with self.context.iterate(list(self.x.shape.dimensions[:-1])) as row, self.emitter.scope():
+            if self.limited:
+                self._find_limit(row)
+            with self._loop(self.k, "first") as j, self.emitter.scope():
+                self._insert(self._element_key(row, j), j, j)
+            self._scan_blocks(row)
+            done = self.k + self.blocks * BLOCK
+            if self.x.shape.dimensions[-1] > done:
+                self._scan(row, done, self.x.shape.dimensions[-1] - done)
+            self._store_results(row)
 
-    def element_key(row: IndexTuple, at: str | int) -> str:
-        return _key(context, emitter.element(x, (*row, at)))
+    def _loop(self, end: str | int, stem: str, start: int = 0) -> AbstractContextManager[str | int]:
+        return self.w.loop(end, start, stem=stem, metadata=NO_VECTOR)
 
-    def insert(key: str, at: str | int, held: str | int) -> None:
-        """Put in behind what is as good; position `held` is free."""
-        w.do(f"store i64 {held}, ptr {hole}")
+    def _load(self, t: str, address: str) -> str:
+        return self.w.value(f"load {t}, ptr {address}")
+
+    def _key_at(self, at: str | int) -> str:
+        return self.w.value(f"getelementptr inbounds {self.t}, ptr {self.keys}, i64 {at}")
+
+    def _place_at(self, at: str | int) -> str:
+        return self.w.value(f"getelementptr inbounds i32, ptr {self.places}, i64 {at}")
+
+    def _best_at(self, number: str | int) -> str:
+        return self.w.value(f"getelementptr inbounds {self.t}, ptr {self.bests}, i64 {number}")
+
+    def _element_key(self, row: IndexTuple, at: str | int) -> str:
+        return _key(self.context, self.emitter.element(self.x, (*row, at)))
+
+    def _insert(self, key: str, at: str | int, free: str | int) -> None:
+        """Insert a key after equal keys; position `free` of the list is unused."""
+        w, t = self.w, self.t
+        w.do(f"store i64 {free}, ptr {self.hole}")
 
         def moves() -> str:
-            place = w.value(f"load i64, ptr {hole}")
+            place = self._load("i64", self.hole)
             inside = w.value(f"icmp sgt i64 {place}, 0")
             left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
-            return w.value(
-                f"and i1 {inside}, {w.value(f'icmp ult {t} {key}, ' + w.value(f'load {t}, ptr {key_at(left)}'))}"
-            )
+            worse = w.value(f"icmp ult {t} {key}, {self._load(t, self._key_at(left))}")
+            return w.value(f"and i1 {inside}, {worse}")
 
         with repeat_while(w, moves):
-            place = w.value(f"load i64, ptr {hole}")
+            place = self._load("i64", self.hole)
             left = w.sub(place, 1)
-            w.do(f"store {t} {w.value(f'load {t}, ptr {key_at(left)}')}, ptr {key_at(place)}")
-            w.do(f"store i32 {w.value(f'load i32, ptr {place_at(left)}')}, ptr {place_at(place)}")
-            w.do(f"store i64 {left}, ptr {hole}")
-        place = w.value(f"load i64, ptr {hole}")
-        w.do(f"store {t} {key}, ptr {key_at(place)}")
-        index = str(at) if isinstance(at, int) else w.value(f"trunc i64 {at} to i32")
-        w.do(f"store i32 {index}, ptr {place_at(place)}")
-
-    def best_at(number: str | int) -> str:
-        return w.value(f"getelementptr inbounds {t}, ptr {bests}, i64 {number}")
-
-    def enters(key: str) -> str:
-        """Whether a key comes into the list: before its last entry, and within the limit."""
-        better = w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
-        return (
-            w.value(
-                f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}"
+            w.do(f"store {t} {self._load(t, self._key_at(left))}, ptr {self._key_at(place)}")
+            w.do(
+                f"store i32 {self._load('i32', self._place_at(left))}, ptr {self._place_at(place)}"
             )
-            if limited
-            else better
-        )
+            w.do(f"store i64 {left}, ptr {self.hole}")
+        place = self._load("i64", self.hole)
+        w.do(f"store {t} {key}, ptr {self._key_at(place)}")
+        index = str(at) if isinstance(at, int) else w.value(f"trunc i64 {at} to i32")
+        w.do(f"store i32 {index}, ptr {self._place_at(place)}")
 
-    def best_of_block(row: IndexTuple, start: str | int) -> str:
-        """The best of a block, in as many registers as it takes."""
-        array = context.arrays[x]
-        element, at = (
-            stored_type(x.shape.element_type),
-            w.linear((*row, start), array.shape.strides),
-        )
-        lanes = min(context.target.vector.bits // element.bits, BLOCK)
+    def _enters(self, key: str) -> str:
+        """Return an i1: the key is better than the list's last entry, and within the limit."""
+        last = self._load(self.t, self._key_at(self.k - 1))
+        better = self.w.value(f"icmp ult {self.t} {key}, {last}")
+        if not self.limited:
+            return better
+        within = self.w.value(f"icmp ule {self.t} {key}, {self._load(self.t, self.limit)}")
+        return self.w.value(f"and i1 {better}, {within}")
+
+    def _best_of_block(self, row: IndexTuple, start: str | int) -> str:
+        """Return the best key of a block, by a tree of vector minimums."""
+        w, array = self.w, self.context.arrays[self.x]
+        element_type = self.x.shape.element_type
+        element, at = stored_type(element_type), w.linear((*row, start), array.shape.strides)
+        lanes = min(self.context.target.vector.bits // element.bits, BLOCK)
         keys = []
         for register in range(0, BLOCK, lanes):
             address = w.address(w.named(array.pointer, PTR), element, w.add(at, register))
-            value = w.load(address, element.of_lanes(lanes), x.shape.element_type.bytes)
-            keys.append(w.named(_key(context, value), Type(t, lanes)))
+            value = w.load(address, element.of_lanes(lanes), element_type.bytes)
+            keys.append(w.named(_key(self.context, value), Type(self.t, lanes)))
         while len(keys) > 1:
             keys = [w.per_lane("umin", a, b) for a, b in zip(keys[::2], keys[1::2], strict=True)]
-        return w.intrinsic(f"llvm.vector.reduce.umin.{keys[0].type.suffix}", Type(t), *keys).name
+        suffix = keys[0].type.suffix
+        return w.intrinsic(f"llvm.vector.reduce.umin.{suffix}", Type(self.t), *keys).name
 
-    def find_limit(row: IndexTuple) -> None:
-        """The best of each block, and the k-th best of those: so many elements are as good, one in each of k blocks."""
-        with w.loop(blocks, stem="best", metadata=NO_VECTOR) as number, emitter.scope():
-            w.do(
-                f"store {t} {best_of_block(row, w.add(k, w.mul(number, BLOCK)))}, ptr {best_at(number)}"
+    def _find_limit(self, row: IndexTuple) -> None:
+        """Store the best key of each block; the limit is the k-th best of them.
+
+        At least k elements reach the limit, one in each of k blocks.
+        """
+        w, t = self.w, self.t
+        with self._loop(self.blocks, "best") as number, self.emitter.scope():
+            best = self._best_of_block(row, w.add(self.k, w.mul(number, BLOCK)))
+            w.do(f"store {t} {best}, ptr {self._best_at(number)}")
+        w.do(f"store {t} -1, ptr {self.limit}")
+        with self._loop(self.k, "first") as number:
+            self._insert(self._load(t, self._best_at(number)), number, number)
+        with self._loop(self.blocks, "next", self.k) as number:
+            self._insert_if_better(self._load(t, self._best_at(number)), number)
+        w.do(f"store {t} {self._load(t, self._key_at(self.k - 1))}, ptr {self.limit}")
+
+    def _insert_if_better(self, key: str, at: str | int) -> None:
+        with self.w.where(self._enters(key)):
+            self._insert(key, at, self.k - 1)
+
+    def _scan(self, row: IndexTuple, start: str | int, count: str | int) -> None:
+        """Compare `count` elements one by one."""
+        with self._loop(count, "look") as j, self.emitter.scope():
+            at = self.w.add(start, j)
+            self._insert_if_better(self._element_key(row, at), at)
+
+    def _scan_blocks(self, row: IndexTuple) -> None:
+        """Scan the blocks whose best key is better than the list's last entry."""
+        if not self.blocks:
+            return
+        with self._loop(self.blocks, "block") as number, self.emitter.scope():
+            start = self.w.add(self.k, self.w.mul(number, BLOCK))
+            best = (
+                self._load(self.t, self._best_at(number))
+                if self.limited
+                else self._best_of_block(row, start)
             )
-        w.do(f"store {t} -1, ptr {limit}")
-        with w.loop(k, stem="first", metadata=NO_VECTOR) as number:
-            insert(w.value(f"load {t}, ptr {best_at(number)}"), number, number)
-        with w.loop(blocks, k, stem="next", metadata=NO_VECTOR) as number:
-            take_if(w.value(f"load {t}, ptr {best_at(number)}"), number)
-        w.do(f"store {t} {w.value(f'load {t}, ptr {key_at(k - 1)}')}, ptr {limit}")
+            with self.w.where(self._enters(best)), self.emitter.scope():
+                self._scan(row, start, BLOCK)
 
-    def take_if(key: str, at: str | int) -> None:
-        with w.where(enters(key)):
-            insert(key, at, k - 1)
-
-    def scan(row: IndexTuple, start: str | int, count: str | int) -> None:
-        """Look at each of `count` elements."""
-        with w.loop(count, stem="look", metadata=NO_VECTOR) as j, emitter.scope():
-            at = w.add(start, j)
-            take_if(element_key(row, at), at)
-
-    with context.iterate(list(x.shape.dimensions[:-1])) as row, emitter.scope():
-        if limited:
-            find_limit(row)
-        with w.loop(k, stem="first", metadata=NO_VECTOR) as j, emitter.scope():
-            insert(element_key(row, j), j, j)
-        if blocks:
-            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope():
-                start = w.add(k, w.mul(number, BLOCK))
-                best = (
-                    w.value(f"load {t}, ptr {best_at(number)}")
-                    if limited
-                    else best_of_block(row, start)
-                )
-                with w.where(enters(best)), emitter.scope():
-                    scan(row, start, BLOCK)
-        if length > k + blocks * BLOCK:
-            scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
-        values, indices = context.outputs
-        with w.loop(k, stem="give", metadata=NO_VECTOR) as j:
-            place = w.value(f"load i32, ptr {place_at(j)}")
+    def _store_results(self, row: IndexTuple) -> None:
+        w, (values, indices) = self.w, self.context.outputs
+        with self._loop(self.k, "give") as j:
+            place = self._load("i32", self._place_at(j))
             indices.store(w, (*row, j), place)
-            values.store(
-                w, (*row, j), context.arrays[x].load(w, (*row, w.value(f"sext i32 {place} to i64")))
-            )
+            index = w.value(f"sext i32 {place} to i64")
+            values.store(w, (*row, j), self.context.arrays[self.x].load(w, (*row, index)))
