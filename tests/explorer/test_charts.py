@@ -46,7 +46,7 @@ def test_the_roofline_has_a_point_for_each_kernel() -> None:
 def test_predicted_and_memory() -> None:
     session = xe.compile(TEXT)
     rows = points(xe.charts.predicted(session, session.profile(repeats=3)))
-    assert len(rows) == len(program_steps(session)) and all(row["predicted us"] > 0 for row in rows)
+    assert len(rows) == len(program_steps(session)) and all(row["predicted_us"] > 0 for row in rows)
     assert "live_bytes" in xe.charts.memory(session).to_json()
 
 

@@ -106,7 +106,7 @@ def test_whole_lines_and_markup_that_is_text(shown: SideBySide) -> None:
     assert "pre-wrap" in html and "&lt;16 x float&gt;" in html.replace(
         "&lt;8 x", "&lt;16 x"
     ).replace("&lt;4 x", "&lt;16 x")
-    assert next(iter(shown.to_frame()["ptx time"])).startswith("~")
+    assert next(iter(shown.to_frame()["ptx_time"])).startswith("~")
 
 
 SASS = """\t.section .text.k,"ax",@progbits

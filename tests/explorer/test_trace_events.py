@@ -81,7 +81,7 @@ def test_events_become_rows(tmp_path: Path) -> None:
         dot["total_us"],
         dot["bytes"],
         dot["flops"],
-        dot["GB/s"],
+        dot["gb_per_s"],
     ) == (2, 5.0, 10.0, 8000.0, 64000.0, 1.6)
     assert dot["runs_on"] == "/device:TPU:0/XLA Ops" and dot["module"] == "jit_f"
     assert fusion["median_us"] == 3.0 and fusion["line"] == "model.py:9"

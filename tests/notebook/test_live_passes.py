@@ -106,7 +106,7 @@ def test_pairs_of_passes_that_commute(session: xe.Session) -> None:
     assert (
         found.loc[("dce", "cse"), "same"]
         and found.loc[("dce", "cse"), "instructions"]
-        == found.loc[("dce", "cse"), "instructions swapped"]
+        == found.loc[("dce", "cse"), "instructions_swapped"]
     )
     assert list(session.passes.commute()["first"]), "those that changed something, without names"
 

@@ -21,7 +21,7 @@ _TIMES = (
     "iqr_us",
     "bytes",
     "flops",
-    "GB/s",
+    "gb_per_s",
     "roofline_share",
     "line",
 )

@@ -249,14 +249,14 @@ def join_times(session: Session, profile: XlaProfile) -> None:
     }
     rows = [
         {**blank, "kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "XLA", "n": len(walls), "median_us": median, "iqr_us": iqr,
-         "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "GB/s": cost.bytes_accessed / median / 1e3 if median else None}
+         "bytes": int(cost.bytes_accessed), "flops": int(cost.flops), "gb_per_s": cost.bytes_accessed / median / 1e3 if median else None}
     ]  # fmt: skip
     known = {i.name: i.id for i in session.module.instructions()}
     for row, i in profile.kernel_rows:
         if i is not None:
             calls = max(row["per_run_us"] / row["median_us"], 1.0) if row["median_us"] else 1.0
             rows.append({
-                **blank, **{name: row[name] for name in ("kernel", "opcode", "n", "GB/s", "line")}, "runs_on": row["device"],
+                **blank, **{name: row[name] for name in ("kernel", "opcode", "n", "gb_per_s", "line")}, "runs_on": row["device"],
                 "median_us": row["median_us"] * calls, "iqr_us": row["iqr_us"] * calls, "bytes": int(row["bytes"] * calls),
                 "flops": int(row["flops"] * calls), "instruction": known.get(i.name),
             })  # fmt: skip

@@ -10,7 +10,7 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
-COLUMNS = ["number", "program", "backend", "instructions", "after passes", "kernels"]
+COLUMNS = ["number", "program", "backend", "instructions", "after_passes", "kernels"]
 _NOTHING = "JAX reuses what it compiled before; call jax.clear_caches() to compile again"
 
 
@@ -49,7 +49,15 @@ class JaxPrograms(Report):
         return max(self.sessions, key=lambda session: session.source.instruction_count())
 
     def blocks(self) -> Blocks:
-        """A row a program."""
+        """Yield a row per program, or a sentence if there is none."""
+        yield (
+            self.records()
+            if self.sessions
+            else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")
+        )
+
+    def records(self) -> Table:
+        """Return a row per program."""
         rows = [
             (
                 k,
@@ -61,11 +69,7 @@ class JaxPrograms(Report):
             )
             for k, s in enumerate(self.sessions)
         ]
-        yield (
-            Table(COLUMNS, rows, limit=30, printed=30)
-            if rows
-            else Sentence(f"JAX compiled nothing in that cell. {_NOTHING}")
-        )
+        return Table(COLUMNS, rows, limit=30, printed=30)
 
     def to_json(self) -> Any:
         """The rows of `to_frame()`."""

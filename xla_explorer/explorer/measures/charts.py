@@ -135,12 +135,12 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     if not rows:
         hint = "take it from the same session: session.profile(...)"
         raise XlaExplorerError("this profile times no kernel of the session's module", hint)
-    frame = pandas.DataFrame(rows, columns=["kernel", "predicted us", "measured us"])
+    frame = pandas.DataFrame(rows, columns=["kernel", "predicted_us", "measured_us"])
     ends = [
-        min(frame["predicted us"].min(), frame["measured us"].min()),
-        max(frame["predicted us"].max(), frame["measured us"].max()),
+        min(frame["predicted_us"].min(), frame["measured_us"].min()),
+        max(frame["predicted_us"].max(), frame["measured_us"].max()),
     ]
-    equal = pandas.DataFrame({"predicted us": ends, "measured us": ends})
+    equal = pandas.DataFrame({"predicted_us": ends, "measured_us": ends})
     return _over_line(alt, equal, frame).properties(
         title="predicted and measured time of each kernel"
     )

@@ -42,7 +42,7 @@ COLUMNS = [
     "bytes",
     "flops",
     "intensity",
-    "GB/s",
+    "gb_per_s",
     "roofline_share",
     "line",
     "instruction",
@@ -264,7 +264,7 @@ def streaming_kernels(session: Compilation) -> frozenset[str]:
 
 
 def kernel_threads(session: Compilation) -> dict[str, int]:
-    """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
+    """How many threads the kernels use, by name, where it is more than one: those that are partitioned into tasks or run in blocks of rows."""
     found: dict[str, int] = {}
     if session.backend == "cpu":
         for kind in ("parallel", "cache-blocking"):
@@ -344,7 +344,7 @@ def _row(
         "bytes": moved,
         "flops": flops,
         "intensity": flops / moved if moved else None,
-        "GB/s": moved / median / 1e3 if median > 0 else None,
+        "gb_per_s": moved / median / 1e3 if median > 0 else None,
         "roofline_share": share,
         "line": line,
         "instruction": instruction,

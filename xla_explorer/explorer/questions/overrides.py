@@ -75,6 +75,10 @@ class Overrides(Report, tuple[Override, ...]):
 
     def blocks(self) -> Blocks:
         """Yield a table with a row for each override."""
+        yield self.records() if self else Sentence("nothing was forced or forbidden")
+
+    def records(self) -> Table:
+        """Return a row for each override."""
         rows = [
             (
                 w.word,
@@ -85,7 +89,7 @@ class Overrides(Report, tuple[Override, ...]):
             )
             for w in self
         ]
-        yield Table(_HEAD, rows) if rows else Sentence("nothing was forced or forbidden")
+        return Table(_HEAD, rows)
 
 
 def overrides_of(session: Compilation) -> Overrides:

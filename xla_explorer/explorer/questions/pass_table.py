@@ -40,9 +40,9 @@ def opcode_rows(
 
 
 def opcode_table(passes: RecordedPasses[RecordedPass], *, change: bool) -> pandas.DataFrame:
-    """Return `opcode_rows` as a DataFrame."""
-    columns, rows = opcode_rows(passes, change=change)
-    return wide_frame(rows, columns)
+    """Return `opcode_rows` as a DataFrame with the columns opcode, `step_0_as_written`, ..."""
+    (opcode, *passes_shown), rows = opcode_rows(passes, change=change)
+    return wide_frame(rows, [opcode, *[f"step {shown}" for shown in passes_shown]])
 
 
 def cost_rows(passes: RecordedPasses[RecordedPass]) -> list[list[Any]]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import pandas
 
 _KERNEL_COLUMNS = [
-    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "gb_per_s", "line",
-    "library", "scope",
+    "kernel", "opcode", "device", "module", "n", "median_us", "iqr_us", "per_run_us", "total_us", "share", "bytes", "flops", "gb_per_s",
+    "line", "library", "scope",
 ]  # fmt: skip
 _GROUP_COLUMNS = ["total_us", "share", "kernels", "n"]
 _RUN_COLUMNS = [
