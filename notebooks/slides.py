@@ -1,6 +1,7 @@
-"""Slides of a course notebook as one page that loads nothing from the network: `python notebooks/slides.py NOTEBOOK -o PAGE.html`.
+"""Write slides of a course notebook as one page without external files.
 
-`--tag NOTEBOOK ...` writes Jupyter's slide types into notebooks: headings begin slides, other texts slides below them.
+`python notebooks/slides.py NOTEBOOK -o PAGE.html`. `--tag NOTEBOOK ...` writes Jupyter's slide types
+into notebooks: headings begin slides, other texts begin slides below them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ show((parseInt(location.hash.slice(1)) || 1) - 1);
 
 
 def slide_type(cell: Any, first_code: bool) -> str:
-    """Jupyter's slide type of a cell, by what it is."""
+    """Return Jupyter's slide type of a cell."""
     tags = cell.metadata.get("tags", ())
     if cell.cell_type == "code":
         return (
@@ -64,7 +65,7 @@ def slide_type(cell: Any, first_code: bool) -> str:
 
 
 def tag(notebook: Any) -> Any:
-    """The notebook with slide types."""
+    """Add slide types to the notebook and return it."""
     codes = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for cell in notebook.cells:
         kind = slide_type(cell, bool(codes) and cell is codes[0])
@@ -75,7 +76,7 @@ def tag(notebook: Any) -> Any:
 
 
 def page(notebook: Any, title: str) -> str:
-    """One HTML page: a section for each slide."""
+    """Return one HTML page with a section for each slide."""
     exporter = nbconvert.HTMLExporter(
         mathjax_url="", require_js_url="", jquery_url="", embed_images=True
     )

@@ -1,1 +1,1 @@
-"""What the book has besides its pages: the reference, made of the package's own tables, and the checks of what was built."""
+"""The parts of the book besides its pages: the generated reference, and checks of the built pages."""

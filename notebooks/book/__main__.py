@@ -1,7 +1,8 @@
-"""Builds the book and checks it: `python -m notebooks.book [FOLDER]`, by default into `build/book`. Needs the extra `docs`.
+"""Build and check the book: `python -m notebooks.book [FOLDER]`, by default into `build/book`.
 
-Warnings are errors. The how-to pages and the tour are executed, the examples of the reference run beside them, and every link of what was
-built is followed, none out of the book. It prints what it counted.
+Needs the extra `docs`. Warnings are errors. Lectures, how-to pages and the tour are executed, and the
+examples of the reference run in another process. Every link inside the book is followed. The counts
+are printed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1]
 
 
 def main() -> int:
-    """Build, check, print the counts. Returns the exit code."""
+    """Build and check the book, print the counts, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m notebooks.book", description=__doc__.splitlines()[0]
     )
@@ -32,17 +33,17 @@ def main() -> int:
         nargs="?",
         type=Path,
         default=NOTEBOOKS.parent / "build" / "book",
-        help="where the pages go",
+        help="the folder of the pages (default: build/book)",
     )
     parser.add_argument(
-        "--again", action="store_true", help="make every page anew, not only those that changed"
+        "--again", action="store_true", help="build every page again, not only changed ones"
     )
     cores = min(os.cpu_count() or 1, 8)
     parser.add_argument(
         "--jobs",
         default=cores,
         type=int,
-        help="processes that execute, read and write pages (default: %(default)s)",
+        help="processes that execute and write pages (default: %(default)s)",
     )
     given = parser.parse_args()
     if given.again:
@@ -58,12 +59,12 @@ def main() -> int:
         str(given.jobs),
         *["-E", "-a"][: 2 * given.again],
     ]
-    # Cells call `xla-explorer`, also where the environment of this Python is not activated.
+    # Cells call `xla-explorer`, even if the environment of this Python is not activated.
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command = [sys.executable, "-m", "sphinx", *options, str(NOTEBOOKS), str(given.folder)]
     with ProcessPoolExecutor(
         1, multiprocessing.get_context("spawn")
-    ) as pool:  # examples run beside the cells
+    ) as pool:  # examples run while Sphinx executes cells
         ran = pool.submit(run_examples)
         built = subprocess.run(command, env={**os.environ, "PATH": here}, check=False).returncode
         examples, failures = ran.result()
@@ -80,7 +81,7 @@ def main() -> int:
         f"{given.folder / 'index.html'}: {len(list(given.folder.rglob('*.html')))} pages, {cells} cells of {pages} pages executed,"
     )
     print(
-        f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} things loaded from elsewhere;"
+        f"{examples} examples run, {links} links followed ({len(broken)} broken), {len(elsewhere)} files loaded from a network;"
     )
     print(f"{used:.0f} s of processor time, {time.monotonic() - started:.0f} s in all")
     return built or int(bool(failures or broken or elsewhere))

@@ -1,4 +1,4 @@
-"""What is asked of the pages that were built: links that lead somewhere, nothing loaded from a network, how much was executed."""
+"""Checks of the built pages: links, files loaded from a network, executed cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", 
 
 
 class _Page(HTMLParser):
-    """The ids, the links and what a page loads."""
+    """The ids, links and loaded files of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -53,7 +53,7 @@ def _pages(folder: Path) -> list[Path]:
 
 
 def broken_links(folder: Path) -> tuple[int, list[str]]:
-    """How many links of the pages lead to something in this folder, and those that lead to what is not there."""
+    """Return the number of links into this folder, and those without a target."""
     followed, broken = 0, list[str]()
     for path in _pages(folder):
         for address in {*_page(path).links, *_page(path).loaded}:
@@ -74,7 +74,7 @@ def broken_links(folder: Path) -> tuple[int, list[str]]:
 
 
 def loaded_from_elsewhere(folder: Path) -> list[str]:
-    """What pages or their style sheets load from a network."""
+    """Return the files that pages or style sheets load from a network."""
     found = []
     for path in _pages(folder):
         found += [
@@ -92,7 +92,7 @@ def loaded_from_elsewhere(folder: Path) -> list[str]:
 
 
 def executed_cells() -> tuple[int, int]:
-    """How many cells run while the book is built, and on how many pages."""
+    """Return the numbers of cells and pages that are executed while the book is built."""
     counts = [
         len(re.findall(r"^ *```\{code-cell\}", path.read_text(encoding="utf-8"), re.MULTILINE))
         for path in sorted(NOTEBOOKS.rglob("*.md"))

@@ -1,4 +1,4 @@
-"""Which notebooks there are, and which of them are executed while the book is built."""
+"""The notebooks of the course, and those that are executed while the book is built."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs the examples of the docstrings that the reference shows."""
+"""Run the examples that the reference shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from notebooks.book.member_examples import EXAMPLES, FIRST
 from notebooks.book.names import documentation_of
 from tests.api.public_api import names
 
-# What an example needs besides the base installation, by how its name begins.
+# Packages beyond the base installation that an example needs, by the prefix of its name.
 NEEDS = {
     "xe.from_jax": "jax",
     "xe.jit": "jax",
@@ -27,7 +27,7 @@ NEEDS = {
 
 
 def run_examples() -> tuple[int, list[str]]:
-    """How many statements of examples ran, and what was not as it is written."""
+    """Return the number of statements that ran, and the failures."""
     ran, failures, seen = 0, list[str](), set[str]()
     parser, flags = doctest.DocTestParser(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
@@ -53,7 +53,7 @@ def run_examples() -> tuple[int, list[str]]:
 
 
 def _run_members() -> tuple[int, list[str]]:
-    """The same of the examples that stand beside the docstrings; that of an error must raise it."""
+    """Run the examples outside of docstrings; the example of an error must raise it."""
     known, failures, ran = dict(names()), list[str](), 0
     start: dict[str, Any] = {}
     exec(FIRST, start)

@@ -1,4 +1,4 @@
-"""The gallery: saved pages of real programs, each written by one call, and the page that leads to them."""
+"""The gallery: saved explorer pages of real programs, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import xla_explorer as xe
 
 
 class Model(NamedTuple):
-    """One program. title, text: for a reader. module: makes it. needs: a package that it cannot do without."""
+    """One program. title, text: shown. module: its constructor. needs: a required package."""
 
     title: str
     text: str
@@ -75,7 +75,7 @@ def _recurrent() -> xe.HloModule:
 MODELS = {
     "attention": Model(
         "Softmax attention",
-        "Eight heads, as JAX lowers them. Look at which fusions were refused around the softmax.",
+        "Eight heads, as JAX lowers them. Read the refused fusions around the softmax.",
         _attention,
     ),
     "training_step": Model(
@@ -91,7 +91,7 @@ MODELS = {
     ),
     "recurrent": Model(
         "A recurrent network",
-        "A loop of 20 steps; what does not change in it is moved out.",
+        "A loop of 20 steps; loop-invariant instructions are hoisted.",
         _recurrent,
         "jax",
     ),
@@ -99,14 +99,14 @@ MODELS = {
 
 
 def write_gallery(folder: Path) -> str:
-    """Write the page of each model that is not there yet into `folder/gallery`; returns the page that leads to them.
+    """Write missing pages of models into `folder/gallery`, and return the page that lists them.
 
-    Another process compiles the models: Sphinx forks, which a process that has run JAX must not do.
+    Another process compiles the models: Sphinx forks, and a process that has run JAX must not fork.
     """
     lines = [
         "# Gallery",
         "",
-        "Each is one page that `session.save` wrote: it steps through every pass, and needs neither a kernel nor a network.",
+        "Each page was written by `session.save`. It shows every pass, and needs neither a kernel nor a network.",
         "",
     ]
     folder = folder / "gallery"

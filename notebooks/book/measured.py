@@ -1,12 +1,12 @@
-"""Writes the pages whose data are rows that were measured: `python -m notebooks.book.measured`.
+"""Write the pages of measured rows: `python -m notebooks.book.measured`.
 
-`tests/data/release_runs.jsonl` has a row for each run of `.ci/release`, `tests/data/benchmark_history.jsonl` one for each benchmark. Rows
-are only ever added:
+`tests/data/release_runs.jsonl` has a row for each run of `.ci/release`,
+`tests/data/benchmark_history.jsonl` one for each benchmark. Rows are only added:
 
     python -m notebooks.book.measured --releases dist/release_runs.jsonl
     python -m notebooks.book.measured --series 'Continuous integration (.ci/run)' --state idle --command .ci/run 'the suite=359' 'set-up=57'
 
-The date, the commit and the processor of a benchmark are those of this moment and machine.
+Date, commit and processor of a benchmark are the present ones.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ Row = dict[str, Any]
 
 COMPATIBILITY = """# Versions that work together
 
-What `.ci/release` installed and ran: for each Python, with the oldest versions that `pyproject.toml` allows and with the newest that the
-package index had that day. A cell is the version that was installed. The tests are the part of the suite that `.ci/release` names, from the
-unpacked sdist, without the corpora. A loaded machine gives its processor time to others too: read the seconds of the processor there.
+`.ci/release` installs and tests the package for each Python, with the oldest versions that
+`pyproject.toml` allows and with the newest of the package index. A cell is the installed version.
+The tests are those that `.ci/release` names, from the unpacked sdist, without the corpora. On a
+loaded machine, compare the seconds of processor time.
 
 """
 
 HISTORY = """# Benchmarks, one commit after another
 
-Every figure was measured on the commit of its column, by the command that is named. Columns of different processors cannot be compared;
-ratios to XLA were taken in turns with it on the same machine. The rows are in `tests/data/benchmark_history.jsonl`;
-`python -m notebooks.book.measured` adds one and writes this page.
+Every figure was measured on the commit of its column with the stated command. Columns of different
+processors are not comparable. Ratios to XLA were measured in turns on the same machine. The rows
+are in `tests/data/benchmark_history.jsonl`; `python -m notebooks.book.measured` adds a row and
+writes this page.
 
 """
 
@@ -72,7 +74,7 @@ def compatibility_page(rows: list[Row]) -> str:
         "",
         *_table(versions, runs, lambda row, key: row[key] or "not installed"),
         "",
-        "## What was run",
+        "## The runs",
         "",
     ]
     measured = {
@@ -121,7 +123,7 @@ def _table(names: dict[str, str], runs: list[Row], cell: Any) -> list[str]:
 
 
 def history_page(rows: list[Row]) -> str:
-    """Return a table for each series: a column a run, a row a value."""
+    """Return a table for each series, with a column per run and a row per value."""
     lines = [HISTORY.rstrip(), ""]
     for series in dict.fromkeys(row["series"] for row in rows):
         runs = [row for row in rows if row["series"] == series]
@@ -169,7 +171,7 @@ def pages() -> dict[Path, str]:
 def benchmark_row(
     series: str, state: str, command: str, unit: str, remark: str, values: list[str]
 ) -> Row:
-    """Return the row of a benchmark that was run just now, on the commit that is checked out and on this machine."""
+    """Return the row of a benchmark of the checked-out commit, measured now on this machine."""
     specification = importlib.util.spec_from_file_location(
         "row", ROOT / ".ci" / "packaging" / "row.py"
     )
@@ -205,12 +207,12 @@ def main() -> None:
     )
     parser.add_argument("--releases", type=Path, help="rows that .ci/release wrote")
     parser.add_argument("--series", help="the series that a benchmark belongs to")
-    parser.add_argument("--state", choices=("idle", "loaded"), help="what else the machine did")
-    parser.add_argument("--command", help="what was run")
+    parser.add_argument("--state", choices=("idle", "loaded"), help="other load of the machine")
+    parser.add_argument("--command", help="the command of the benchmark")
     parser.add_argument(
-        "--unit", default="", help="what the values are; that of the series if not given"
+        "--unit", default="", help="the unit of the values (default: that of the series)"
     )
-    parser.add_argument("--remark", default="", help="what a reader should know")
+    parser.add_argument("--remark", default="", help="a remark for readers")
     parser.add_argument("values", nargs="*", metavar="NAME=NUMBER", help="the figures")
     given = parser.parse_args()
     if given.releases:

@@ -1,6 +1,6 @@
-"""An example for each public name whose docstring has none: members of sessions and their passes, results, errors.
+"""An example for each public name whose docstring has none: members, results, errors.
 
-Each runs when the book is built, after `FIRST`; that of an error must raise it. The reference shows them.
+Each runs when the book is built, after `FIRST`; the example of an error must raise it.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ EXAMPLES: dict[str, str] = {
     "endless(np.int32(0))",
 }
 
-# Names without an example, and why.
+# Names without an example, each with the reason.
 WITHOUT = {
     "xe.errors.IsolatedCrashError": "it takes code that crashes",
     "xe.errors.IsolatedMemoryError": "it takes all memory that was allowed",

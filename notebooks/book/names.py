@@ -1,4 +1,7 @@
-"""The pages of the public names: what their docstrings say, as numpydoc reads them. `tests.api.public_api` knows which names there are."""
+"""The pages of the public names, from their docstrings by numpydoc.
+
+`tests.api.public_api` lists the names.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,28 @@ import xla_explorer as xe
 from notebooks.book.member_examples import EXAMPLES, FIRST
 from tests.api.public_api import classes, names
 
-# group -> (title, what it is); a name belongs to the longest that begins it
+# group -> (title, description); a name belongs to the longest group that is its prefix
 GROUPS = {
-    "xe": ("xe: the calls", "Everything begins here: `import xla_explorer as xe`."),
-    "xe.compare": ("xe.compare", "Two programs, two compiles or two backends beside each other."),
+    "xe": ("xe: the calls", "The calls of the package: `import xla_explorer as xe`."),
+    "xe.compare": ("xe.compare", "Comparison of two programs, compilations or backends."),
     "xe.hlo": (
         "xe.hlo",
-        "The language itself: control flow for traced functions, several devices, printing.",
+        "The language HLO: control flow for traced functions, several devices, printing.",
     ),
     "xe.charts": ("xe.charts", "Charts with altair (extra `charts`)."),
     "xe.xla": (
         "xe.xla: real XLA",
-        "What real XLA did with a program, how long it took, and what it holds (extra `jax`).",
+        "Passes, times and memory of real XLA for a program (extra `jax`).",
     ),
     "xe.errors": (
         "xe.errors",
         "Every error that the public calls document. All are `XlaExplorerError`.",
     ),
-    "Session": ("Session", "What `xe.compile` returns."),
-    "session.llvm": ("session.llvm", "What LLVM did."),
-    "session.passes": ("session.passes", "What the passes did, one after another."),
+    "Session": ("Session", "The result of `xe.compile`."),
+    "session.llvm": ("session.llvm", "Passes, remarks and times of LLVM."),
+    "session.passes": ("session.passes", "The passes of a compilation."),
     "session.passes[k]": ("session.passes[k]", "One pass."),
-    "trace": ("trace", "What `xe.optimize` returns: passes without a backend."),
+    "trace": ("trace", "The result of `xe.optimize`: passes without a backend."),
 }
 OWN_PAGES = (
     "xe",
@@ -46,17 +49,17 @@ OWN_PAGES = (
 
 
 def file_name(name: str) -> str:
-    """The file of a name's page; `session.passes[k]` would be none for a browser."""
+    """Return the file name of a page; brackets are replaced."""
     return name.replace("[k]", "-step")
 
 
 def group_of(name: str) -> str:
-    """`xe.compare` for `xe.compare.fusions`."""
+    """Return the group of a name: `xe.compare` for `xe.compare.fusions`."""
     return name.rsplit(".", 1)[0]
 
 
 def name_pages() -> dict[str, str]:
-    """The text of each page by its file name."""
+    """Return the text of each page by its file name."""
     pages, members = dict[str, str](), dict[str, list[str]]()
     for name, thing in names():
         group = group_of(name)
@@ -85,7 +88,7 @@ def name_pages() -> dict[str, str]:
 
 
 def entry(name: str, thing: Any) -> str:
-    """The description of one name in reStructuredText."""
+    """Return the description of a name in reStructuredText."""
     if inspect.isclass(thing):
         kind = "exception" if issubclass(thing, BaseException) else "class"
     elif callable(thing) and not isinstance(thing, property):
@@ -119,7 +122,7 @@ def _code(text: str, indentation: str = "") -> list[str]:
 
 
 def signature(thing: Any) -> str:
-    """The parameters as they are written, without the quotes of annotations; '' for what is not called."""
+    """Return the parameters, without the quotes of annotations; empty if not callable."""
     if not callable(thing) or (inspect.isclass(thing) and issubclass(thing, BaseException)):
         return ""
     text = str(inspect.signature(thing))
@@ -127,7 +130,7 @@ def signature(thing: Any) -> str:
 
 
 def documentation_of(thing: Any) -> str:
-    """The docstring; '' for what has none of its own, as slots have not."""
+    """Return the docstring; empty for slots, which have none of their own."""
     return inspect.getdoc(thing) or "" if not inspect.ismemberdescriptor(thing) else ""
 
 
@@ -139,7 +142,7 @@ def _documentation(thing: Any) -> str:
 
 
 def _for_sphinx(lines: list[str]) -> list[str]:
-    """Our docstrings mean `*`, `|` and a final `_` as they stand; examples and headings of parameters stay as they are."""
+    """Escape `*`, `|` and a final `_` outside of examples and headings of parameters."""
     found, examples, code = list[str](), False, False
     for line in lines:
         if line in (

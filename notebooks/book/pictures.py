@@ -1,7 +1,8 @@
-"""Takes the pictures of README.md and screenshots of the book: `python -m notebooks.book.pictures`, or `... --of build/book FOLDER`.
+"""Take the picture of the README and screenshots of the book: `python -m notebooks.book.pictures`.
 
-The first writes `notebooks/images`, four pictures of an explorer's page. The second takes pages of the book as they look on a telephone and
-on a screen, light and dark, for a person to look at. Both need Chromium and playwright (extra `test`).
+Without arguments it writes `notebooks/images/explorer.png`, a saved page with one refused fusion
+selected. `--of build/book FOLDER` takes pages of the book in two widths and two themes, for review.
+Both need Chromium and playwright (extra `test`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +17,9 @@ from playwright.sync_api import sync_playwright
 
 import xla_explorer as xe
 
-IMAGES = Path(__file__).resolve().parents[1] / "images"
-MOST_BYTES = 100_000
-_FIRST_REFUSED = """() => { const a = document.querySelector('.xe').explorer;
-  a.showDecision(a.store.decisions.find(d => d.kind === 'fusion' && d.verdict === 'refused' && d.checklist.length).index, true); }"""
-_AT_FUSION = """() => { const a = document.querySelector('.xe').explorer;
-  return a.go(a.store.steps.find(s => s.name === 'fusion' && s.changed).index); }"""
-
-
-def _press(key: str) -> Callable[[Any], object]:
-    return lambda page: page.keyboard.press(key)
-
-
-# name -> what is done to the page before it is taken
-PICTURES: dict[str, tuple[Callable[[Any], object], ...]] = {
-    "graph": (lambda page: page.evaluate(_FIRST_REFUSED), _press("g")),
-    "why": (_press("d"), lambda page: page.evaluate(_FIRST_REFUSED)),
-    "pass": (lambda page: page.evaluate(_AT_FUSION), _press("t")),
-    "times": (),
-}
-_STRIP = {"x": 184, "y": 84, "width": 580, "height": 160}
-CLIPS = dict.fromkeys(PICTURES, _STRIP) | {"why": {"x": 330, "y": 210, "width": 670, "height": 185}}
+PICTURE = Path(__file__).resolve().parents[1] / "images" / "explorer.png"
+MOST_BYTES = 300_000
+REFUSED = "recomputed-per-element"
 PAGES = ("index", "tutorials", "how_to/not_fused", "how_to/slow_step", "00_tour", "06_fusion_legality", "reference/index",
          "reference/xe/xe.compile", "reference/rules", "glossary", "reference/gallery")  # fmt: skip
 
@@ -48,36 +30,28 @@ def _browser(playwright: Any) -> Any:
     )
 
 
-def take_pictures(folder: Path = IMAGES) -> list[Path]:
-    """The four pictures, each below 100 kB: strips of the middle of the page, one with the pane that says why."""
-    folder.mkdir(exist_ok=True)
-    session = xe.compile(xe.example("attention"), journal="everything")
-    session.profile(*xe.random_arguments(session.module), repeats=9)
-    taken = []
+def take_picture(path: Path = PICTURE) -> list[Path]:
+    """Write a screenshot of the saved page of attention, with the checklist of a refused fusion."""
+    session = xe.compile(xe.example("attention"))
+    arguments = xe.random_arguments(session.module)
+    session.profile(*arguments)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         address = session.save(Path(scratch) / "page.html").as_uri()
         browser = _browser(playwright)
-        for name, acts in PICTURES.items():
-            page = browser.new_page(
-                viewport={"width": 1000, "height": 620},
-                color_scheme="light",
-                device_scale_factor=1.5,
-            )
-            page.goto(address)
-            page.wait_for_selector(".xe[data-ready]")
-            for act in acts:
-                act(page)
-                page.wait_for_timeout(800)
-            path = folder / f"{name}.png"
-            page.screenshot(path=str(path), clip=CLIPS[name])
-            assert path.stat().st_size < MOST_BYTES, f"{path} has {path.stat().st_size} bytes"
-            taken.append(path)
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
+        page.goto(address)
+        page.wait_for_selector(".xe[data-ready]")
+        page.locator("tr", has_text=REFUSED).get_by_role("button", name="why").first.click()
+        page.wait_for_timeout(800)
+        path.parent.mkdir(exist_ok=True)
+        page.screenshot(path=str(path))
         browser.close()
-    return taken
+    assert path.stat().st_size < MOST_BYTES, f"{path} has {path.stat().st_size} bytes"
+    return [path]
 
 
 def take_pages(book: Path, folder: Path) -> list[Path]:
-    """Pages of the book at 400 and 1200 pixels, light and dark; what is wider than its window is told."""
+    """Write screenshots of pages at 400 and 1200 pixels, light and dark; report wide pages."""
     folder.mkdir(parents=True, exist_ok=True)
     taken = []
     with sync_playwright() as playwright:
@@ -103,12 +77,10 @@ def take_pages(book: Path, folder: Path) -> list[Path]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--of", type=Path, metavar="BOOK", help="take pages of this built book")
     parser.add_argument(
-        "--of", type=Path, metavar="BOOK", help="take pages of the book that was built there"
-    )
-    parser.add_argument(
-        "folder", type=Path, nargs="?", default=IMAGES, help="where the pictures go"
+        "target", type=Path, nargs="?", default=PICTURE, help="the picture, or the folder of pages"
     )
     given = parser.parse_args()
-    for path in take_pages(given.of, given.folder) if given.of else take_pictures(given.folder):
+    for path in take_pages(given.of, given.target) if given.of else take_picture(given.target):
         print(path, path.stat().st_size, "bytes")

@@ -1,4 +1,4 @@
-"""Writes `notebooks/reference/`: a page for each public name, and one for each table of the package."""
+"""Write `notebooks/reference/`: a page for each public name and each table of the package."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SAVED = "saved"  # its folder of pages that Sphinx copies as they are
 
 
 def reference_pages() -> dict[str, str]:
-    """The text of each page by its file name, the page that lists them among them."""
+    """Return the text of each page by its file name, including the index."""
     names = name_pages()
     tables = {f"{registry.page}.md": registry.text() for registry in REGISTRIES}
     first = [
         "# Reference",
         "",
-        "Made of the package itself when this book is built: its docstrings, and the tables that the compiler works from.",
+        "Generated from the package when the book is built: from its docstrings and from the tables of the compiler.",
         "",
         *_toctree("Names", [name for name in names if name.endswith(".rst") and "/" not in name]),
         *_toctree("Tables", [*tables, "../fusion_reasons", "../opcode_status"]),
@@ -34,7 +34,7 @@ def _toctree(caption: str, files: list[str]) -> list[str]:
 
 
 def write_reference(folder: Path = REFERENCE) -> dict[str, str]:
-    """Write the pages that differ from what is there, remove those that are no more, and return all."""
+    """Write changed pages, remove obsolete ones, and return all."""
     pages = {**reference_pages(), "gallery.md": write_gallery(folder / SAVED)}
     for path in sorted(folder.rglob("*"), reverse=True):
         if SAVED in path.parts:

@@ -1,6 +1,6 @@
-"""The tables of the package as pages: passes, rules, decisions, opcodes, element types, environment variables, files, caches, commands.
+"""The tables of the package as pages: passes, rules, decisions, opcodes, commands and others.
 
-Nothing is listed here: each registry asks the table that the package itself works from, when the book is built.
+Each registry reads the table of the package when the book is built; nothing is listed here.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Entry(NamedTuple):
     Attributes
     ----------
     name : str
-        As it is written in programs.
+        As in programs.
     text : str
-        What it is, in Markdown.
+        A description, in Markdown.
     facts : tuple of (str, str)
-        Titles and texts in Markdown; those without a text are left out.
+        Titles and texts in Markdown; pairs with an empty text are skipped.
     code : str
-        What is shown as it stands; '' for nothing.
+        A code block; empty for none.
     language : str
         Of the code.
     """
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
     language: str = "text"
 
     def markdown(self) -> list[str]:
-        """Its section."""
+        """Return the section of the entry."""
         lines = [f"## `{self.name}`", "", self.text, ""]
         lines += [f"- {title}: {text}" for title, text in self.facts if text]
         return [
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 
 
 class Registry(NamedTuple):
-    """A table of the package: the page that it becomes, its title, what the page says first, its rows."""
+    """A table of the package, with its page, title, introduction and rows."""
 
     page: str
     title: str
@@ -69,7 +69,7 @@ class Registry(NamedTuple):
     entries: Callable[[], Iterable[Entry]]
 
     def text(self) -> str:
-        """The page in Markdown."""
+        """Return the page in Markdown."""
         lines = [f"# {self.title}", "", self.introduction, ""]
         for entry in self.entries():
             lines += entry.markdown()
@@ -77,14 +77,14 @@ class Registry(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Prose as Markdown that means what it says: nothing outside of backticks is markup."""
+    """Return prose as Markdown, with markup outside of backticks escaped."""
     parts = re.split(r"(``.*?``|`[^`]*`)", " ".join(text.split()))
     parts[::2] = [re.sub(r"([*_<>$\[\]{}|#\\])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)
 
 
 def code(*names: object) -> str:
-    """Names as code, with commas between them."""
+    """Return names as code, separated by commas."""
     return ", ".join([f"`{name}`" for name in names])
 
 
@@ -121,7 +121,7 @@ def _decisions() -> Iterable[Entry]:
         count = (
             f"{len(row.reasons)}: {code(*row.reasons)}"
             if row.reasons
-            else "none: it is recorded where it is done, and never refused"
+            else "none: recorded, never refused"
         )
         decided = "code generation" if row.by_code else "a pass"
         yield Entry(
@@ -130,7 +130,7 @@ def _decisions() -> Iterable[Entry]:
             (
                 ("decided by", decided),
                 ("codes", count),
-                ("ask with", code(f'session.decisions("{kind}")')),
+                ("shown by", code(f'session.decisions("{kind}")')),
             ),
         )
 
@@ -143,10 +143,10 @@ def _opcodes() -> Iterable[Entry]:
         facts = (
             ("family", row.family.value),
             ("operands", operands),
-            ("attributes that must be written", code(*row.required)),
+            ("required attributes", code(*row.required)),
             ("other attributes", code(*own)),
             ("calls", code(*row.called)),
-            ("passes may rely on", traits),
+            ("traits", traits),
             ("the result's shape may be left out in text", "yes" if row.infers_in_text else ""),
             ("source", plain(row.source)),
         )
@@ -164,7 +164,7 @@ def _element_types() -> Iterable[Entry]:
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command of `xla-explorer`."""
+    """Return the parser of each command of `xla-explorer`."""
     action = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
     return dict(action.choices)
 
@@ -237,59 +237,59 @@ REGISTRIES = (
     Registry(
         "passes",
         "Passes",
-        'Every registered pass. `xe.passes()` is this table; a pipeline names them: `xe.compile(module, passes="algsimp,cse,dce")`.',
+        'Every registered pass. `xe.passes()` returns this table. Pipelines name passes: `xe.compile(module, passes="algsimp,cse,dce")`.',
         _passes,
     ),
     Registry(
         "rules",
         "Rewrite rules",
-        "Every rule, with the program before it and after it. `session.override(skip_rules=[NAME])` leaves one out; "
-        "`session.passes.hot_rules()` counts those that fired.",
+        "Every rule, with a program before and after it. `session.override(skip_rules=[NAME])` skips a rule; "
+        "`session.passes.hot_rules()` counts applied rules.",
         _rules,
     ),
     Registry(
         "decisions",
         "Kinds of decision",
-        "What the compiler decides and records. What each code means stands in [the codes of all decisions](../fusion_reasons.md).",
+        "Every kind of decision that is recorded. [The codes of all decisions](../fusion_reasons.md) explains the codes.",
         _decisions,
     ),
     Registry(
         "opcodes",
         "Opcodes",
-        "Every opcode. Which of them each backend can make code for stands in [what there is for each opcode](../opcode_status.md).",
+        "Every opcode. [The status of all opcodes](../opcode_status.md) shows which backends support each.",
         _opcodes,
     ),
     Registry(
         "element_types",
         "Element types",
-        "Every element type of HLO. Types of less than 8 bits are held one byte an element.",
+        "Every element type of HLO. Types of less than 8 bits are stored in one byte per element.",
         _element_types,
     ),
     Registry(
         "commands",
         "Commands",
-        "`xla-explorer COMMAND --help` prints the same. Exit codes: 0 done, 1 it did not work, 2 bad input, with one diagnostic on stderr.",
+        "`xla-explorer COMMAND --help` prints the same. Exit codes: 0 success, 1 failure, 2 invalid input, with one diagnostic on stderr.",
         _commands,
     ),
     Registry(
         "environment",
         "Environment variables",
-        "Every variable that the package reads. `xla-explorer doctor` names those that look like one of them and are none.",
+        "Every variable that the package reads. `xla-explorer doctor` reports misspelt ones.",
         _environment,
     ),
-    Registry("files", "File formats", "What is read and written, by whom.", _files),
+    Registry("files", "File formats", "The file formats that are read and written.", _files),
     Registry(
         "caches",
         "Caches",
-        "What is kept on disk between processes: in `xla_explorer` under `$XDG_CACHE_HOME` (`~/.cache`), `~/Library/Caches` or "
-        "`%LOCALAPPDATA%`. The folder is this user's alone, any number of processes may share it, and it may be deleted at any time. "
-        "`XLA_EXPLORER_CACHE=off` keeps nothing; `cache=False` of a call neither.",
+        "Files kept between processes, in `xla_explorer` under `$XDG_CACHE_HOME` (`~/.cache`), `~/Library/Caches` or "
+        "`%LOCALAPPDATA%`. The folder is private to the user, shared by processes, and may be deleted at any time. "
+        "`XLA_EXPLORER_CACHE=off`, or `cache=False` of a call, disables caching.",
         _caches,
     ),
     Registry(
         "options",
         "Options",
-        "What holds for every compile unless the call says otherwise: `xe.options`.",
+        "The defaults of every compilation: `xe.options`.",
         _options,
     ),
 )

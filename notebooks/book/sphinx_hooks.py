@@ -1,4 +1,4 @@
-"""What the book adds to Sphinx: the reference is written before pages are read; formulas become MathML, which browsers draw."""
+"""Hooks of Sphinx: write the reference before pages are read, and formulas as MathML."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from notebooks.book.reference import write_reference
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """What Sphinx calls."""
-    # A kernel has a minute to start, which a loaded machine may not give it; MyST-NB has no setting for that.
+    """Connect the hooks; Sphinx calls this function."""
+    # A kernel may start within a minute only, too little on a loaded machine; MyST-NB has no
+    # setting for it.
     NotebookClient.__init__ = partialmethod(
         NotebookClient.__init__, startup_timeout=app.config.nb_execution_timeout
     )
@@ -29,12 +30,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _spread(app: Sphinx, environment: Any, pages: list[str]) -> None:
-    """Each process reads a run of pages, and those that are executed stand beside each other in the alphabet: eight runs share them out."""
+    """Distribute executed pages over the processes.
+
+    Each process reads consecutive pages, and executed pages are neighbours in the alphabet.
+    """
     pages[:] = [page for first in range(8) for page in pages[first::8]]
 
 
 def _without_empty_outputs(app: Sphinx, document: nodes.document) -> None:
-    """A line of progress that was wiped away leaves an output without a text, which would be an empty box."""
+    """Remove outputs without text, which erased progress lines leave behind."""
     for block in list(document.findall(nodes.literal_block)):
         if not block.astext().strip():
             around = block.parent
