@@ -272,3 +272,33 @@ WRONG = {
 def test_a_wrong_attribute_is_an_error_with_its_place(name: str) -> None:
     with pytest.raises(StablehloError, match=r"\^"):
         xe.parse_stablehlo(WRONG[name])
+
+
+COMPARED = {
+    "f32": ("FLOAT", "TOTALORDER"),
+    "bf16": ("FLOAT", "TOTALORDER"),
+    "f8E4M3FN": ("FLOAT", "TOTALORDER"),
+    "complex<f32>": ("FLOAT",),
+    "i32": ("SIGNED",),
+    "ui8": ("UNSIGNED",),
+    "i1": ("UNSIGNED",),
+}
+
+
+@pytest.mark.parametrize(
+    "operation", ["stablehlo.compare", "chlo.broadcast_compare", "mhlo.compare"]
+)
+@pytest.mark.parametrize("stated", ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"])
+@pytest.mark.parametrize("kind", COMPARED)
+def test_types_of_comparisons_fit_the_element_type(operation: str, stated: str, kind: str) -> None:
+    dialect = operation.partition(".")[0]
+    text = f"""func.func @main(%a: tensor<4x{kind}>) -> tensor<4xi1> {{
+  %0 = "{operation}"(%a, %a) {{comparison_direction = #{dialect}<comparison_direction EQ>, compare_type = #{dialect}<comparison_type {stated}>}} : (tensor<4x{kind}>, tensor<4x{kind}>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}}"""
+    if stated in ("NOTYPE", *COMPARED[kind]):
+        printed = xe.parse_stablehlo(text).to_text()
+        assert ("type=" in printed) == (stated == "TOTALORDER")
+    else:
+        with pytest.raises(StablehloError, match=f"must be {' or '.join(COMPARED[kind])}, got"):
+            xe.parse_stablehlo(text)

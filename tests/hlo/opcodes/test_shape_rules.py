@@ -223,7 +223,7 @@ BAD = [
     ("complex", "f16[4];f16[4]", "", "", "f32 or f64"),
     ("compare", "f32[4];f32[4]", "", "", "direction"),
     ("compare", "c64[4];c64[4]", "direction=LT", "", "ordered"),
-    ("compare", "s32[4];s32[4]", "direction=LT;type=UNSIGNED", "", "does not fit"),
+    ("compare", "s32[4];s32[4]", "direction=LT;type=UNSIGNED", "", "must be SIGNED, got UNSIGNED"),
     ("select", "s32[4];f32[4];f32[4]", "", "", "must be pred"),
     ("select", "pred[3];f32[4];f32[4]", "", "", r"pred\[3\] vs f32\[4\]"),
     ("select", "pred[];f32[4];f32[3]", "", "", r"f32\[4\] vs f32\[3\]"),

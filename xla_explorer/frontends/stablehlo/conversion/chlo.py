@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_explorer.frontends.stablehlo.attributes import Keyword
-from xla_explorer.frontends.stablehlo.conversion.elementwise import DIRECTIONS
+from xla_explorer.frontends.stablehlo.conversion.elementwise import comparison
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope
 from xla_explorer.frontends.stablehlo.conversion.special_functions import SPECIAL_FUNCTIONS
@@ -95,12 +94,7 @@ for _name in _BROADCASTING:
 @converts("chlo.broadcast_compare")
 def broadcast_compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Compare after broadcasting."""
-    attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
-    if operation.attributes.get("compare_type") == Keyword("TOTALORDER"):
-        attributes["type"] = "TOTALORDER"
-    return [
-        scope.emit("compare", _spread(scope, operation), attributes, shape=scope.type_of(operation))
-    ]
+    return comparison(scope, operation, _spread(scope, operation))
 
 
 @converts("chlo.broadcast_select")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary
@@ -9,6 +10,7 @@ from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, co
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope
 from xla_explorer.frontends.stablehlo.program import Operation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes.shape_rules.elementwise import comparison_types
 from xla_explorer.hlo.shape import Shape, array_shape
 
 # StableHLO's name -> HLO's; operands and result as they are
@@ -133,13 +135,19 @@ COMPARE_TYPES = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 
 @converts("compare")
 def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """Emit a comparison."""
+    return comparison(scope, operation, scope.operands(operation))
+
+
+def comparison(
+    scope: Scope, operation: Operation, operands: Sequence[HloInstruction]
+) -> list[HloInstruction]:
     """Emit a comparison, with its type only if the element type does not imply it."""
     attributes = {"direction": scope.keyword(operation, "comparison_direction", among=DIRECTIONS)}
-    if scope.keyword(operation, "compare_type", "NOTYPE", among=COMPARE_TYPES) == "TOTALORDER":
-        attributes["type"] = "TOTALORDER"
-    return [
-        scope.emit("compare", scope.operands(operation), attributes, shape=scope.type_of(operation))
-    ]
+    stated = scope.keyword(operation, "compare_type", "NOTYPE", among=COMPARE_TYPES)
+    if stated not in ("NOTYPE", comparison_types(operands[0].shape.element_type)[0]):
+        attributes["type"] = stated
+    return [scope.emit("compare", operands, attributes, shape=scope.type_of(operation))]
 
 
 @converts("reduce_precision")

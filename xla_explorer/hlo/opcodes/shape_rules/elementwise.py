@@ -102,15 +102,24 @@ def compare(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
         raise ShapeError(
             f"direction {direction} needs an ordered element type, the operands are {bare(operand)}"
         )
-    fits = {
-        "FLOAT": kind.is_float or kind.is_complex,
-        "TOTALORDER": kind.is_float,
-        "SIGNED": kind.is_signed,
-        "UNSIGNED": kind.is_unsigned or kind.is_pred,
-    }
-    if order is not None and not fits[order]:
-        raise ShapeError(f"comparison type {order} does not fit operands {bare(operand)}")
+    valid = comparison_types(kind)
+    if order is not None and order not in valid:
+        raise ShapeError(
+            f"the comparison type of {bare(operand)} must be {' or '.join(valid)}, got {order}"
+        )
     return with_type(operand, PRED)
+
+
+def comparison_types(kind: PrimitiveType) -> tuple[str, ...]:
+    """Return the valid comparison types of an element type, the default first.
+
+    Source: hlo_verifier.cc (HandleCompare), Comparison::DefaultComparisonType.
+    """
+    if kind.is_float:
+        return "FLOAT", "TOTALORDER"
+    if kind.is_complex:
+        return ("FLOAT",)
+    return ("SIGNED",) if kind.is_signed else ("UNSIGNED",)
 
 
 def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
