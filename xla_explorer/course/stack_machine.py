@@ -85,7 +85,7 @@ class StackMachine:
         return value
 
     def run(self, program: Sequence[tuple[Any, ...]]) -> None:
-        """Execute; the stack is empty before and must be empty after."""
+        """Execute a program; the stack is empty before and must be empty after."""
         stack: list[Array] = []
         for number, instruction in enumerate(program):
             where = f"instruction {number} {instruction}"
@@ -96,36 +96,8 @@ class StackMachine:
                     f"{where}: cannot read it",
                     'write ("push", slot), ("store", slot), ("constant", number, length), or an operation as ("add",)',
                 )
-            name = instruction[0]
-            self.executed[name] = self.executed.get(name, 0) + 1
-            if name == "push":
-                stack.append(self._read(instruction[1], where))
-            elif name == "constant":
-                stack.append(np.full(instruction[2], instruction[1], np.float32))
-            elif name == "store":
-                if not stack:
-                    raise StackMachineError(f"{where}: the stack is empty")
-                if instruction[1] not in self.memory:
-                    raise StackMachineError(f"{where}: slot {instruction[1]} is not allocated")
-                self.memory[instruction[1]] = stack.pop()
-            elif name in OPERATIONS:
-                count = OPERATIONS[name]
-                if len(stack) < count:
-                    raise StackMachineError(
-                        f"{where}: takes {count} operands, the stack has {len(stack)}"
-                    )
-                operands = stack[len(stack) - count :]
-                del stack[len(stack) - count :]
-                if len({len(o) for o in operands}) > 1:
-                    raise StackMachineError(
-                        f"{where}: the operands have {' and '.join([str(len(o)) for o in operands])} elements"
-                    )
-                stack.append(_FUNCTIONS[name](*operands))
-            else:
-                raise StackMachineError(
-                    f"{where}: not an instruction",
-                    f"choose from push, store, constant, {', '.join(OPERATIONS)}",
-                )
+            self.executed[instruction[0]] = self.executed.get(instruction[0], 0) + 1
+            self._step(instruction, stack, where)
             if len(stack) > STACK_LIMIT:
                 raise StackMachineError(
                     f"{where}: the stack has {STACK_LIMIT} places",
@@ -135,6 +107,38 @@ class StackMachine:
             raise StackMachineError(
                 f"{len(stack)} values are left on the stack", "store the result"
             )
+
+    def _step(self, instruction: tuple[Any, ...], stack: list[Array], where: str) -> None:
+        name = instruction[0]
+        if name == "push":
+            stack.append(self._read(instruction[1], where))
+        elif name == "constant":
+            stack.append(np.full(instruction[2], instruction[1], np.float32))
+        elif name == "store":
+            if not stack:
+                raise StackMachineError(f"{where}: the stack is empty")
+            if instruction[1] not in self.memory:
+                raise StackMachineError(f"{where}: slot {instruction[1]} is not allocated")
+            self.memory[instruction[1]] = stack.pop()
+        elif name in OPERATIONS:
+            stack.append(_FUNCTIONS[name](*_popped(stack, OPERATIONS[name], where)))
+        else:
+            raise StackMachineError(
+                f"{where}: not an instruction",
+                f"choose from push, store, constant, {', '.join(OPERATIONS)}",
+            )
+
+
+def _popped(stack: list[Array], count: int, where: str) -> list[Array]:
+    """Pop the operands of an operation; their lengths must agree."""
+    if len(stack) < count:
+        raise StackMachineError(f"{where}: takes {count} operands, the stack has {len(stack)}")
+    operands = stack[len(stack) - count :]
+    del stack[len(stack) - count :]
+    if len({len(o) for o in operands}) > 1:
+        lengths = " and ".join([str(len(o)) for o in operands])
+        raise StackMachineError(f"{where}: the operands have {lengths} elements")
+    return operands
 
 
 _FUNCTIONS: dict[str, Any] = {

@@ -8,6 +8,7 @@ Each mutation calls at most one listener: `listener(kind, instruction, other)` w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.visible_text import cleaned
@@ -329,35 +330,33 @@ class HloComputation:
                     break
                 push(i)
                 push(None)
-                for operand in operands[:0:-1]:
-                    if operand not in done:
-                        push(operand)
+                stack += [operand for operand in operands[:0:-1] if operand not in done]
                 if len(stack) > highest:
-                    # In an acyclic graph each instruction is pushed once with its marker, and once
-                    # for each edge to it.
-                    highest = sum(
-                        [
-                            len(x.operands) + len(x.control_predecessors) + 3
-                            for x in self.instructions.values()
-                        ]
-                    )
-                    if len(stack) > highest:
-                        raise ValueError(f"%{self.name} has no order: %{i.name} depends on itself")
+                    highest = self._check_pushes(len(stack), i)
                 if i.control_predecessors:
-                    if operands and operands[0] not in done:
-                        push(operands[0])
-                    for operand in i.control_predecessors:
-                        if operand not in done:
-                            push(operand)
+                    before = (*operands[:1], *i.control_predecessors)
+                    stack += [operand for operand in before if operand not in done]
                     break
                 i = operands[0]
         if len(order) < len(self.instructions):
-            lost = next(i for i in self.instructions.values() if i not in done)
+            lost = next(filterfalse(done.__contains__, self.instructions.values()))
             raise ValueError(
                 f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation"
             )
         self._order = order
         return order
+
+    def _check_pushes(self, pushes: int, i: HloInstruction) -> int:
+        """Return the most pushes of an acyclic graph; ValueError if there are more.
+
+        Each instruction is pushed once with its marker, and once for each edge to it.
+        """
+        most = sum(
+            [len(x.operands) + len(x.control_predecessors) + 3 for x in self.instructions.values()]
+        )
+        if pushes > most:
+            raise ValueError(f"%{self.name} has no order: %{i.name} depends on itself")
+        return most
 
     def sequence(self) -> tuple[HloInstruction, ...] | list[HloInstruction]:
         """Return the schedule if there is one, else post order."""

@@ -352,7 +352,7 @@ class HloModule:
         return module_of_parts(*parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy: instructions by id, so that no recursion is deep."""
+        """Return the parts for pickle and copy: instructions by id, to avoid deep recursion."""
         lines = {i.id: i.line for i in self.instructions() if i.line}
         numbers = self._next_instruction, self._next_computation
         return module_of_parts, (

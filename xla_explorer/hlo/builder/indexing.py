@@ -139,67 +139,92 @@ def _no_scalar(value: HloValue, part: HloValue, dimension: int) -> HloBuilderErr
 
 
 def _basic(value: HloValue, parts: list[Any]) -> HloValue:
-    sizes = value.shape.dimensions
-    ranges: list[tuple[int, int, int]] = []
-    dynamic: dict[int, Any] = {}
-    reversed_dimensions: list[int] = []
-    result: list[
-        int | None
-    ] = []  # None: dropped, 1: new axis before the next; sizes are filled in at the end
-    dimension = 0
+    selection = _Selection(value)
     for part in parts:
+        selection.add(part)
+    return selection.emit()
+
+
+class _Selection:
+    """Selection of elements by integers, slices, new axes and scalar values.
+
+    ranges: (start, limit, stride) of each dimension. result: its size of each result dimension,
+    without those of integers.
+    """
+
+    def __init__(self, value: HloValue) -> None:
+        self.value = value
+        self.ranges: list[tuple[int, int, int]] = []
+        self.dynamic: dict[int, HloValue] = {}
+        self.reversed: list[int] = []
+        self.result: list[int] = []
+
+    def add(self, part: Any) -> None:
+        """Apply a part of the index to the next dimension; None is a new axis."""
         if part is None:
-            result.append(1)
-            continue
-        size = sizes[dimension]
-        if isinstance(part, slice):
-            if any(hasattr(bound, "instruction") for bound in (part.start, part.stop, part.step)):
-                raise HloBuilderError(
-                    "bounds of a slice must be Python numbers",
-                    "use b.dynamic_slice(x, starts, sizes=...)",
-                )
-            start, stop, stride = part.indices(size)
-            count = len(range(start, stop, stride))
-            if stride < 0:
-                reversed_dimensions.append(dimension)
-                start, stride = (start + (count - 1) * stride if count else 0), -stride
-            ranges.append((start, start + (count - 1) * stride + 1 if count else start, stride))
-            result.append(count)
+            self.result.append(1)
+        elif isinstance(part, slice):
+            self._add_slice(part)
         elif hasattr(part, "instruction"):
-            if not part.shape.is_scalar or not part.dtype.is_integer:
-                raise _no_scalar(value, part, dimension)
-            dynamic[dimension] = part
-            ranges.append((0, size, 1))
-            result.append(None)
+            self._add_value(part)
         elif not isinstance(part, (bool, np.bool_)) and hasattr(part, "__index__"):
-            number = int(part)
-            if not -size <= number < size:
-                raise IndexError(
-                    f"index {number} is out of range for dimension {dimension} of {value.shape.text_without_layout}"
-                )
-            number %= size
-            ranges.append((number, number + 1, 1))
-            result.append(None)
+            self._add_integer(int(part))
         else:
             raise HloBuilderError(
                 f"{part!r} cannot index a value",
                 "use integers, slices, None, ..., one array of integers or scalar values; or b.gather",
             )
-        dimension += 1
-    builder = value.builder
-    if any(r != (0, size, 1) for r, size in zip(ranges, sizes, strict=True)):
-        value = builder.emit("slice", (value,), {"slice": ranges})
-    if reversed_dimensions:
-        value = builder.emit("reverse", (value,), {"dimensions": tuple(reversed_dimensions)})
-    if dynamic:
-        kind = next(iter(dynamic.values())).dtype
-        if not kind.is_integer:
-            kind = S32
-        starts = [
-            dynamic[d] if d in dynamic else builder.constant(0, kind) for d in range(value.ndim)
-        ]
-        wanted = tuple(
-            [1 if d in dynamic else size for d, size in enumerate(value.shape.dimensions)]
-        )
-        value = builder.emit("dynamic-slice", (value, *starts), {"dynamic_slice_sizes": wanted})
-    return value.reshape([size for size in result if size is not None])
+
+    def _size(self) -> int:
+        return self.value.shape.dimensions[len(self.ranges)]
+
+    def _add_slice(self, part: slice) -> None:
+        if any(hasattr(bound, "instruction") for bound in (part.start, part.stop, part.step)):
+            raise HloBuilderError(
+                "bounds of a slice must be Python numbers",
+                "use b.dynamic_slice(x, starts, sizes=...)",
+            )
+        start, stop, stride = part.indices(self._size())
+        count = len(range(start, stop, stride))
+        if stride < 0:
+            self.reversed.append(len(self.ranges))
+            start, stride = (start + (count - 1) * stride if count else 0), -stride
+        self.ranges.append((start, start + (count - 1) * stride + 1 if count else start, stride))
+        self.result.append(count)
+
+    def _add_value(self, part: HloValue) -> None:
+        dimension = len(self.ranges)
+        if not part.shape.is_scalar or not part.dtype.is_integer:
+            raise _no_scalar(self.value, part, dimension)
+        self.dynamic[dimension] = part
+        self.ranges.append((0, self._size(), 1))
+
+    def _add_integer(self, number: int) -> None:
+        size = self._size()
+        if not -size <= number < size:
+            raise IndexError(
+                f"index {number} is out of range for dimension {len(self.ranges)} of "
+                f"{self.value.shape.text_without_layout}"
+            )
+        number %= size
+        self.ranges.append((number, number + 1, 1))
+
+    def emit(self) -> HloValue:
+        """Emit a slice, a reverse, a dynamic-slice and a reshape, as necessary."""
+        value, builder = self.value, self.value.builder
+        whole = [(0, size, 1) for size in value.shape.dimensions]
+        if self.ranges != whole:
+            value = builder.emit("slice", (value,), {"slice": self.ranges})
+        if self.reversed:
+            value = builder.emit("reverse", (value,), {"dimensions": tuple(self.reversed)})
+        if self.dynamic:
+            kind = next(iter(self.dynamic.values())).dtype
+            starts = [
+                self.dynamic[d] if d in self.dynamic else builder.constant(0, kind)
+                for d in range(value.ndim)
+            ]
+            wanted = tuple(
+                [1 if d in self.dynamic else size for d, size in enumerate(value.shape.dimensions)]
+            )
+            value = builder.emit("dynamic-slice", (value, *starts), {"dynamic_slice_sizes": wanted})
+        return value.reshape(self.result)

@@ -389,8 +389,8 @@ class HloValue(AnyValue, Reductions):
         )
 
     @property
-    def T(self) -> HloValue:
-        """The dimensions reversed."""
+    def T(self) -> HloValue:  # noqa: N802 - numpy's name
+        """The transpose, with all dimensions reversed."""
         return self.transpose()
 
     def swapaxes(self, a: int, b: int) -> HloValue:

@@ -140,33 +140,46 @@ def comparator_keys(comparator: HloComputation) -> list[SortKey] | None:
 def _keys_of(root: HloInstruction) -> list[SortKey] | None:
     name = root.opcode.name
     if name == "compare":
-        direction = root.attributes["direction"]
-        if direction not in ("LT", "GT"):
-            return None
-        left, right = root.operands
-        total = root.attributes.get("type") == "TOTALORDER"
-        if mirrored(left, right, 0):
-            return [SortKey(left, direction == "LT", total)]
-        if mirrored(right, left, 0):
-            return [SortKey(right, direction == "GT", total)]
-        return None
-    # a < b or (a == b and rest); select(a == b, rest, a < b)
+        return _compared_key(root)
     if name == "or":
-        for strict, other in (root.operands, root.operands[::-1]):
-            if other.opcode.name == "and":
-                for equal, rest in (other.operands, other.operands[::-1]):
-                    found = _lexicographic(strict, equal, rest)
-                    if found is not None:
-                        return found
-        return None
+        return _keys_of_or(root)
     if name == "select":
-        condition, on_true, on_false = root.operands
-        if condition.opcode.name == "compare":
-            if condition.attributes["direction"] == "EQ":
-                return _lexicographic(on_false, condition, on_true)
-            if condition.attributes["direction"] == "NE":
-                return _lexicographic(on_true, condition, on_false)
+        return _keys_of_select(root)
     return None
+
+
+def _compared_key(compare: HloInstruction) -> list[SortKey] | None:
+    direction = compare.attributes["direction"]
+    if direction not in ("LT", "GT"):
+        return None
+    left, right = compare.operands
+    total = compare.attributes.get("type") == "TOTALORDER"
+    if mirrored(left, right, 0):
+        return [SortKey(left, direction == "LT", total)]
+    if mirrored(right, left, 0):
+        return [SortKey(right, direction == "GT", total)]
+    return None
+
+
+def _keys_of_or(root: HloInstruction) -> list[SortKey] | None:
+    """Return the keys of `a < b or (a == b and rest)`."""
+    for strict, other in (root.operands, root.operands[::-1]):
+        if other.opcode.name == "and":
+            for equal, rest in (other.operands, other.operands[::-1]):
+                found = _lexicographic(strict, equal, rest)
+                if found is not None:
+                    return found
+    return None
+
+
+def _keys_of_select(root: HloInstruction) -> list[SortKey] | None:
+    """Return the keys of `select(a == b, rest, a < b)`, or of its form with `!=`."""
+    condition, on_true, on_false = root.operands
+    direction = condition.attributes.get("direction")
+    if condition.opcode.name != "compare" or direction not in ("EQ", "NE"):
+        return None
+    strict, rest = (on_false, on_true) if direction == "EQ" else (on_true, on_false)
+    return _lexicographic(strict, condition, rest)
 
 
 def _lexicographic(

@@ -89,6 +89,27 @@ def without_comments_outside_strings(text: str) -> str:
     return _COMMENT_OR_STRING.sub(lambda m: m.group() if m.group()[0] in "\"'" else "", text)
 
 
+def _opaque_end(text: str, at: int) -> int:
+    """Return the end of the string or comment at an offset."""
+    if text[at] == "/":
+        end = skip_blank(text, at)
+        if end == at:
+            raise TextProblem("unterminated comment", at, "close the comment with */", 2)
+        return end
+    string = STRING.match(text, at)
+    if string is None:
+        raise TextProblem("unterminated string", at, f"close the string with {text[at]}")
+    return string.end()
+
+
+def _check_closing(text: str, opened: int, closed: int) -> None:
+    wanted = _CLOSING[text[opened]]
+    if text[closed] != wanted:
+        raise TextProblem(
+            f"'{text[opened]}' is closed by '{text[closed]}'", closed, f"write '{wanted}' here"
+        )
+
+
 def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
     """Return the end of the value that starts at `at`.
 
@@ -105,38 +126,22 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
             break
         at = found.start()
         character = text[at]
-        if character in "\"'":
-            string = STRING.match(text, at)
-            if string is None:
-                raise TextProblem("unterminated string", at, f"close the string with {character}")
-            at = string.end()
-        elif character == "/":
-            end = skip_blank(text, at)
-            if end == at:
-                raise TextProblem("unterminated comment", at, "close the comment with */", 2)
-            if not opened:
+        if character in "\"'/":
+            end = _opaque_end(text, at)
+            if character == "/" and not opened:
                 return at  # a comment ends a value as a blank does
             at = end
         elif character in "({[":
             opened.append(at)
             at += 1
-        elif character in ")}]":
-            if not opened:
-                return at
-            if _CLOSING[text[opened[-1]]] != character:
-                raise TextProblem(
-                    f"'{text[opened[-1]]}' is closed by '{character}'",
-                    at,
-                    f"write '{_CLOSING[text[opened[-1]]]}' here",
-                )
-            opened.pop()
-            at += 1
-            if one_bracket and not opened:
-                return at
-        elif opened:
-            at += 1
-        else:
+        elif not opened:
             return at
+        else:
+            at += 1
+            if character in ")}]":
+                _check_closing(text, opened.pop(), at - 1)
+                if one_bracket and not opened:
+                    return at
     if opened:
         raise TextProblem(
             f"'{text[opened[0]]}' is never closed",

@@ -12,13 +12,11 @@ from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import DECIMAL, INT, Tokens
 
 _MOST_DIMENSIONS = 64
+_VALUES = frozenset({INT, DECIMAL, "true", "false", "inf", "-inf", "("})
 
 
 def literal_text(shape: Shape, tokens: Tokens) -> str:
-    """Pass the literal of a shape; in braces and commas as XLA prints them.
-
-    TextProblem for what is none.
-    """
+    """Pass the literal of a shape and return it as XLA prints it; TextProblem for other text."""
     if not shape.is_tuple:
         return _array(shape, tokens)
     tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")
@@ -59,67 +57,92 @@ def _array(shape: Shape, tokens: Tokens) -> str:
             tokens.start,
             "constants are arrays, scalars or tuples of them",
         )
-    rank = shape.rank
-    seen = [0] * rank
-    depth = 0
-    parts: list[str] = []
-    elided = False
+    return _ArrayReader(shape, tokens).read()
 
-    def wrong(message: str) -> TextProblem:
-        hint = f"a literal of shape {shape.text_without_layout} nests {rank} deep"
+
+class _ArrayReader:
+    """Reader of one array literal; `seen` counts the elements at each open level."""
+
+    def __init__(self, shape: Shape, tokens: Tokens) -> None:
+        self.shape, self.tokens = shape, tokens
+        self.seen = [0] * shape.rank
+        self.depth = 0
+        self.parts: list[str] = []
+        self.elided = False
+
+    def read(self) -> str:
+        """Pass the literal and return it in XLA's spelling."""
+        readers = {"{": self._open, "}": self._close, "...": self._elide, ",": self.tokens.advance}
+        while True:
+            kind = self.tokens.kind
+            if kind in readers:
+                readers[kind]()
+            elif kind in _VALUES:
+                self._element()
+            else:
+                raise self.tokens.problem("a number or a brace in a literal")
+            if not self.depth:
+                return self._text()
+
+    def _open(self) -> None:
+        self.depth += 1
+        if self.depth > self.shape.rank:
+            raise self._wrong(f"expects nested array in rank {self.shape.rank}, but sees larger")
+        if self.depth > 1:
+            self.seen[self.depth - 2] += 1
+        self.parts.append("{")
+        self.tokens.advance()
+
+    def _close(self) -> None:
+        self.depth -= 1
+        if self.depth < 0:
+            raise self._wrong("unexpected '}'")
+        wanted, seen = self.shape.dimensions[self.depth], self.seen[self.depth]
+        if seen != wanted:
+            raise self._wrong(f"expects {wanted} elements, but sees {seen}")
+        self.seen[self.depth] = 0
+        self.parts.append("}")
+        self.tokens.advance()
+
+    def _elide(self) -> None:
+        if self.depth != 1:
+            raise self._wrong(
+                f"expects `...` at nest level 1, but sees it at nest level {self.depth}"
+            )
+        self.seen[0], self.elided = self.shape.dimensions[0], True
+        self.tokens.advance()
+
+    def _element(self) -> None:
+        depth, rank = self.depth, self.shape.rank
+        if depth != rank and (depth or self.tokens.kind == "("):
+            raise self._wrong(f"expects nested array in rank {rank}, but sees {depth}")
+        if depth:
+            most = self.shape.dimensions[depth - 1]
+            self.seen[depth - 1] += 1
+            if self.seen[depth - 1] > most:
+                raise self._wrong(
+                    f"expects {most} elements on the minor-most dimension, but sees more"
+                )
+        elif not self.shape.element_count:
+            raise self._wrong("the array has no elements")
+        self.parts.append(_value(self.shape, self.tokens))
+
+    def _wrong(self, message: str) -> TextProblem:
+        shape, tokens = self.shape, self.tokens
+        hint = f"a literal of shape {shape.text_without_layout} nests {shape.rank} deep"
         return TextProblem(message, tokens.start, hint, max(tokens.end - tokens.start, 1))
 
-    while True:
-        kind = tokens.kind
-        if kind == "{":
-            depth += 1
-            if depth > rank:
-                raise wrong(f"expects nested array in rank {rank}, but sees larger")
-            if depth > 1:
-                seen[depth - 2] += 1
-            parts.append("{")
-            tokens.advance()
-        elif kind == "}":
-            depth -= 1
-            if depth < 0:
-                raise wrong("unexpected '}'")
-            if seen[depth] != shape.dimensions[depth]:
-                raise wrong(f"expects {shape.dimensions[depth]} elements, but sees {seen[depth]}")
-            seen[depth] = 0
-            parts.append("}")
-            tokens.advance()
-        elif kind == "...":
-            if depth != 1:
-                raise wrong(f"expects `...` at nest level 1, but sees it at nest level {depth}")
-            seen[0], elided = shape.dimensions[0], True
-            tokens.advance()
-        elif kind == ",":
-            tokens.advance()
-        elif kind in (INT, DECIMAL, "true", "false", "inf", "-inf", "("):
-            if depth != rank and (depth or kind == "("):
-                raise wrong(f"expects nested array in rank {rank}, but sees {depth}")
-            if depth:
-                seen[depth - 1] += 1
-                if seen[depth - 1] > shape.dimensions[depth - 1]:
-                    raise wrong(
-                        f"expects {shape.dimensions[depth - 1]} elements on the minor-most dimension, but sees more"
-                    )
-            if not depth and not shape.element_count:
-                raise wrong("the array has no elements")
-            parts.append(_value(shape, tokens))
-        else:
-            raise tokens.problem("a number or a brace in a literal")
-        if not depth:
-            break
-    if elided:
-        return "{...}"
-    if not parts:  # nothing but a comma: XLA leaves zeros
-        if not shape.element_count:
-            return "".join(["{" * rank, "}" * rank])
-        parts.append("0" if not shape.element_type.is_complex else "(0, 0)")
-    return "".join(
-        [
-            ("," if number and part != "}" and parts[number - 1] != "{" else "") + part
-            for number, part in enumerate(parts)
-        ]
-    )
+    def _text(self) -> str:
+        shape, parts = self.shape, self.parts
+        if self.elided:
+            return "{...}"
+        if not parts:  # nothing but a comma: XLA leaves zeros
+            if not shape.element_count:
+                return "".join(["{" * shape.rank, "}" * shape.rank])
+            parts.append("0" if not shape.element_type.is_complex else "(0, 0)")
+        return "".join(
+            [
+                ("," if number and part != "}" and parts[number - 1] != "{" else "") + part
+                for number, part in enumerate(parts)
+            ]
+        )

@@ -20,7 +20,10 @@ CHECKED_OPCODES = _OWN | CHECKS.keys()
 
 
 class OpcodeChecks:
-    """Remembers which computations run asynchronously: each is started by one instruction."""
+    """Checks of the opcodes of one text.
+
+    asynchronous: computations that an async-start runs; each has only one.
+    """
 
     def __init__(self) -> None:
         self.asynchronous: set[HloComputation] = set()
@@ -35,99 +38,100 @@ class OpcodeChecks:
         tail: str,
         at: int,
     ) -> None:
-        """Of one of `CHECKED_OPCODES`, with the text of its attributes.
+        """Check an instruction of `CHECKED_OPCODES`; TextProblem at the opcode.
 
-        TextProblem at the opcode.
+        tail: the text of its attributes.
         """
-        message = objection(spec.name, Given(shape, operands, attributes, called))
+        given = Given(shape, operands, attributes, called)
+        message = objection(spec.name, given)
         if message is not None:
             raise TextProblem(message, at, f"{spec.name}: {spec.summary}", len(spec.name))
         if spec.name in _OWN:
-            self._own_checks(spec, shape, operands, attributes, called, tail, at)
+            found = self._own_checks(spec, given, tail)
+            if found is not None:
+                raise TextProblem(found[0], at, found[1], len(spec.name))
 
-    def _own_checks(
-        self,
-        spec: OpcodeSpec,
-        shape: Shape,
-        operands: tuple[HloInstruction, ...],
-        attributes: Attributes,
-        called: tuple[HloComputation, ...],
-        tail: str,
-        at: int,
-    ) -> None:
-
-        def refuse(message: str, hint: str) -> None:
-            raise TextProblem(message, at, hint, len(spec.name))
-
+    def _own_checks(self, spec: OpcodeSpec, given: Given, tail: str) -> tuple[str, str] | None:
         if spec.name == "conditional":
-            selector = operands[0].shape if operands else None
-            if (
-                selector is None
-                or not selector.is_scalar
-                or selector.element_type.name not in ("pred", "s32")
-            ):
-                refuse(
-                    "the first operand of a conditional must be a scalar of PRED or S32",
-                    "select a branch by pred[] or s32[]",
-                )
-            elif selector.element_type.is_pred and ", branch_computations=" in tail:
-                refuse(
-                    'unexpected attribute "branch_computations"',
-                    "a pred selector goes with true_computation= and false_computation=",
-                )
-        elif spec.name == "custom-call":
-            constraints = attributes.get("operand_layout_constraints")
-            if constraints is not None and constraints.startswith("{"):
-                parts = read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes
-                count = len(parts)
-                if count != len(operands):
-                    refuse(
-                        f"Expected {len(operands)} operand layout constraints, {count} given",
-                        "give one shape for each operand",
-                    )
-                for wanted, operand in zip(parts, operands, strict=True):
-                    if not same_dimensions(wanted, operand.shape):
-                        refuse(
-                            f"Operand layout constraint shape {wanted} is not compatible with operand shape {operand.shape}",
-                            "a constraint repeats the shape of its operand, with the layout that is wanted",
-                        )
-        elif spec.name == "async-start":
-            if (
-                not shape.is_tuple
-                or len(shape.tuple_shapes) < 2
-                or not shape.tuple_shapes[0].is_tuple
-            ):
-                refuse(
-                    "async-start expects the shape ((operands), result, context...)",
-                    "write for example ((f32[4]), f32[4], s32[])",
-                )
-            if called[0] in self.asynchronous:
-                refuse(
-                    f"computation {called[0].name} is called by more than one async-start",
-                    "give each async-start its own computation",
-                )
-            self.asynchronous.add(called[0])
-            if "async_execution_thread" in attributes:
-                run_on_thread(called[0], attributes["async_execution_thread"])
-        else:
-            start = operands[0] if operands else None
-            if start is None or start.opcode.name not in ("async-start", "async-update"):
-                refuse(
-                    f"{spec.name} expects one asynchronous operation as its operand",
-                    "pass the async-start or async-update it belongs to",
-                )
-            else:
-                if spec.name == "async-update" and shape is not start.shape:
-                    refuse(
-                        f"async-update has the shape of its operand, {start.shape}",
-                        "state that shape",
-                    )
-                thread, given = (
-                    start.attributes.get("async_execution_thread"),
-                    attributes.get("async_execution_thread"),
-                )
-                if given is not None and given != (thread or '"main"'):
-                    refuse(
-                        f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts",
-                        "use one thread for all steps",
-                    )
+            return _conditional(given, tail)
+        if spec.name == "custom-call":
+            return _custom_call(given)
+        if spec.name == "async-start":
+            return self._async_start(given)
+        return _async_step(spec, given)
+
+    def _async_start(self, given: Given) -> tuple[str, str] | None:
+        shape, called = given.shape, given.called[0]
+        if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
+            return (
+                "async-start expects the shape ((operands), result, context...)",
+                "write for example ((f32[4]), f32[4], s32[])",
+            )
+        if called in self.asynchronous:
+            return (
+                f"computation {called.name} is called by more than one async-start",
+                "give each async-start its own computation",
+            )
+        self.asynchronous.add(called)
+        if "async_execution_thread" in given.attributes:
+            run_on_thread(called, given.attributes["async_execution_thread"])
+        return None
+
+
+# Each of these returns (message, hint) of what is wrong.
+def _conditional(given: Given, tail: str) -> tuple[str, str] | None:
+    selector = given.operands[0].shape if given.operands else None
+    if (
+        selector is None
+        or not selector.is_scalar
+        or selector.element_type.name not in ("pred", "s32")
+    ):
+        return (
+            "the first operand of a conditional must be a scalar of PRED or S32",
+            "select a branch by pred[] or s32[]",
+        )
+    if selector.element_type.is_pred and ", branch_computations=" in tail:
+        return (
+            'unexpected attribute "branch_computations"',
+            "a pred selector goes with true_computation= and false_computation=",
+        )
+    return None
+
+
+def _custom_call(given: Given) -> tuple[str, str] | None:
+    constraints = given.attributes.get("operand_layout_constraints")
+    if constraints is None or not constraints.startswith("{"):
+        return None
+    parts = read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes
+    if len(parts) != len(given.operands):
+        return (
+            f"Expected {len(given.operands)} operand layout constraints, {len(parts)} given",
+            "give one shape for each operand",
+        )
+    for wanted, operand in zip(parts, given.operands, strict=True):
+        if not same_dimensions(wanted, operand.shape):
+            return (
+                f"Operand layout constraint shape {wanted} is not compatible with operand shape {operand.shape}",
+                "a constraint repeats the shape of its operand, with the layout that is wanted",
+            )
+    return None
+
+
+def _async_step(spec: OpcodeSpec, given: Given) -> tuple[str, str] | None:
+    """Check an async-update or async-done."""
+    start = given.operands[0] if given.operands else None
+    if start is None or start.opcode.name not in ("async-start", "async-update"):
+        return (
+            f"{spec.name} expects one asynchronous operation as its operand",
+            "pass the async-start or async-update it belongs to",
+        )
+    if spec.name == "async-update" and given.shape is not start.shape:
+        return f"async-update has the shape of its operand, {start.shape}", "state that shape"
+    thread = start.attributes.get("async_execution_thread")
+    own = given.attributes.get("async_execution_thread")
+    if own is not None and own != (thread or '"main"'):
+        return (
+            f"async_execution_thread is {own}, but {thread or 'main'} where the operation starts",
+            "use one thread for all steps",
+        )
+    return None

@@ -7,6 +7,7 @@ access an instruction.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import SourceSpan
@@ -64,44 +65,51 @@ def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) ->
         raise TypeError(
             f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one"
         )
-    found: list[Violation] = []
+    found = [
+        *_located(module_findings(module)),
+        *[
+            (finding, computation)
+            for computation in module.computations.values()
+            for finding in root_findings(computation)
+        ],
+        *_located(call_findings(module)),
+    ]
+    # Signatures consist of roots and calls; without valid ones instructions cannot be checked.
+    if not found:
+        signatures = _Signatures()
+        found = [
+            (finding, computation)
+            for computation in module.computations.values()
+            for finding in _computation_findings(computation, signatures, options)
+        ]
+        found += _located(_name_findings(module))
+        found += _located(header_findings(module, options.layout_sensitive))
+        found += _located(whole_module_findings(module, options.layout_sensitive))
+    return [_violation(module, finding, computation) for finding, computation in found]
 
-    def add(finding: Finding, computation: HloComputation | None) -> None:
-        code, message, i = finding
-        if computation is None and i is not None:
-            computation = i.parent
-        found.append(
-            Violation(
-                code,
-                message,
-                computation.name if computation else None,
-                i.name if i is not None else None,
-                i.id if i is not None else None,
-                _span(module, i) if i is not None else None,
-            )
-        )
 
-    for finding in module_findings(module):
-        add(finding, None)
-    for computation in module.computations.values():
-        for finding in root_findings(computation):
-            add(finding, computation)
-    for finding in call_findings(module):
-        add(finding, None)
-    if found:
-        # Signatures consist of roots and calls; without valid ones instructions cannot be checked.
-        return found
-    signatures = _Signatures()
-    for computation in module.computations.values():
-        for finding in _computation_findings(computation, signatures, options):
-            add(finding, computation)
-    for finding in _name_findings(module):
-        add(finding, None)
-    for finding in header_findings(module, options.layout_sensitive):
-        add(finding, None)
-    for finding in whole_module_findings(module, options.layout_sensitive):
-        add(finding, None)
-    return found
+_Located = tuple[Finding, "HloComputation | None"]
+
+
+def _located(findings: Iterable[Finding]) -> list[_Located]:
+    """Return findings with the computations of their instructions."""
+    return [
+        (finding, finding[2].parent if finding[2] is not None else None) for finding in findings
+    ]
+
+
+def _violation(
+    module: HloModule, finding: Finding, computation: HloComputation | None
+) -> Violation:
+    code, message, i = finding
+    return Violation(
+        code,
+        message,
+        computation.name if computation else None,
+        i.name if i is not None else None,
+        i.id if i is not None else None,
+        _span(module, i) if i is not None else None,
+    )
 
 
 def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
@@ -137,84 +145,62 @@ def _computation_findings(
     computation: HloComputation, signatures: _Signatures, options: VerifierOptions
 ) -> list[Finding]:
     found: list[Finding] = []
-    instructions = computation.instructions
     verdicts = _VERDICTS.setdefault(options, {})
     in_order = True
-    parameters: list[HloInstruction] = []
     if len(verdicts) > _MOST_VERDICTS:
         verdicts.clear()
-    for number, i in instructions.items():
-        opcode = i.opcode
-        operands = i.operands
-        if operands:
-            shapes = []
-            for operand in operands:
-                shapes.append(operand.shape)
-                place = operand.id
-                if place >= number:
-                    in_order = False
-                if operand.parent is not computation or place not in instructions:
-                    found.append(
-                        (
-                            "operand-elsewhere",
-                            f"operand %{operand.name} does not stand in %{computation.name}",
-                            i,
-                        )
-                    )
-                elif i not in operand.users:
-                    found.append(
-                        ("users-stale", f"operand %{operand.name} does not list it as a user", i)
-                    )
-            key: Any = (opcode, i.shape, id(i.attributes), *shapes)
-        else:
-            key = (opcode, i.shape, id(i.attributes))
+    for number, i in computation.instructions.items():
+        key: Any = (i.opcode, i.shape, id(i.attributes), *[o.shape for o in i.operands])
         if i.called:
             key = (key, *[signatures[c] for c in i.called])
+        in_order = _is_after_operands(i, number, computation, found) and in_order
         verdict = verdicts.get(key)
         if verdict is None:
             verdict = verdicts[key] = (reasons_against(i, options), i.attributes)
         if verdict[0]:
             found += [(code, message, i) for code, message in verdict[0]]
-        if opcode is PARAMETER:
-            parameters.append(i)
-        elif opcode is CONSTANT:
-            reason = (
-                literal_has_the_shape(i)
-                if i.payload is None or i.payload.shape is not i.shape
-                else None
-            )
-            if reason is not None:
-                found.append((f"constant-C{len(STANDARD) + 1}", reason.message, i))
-        if i.control_predecessors:
-            for other in i.control_predecessors:
-                in_order = in_order and other.id < number
-                if other.parent is not computation or other.id not in instructions:
-                    found.append(
-                        (
-                            "control-predecessor-elsewhere",
-                            f"control predecessor %{other.name} does not stand in %{computation.name}",
-                            i,
-                        )
-                    )
-        if opcode.asynchronous and (finding := pair_finding(i)) is not None:
+        if i.opcode is CONSTANT:
+            found += _constant_findings(i)
+        if i.opcode.asynchronous and (finding := pair_finding(i)) is not None:
             found.append(finding)
         if i.parent is not computation or i.id != number:
-            found.append(
-                (
-                    "parent-stale",
-                    f"is listed in %{computation.name} under id {number} but says otherwise",
-                    i,
-                )
-            )
+            message = f"is listed in %{computation.name} under id {number} but says otherwise"
+            found.append(("parent-stale", message, i))
+    parameters = [i for i in computation.instructions.values() if i.opcode is PARAMETER]
     found += parameter_findings(computation, parameters)
-    cyclic = False
-    if not in_order:
-        cycle = list(cycle_findings(computation))
-        cyclic = bool(cycle)
-        found += cycle
-    if not cyclic:
-        found += schedule_findings(computation)
-    return found
+    cycle = [] if in_order else list(cycle_findings(computation))
+    return [*found, *(cycle or schedule_findings(computation))]
+
+
+def _is_after_operands(
+    i: HloInstruction, number: int, computation: HloComputation, found: list[Finding]
+) -> bool:
+    """Return True if operands and control predecessors have lower ids.
+
+    Wrong edges are added to `found`.
+    """
+    instructions, in_order = computation.instructions, True
+    for operand in i.operands:
+        place = operand.id
+        in_order = in_order and place < number
+        if operand.parent is not computation or place not in instructions:
+            message = f"operand %{operand.name} does not stand in %{computation.name}"
+            found.append(("operand-elsewhere", message, i))
+        elif i not in operand.users:
+            found.append(("users-stale", f"operand %{operand.name} does not list it as a user", i))
+    for other in i.control_predecessors:
+        in_order = in_order and other.id < number
+        if other.parent is not computation or other.id not in instructions:
+            message = f"control predecessor %{other.name} does not stand in %{computation.name}"
+            found.append(("control-predecessor-elsewhere", message, i))
+    return in_order
+
+
+def _constant_findings(i: HloInstruction) -> list[Finding]:
+    if i.payload is not None and i.payload.shape is i.shape:
+        return []
+    reason = literal_has_the_shape(i)
+    return [] if reason is None else [(f"constant-C{len(STANDARD) + 1}", reason.message, i)]
 
 
 def _name_findings(module: HloModule) -> list[Finding]:

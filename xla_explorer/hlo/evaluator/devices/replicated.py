@@ -15,7 +15,7 @@ from xla_explorer.hlo.evaluator.registry import EvaluationError
 from xla_explorer.hlo.module import HloModule
 
 
-def evaluate_replicated(
+def evaluate_replicated(  # noqa: PLR0913 - keywords that users type
     module: HloModule,
     per_device_arguments: Sequence[Sequence[Any]],
     *,

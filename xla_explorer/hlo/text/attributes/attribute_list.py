@@ -281,16 +281,12 @@ def decode_attributes(
 ) -> DecodedAttributes:
     """Decode each attribute by its codec.
 
-    TextProblem (offsets as in `items`) for what XLA would refuse.
+    TextProblem (offsets as in `items`) for attributes that XLA rejects.
     """
-    values: dict[str, Any] = {}
-    roles: dict[str, list[HloComputation]] = {}
+    decoder = _Decoder(spec, find)
     seen: set[str] = set()
-    metadata: str | None = None
-    control: list[tuple[str, int]] = []
-    own, more = spec.attributes, _MORE_ROLES.get(spec.name, ())
     for item in items:
-        name, value = item.name, item.value
+        name = item.name
         if name in seen:
             raise TextProblem(
                 f"attribute {name} already exists",
@@ -299,34 +295,67 @@ def decode_attributes(
                 len(name),
             )
         seen.add(name)
-        codec = CODECS.get(name)
         try:
-            if name in spec.called or name in more:
-                roles[name] = find.read(name, value, item.value_at)
-            elif name == "metadata":
-                metadata = item.canonical or canonical_value(spec.name, name, value)
-                metadata = metadata if metadata != "{}" else None
-            elif name == "control-predecessors":
-                control += _control_predecessors(value, item.value_at)
-            elif codec is not None and (name in own or name in COMMON):
-                values[name] = codec.read(item.canonical or canonical_value(spec.name, name, value))
-            elif name in _FORGOTTEN.get(spec.name, ()):
-                if canonical_value(spec.name, name, value) == "TOTAL":
-                    values["type"] = "TOTALORDER"
-            else:
-                _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
+            decoder.decode(item)
         except TextProblem as problem:
             raise TextProblem(
                 problem.message, item.value_at + problem.at, problem.hint, problem.length
             ) from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
+            codec = CODECS.get(name)
             summary = codec.summary if codec is not None else "it has another form"
             raise TextProblem(
                 f"error parsing attribute {name}: {problem}",
                 item.value_at,
                 f"{name}: {summary}",
-                min(len(value), 60),
+                min(len(item.value), 60),
             ) from None
+    _check_presence(spec, seen)
+    return decoder.decoded()
+
+
+class _Decoder:
+    """The attributes of one instruction, as they are decoded."""
+
+    def __init__(self, spec: OpcodeSpec, find: FindComputation) -> None:
+        self.spec, self.find = spec, find
+        self.values: dict[str, Any] = {}
+        self.roles: dict[str, list[HloComputation]] = {}
+        self.metadata: str | None = None
+        self.control: list[tuple[str, int]] = []
+
+    def decode(self, item: AttributeText) -> None:
+        """Decode one attribute; offsets of problems are relative to its value."""
+        spec, name, value = self.spec, item.name, item.value
+        codec = CODECS.get(name)
+        if name in spec.called or name in _MORE_ROLES.get(spec.name, ()):
+            self.roles[name] = self.find.read(name, value, item.value_at)
+        elif name == "metadata":
+            metadata = item.canonical or canonical_value(spec.name, name, value)
+            self.metadata = metadata if metadata != "{}" else None
+        elif name == "control-predecessors":
+            self.control += _control_predecessors(value, item.value_at)
+        elif codec is not None and (name in spec.attributes or name in COMMON):
+            text = item.canonical or canonical_value(spec.name, name, value)
+            self.values[name] = codec.read(text)
+        elif name in _FORGOTTEN.get(spec.name, ()):
+            if canonical_value(spec.name, name, value) == "TOTAL":
+                self.values["type"] = "TOTALORDER"
+        else:
+            _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
+
+    def decoded(self) -> DecodedAttributes:
+        """Return the decoded attributes."""
+        return DecodedAttributes(
+            attributes_of(self.values),
+            _called(self.spec, self.roles),
+            self.metadata,
+            tuple(self.control),
+        )
+
+
+def _check_presence(spec: OpcodeSpec, seen: set[str]) -> None:
+    """Check that required attributes are present, and that no two exclude each other."""
     if spec.name == "compare" and {"type", "order"} <= seen:
         raise TextProblem(
             "a comparison must have type= or order=, got both", -1, "keep order=", len(spec.name)
@@ -340,7 +369,6 @@ def decode_attributes(
                 f"add {name}= after the operands" + (f" ({codec.summary})" if codec else ""),
                 len(spec.name),
             )
-    return DecodedAttributes(attributes_of(values), _called(spec, roles), metadata, tuple(control))
 
 
 def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[HloComputation, ...]:

@@ -7,6 +7,7 @@ hlo_sharding.cc Print.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 from xla_explorer.hlo.attributes.mesh_axes import part_problem
 from xla_explorer.hlo.text.attributes.pieces import integer, integer_lists, listed, metadata_or_list
@@ -14,6 +15,7 @@ from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
 
 _MOST_PLACES = 1 << 16
+_EXAMPLES = "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ..."
 _TYPES = ("replicated", "maximal", "manual", "unknown", "unreduced")  # the first of several counts
 
 
@@ -87,68 +89,113 @@ def _element(tokens: Tokens) -> str:
     return _single(tokens)
 
 
+@dataclass
+class _Single:
+    """The parts of one sharding, as they are read.
+
+    iota: the text after `<=`. last: the text of the last tile dimensions.
+    """
+
+    types: set[str] = field(default_factory=set)
+    sizes: list[int] = field(default_factory=list)
+    devices: list[int] = field(default_factory=list)
+    iota: str = ""
+    group: str = ""
+    last: str = ""
+    metadata: str = ""
+
+    @property
+    def chosen(self) -> str | None:
+        """The type that XLA uses, of several."""
+        return next((one for one in _TYPES if one in self.types), None)
+
+    def read_word(self, tokens: Tokens) -> None:
+        """Pass a word such as `replicated` or `shard_as 1`."""
+        kind = tokens.kind
+        if kind in _TYPES:
+            self.types.add(kind)
+            tokens.advance()
+        elif kind == "last_tile_dim_replicate":
+            if "last_tile_dim_replicate" not in self.last:
+                self.last += " last_tile_dim_replicate"
+            tokens.advance()
+        elif kind in ("shard_as", "shard_like"):
+            tokens.advance()
+            self.group = f" {kind} {integer(tokens)}"
+        else:
+            raise tokens.problem("a word of a sharding", _EXAMPLES)
+
+    def read_attribute(self, tokens: Tokens) -> None:
+        """Pass an attribute such as `devices=[2]0,1`."""
+        at, name = tokens.start, tokens.value
+        tokens.advance()
+        if name == "device":
+            self.devices = [tokens.integer()]
+        elif name == "devices":
+            if self.sizes:
+                raise TextProblem(
+                    "a sharding has one list of devices", at, "remove one of the two", len(name)
+                )
+            self.sizes, self.iota, self.devices = _tiles(tokens)
+        elif name == "metadata":
+            self.metadata = f" metadata={metadata_or_list(tokens)}"
+        elif name == "last_tile_dims":
+            self.last += f" last_tile_dims={{{', '.join(listed(tokens, _last_tile))}}}"
+        else:
+            hint = "a sharding has device=, devices=, last_tile_dims= and metadata="
+            raise TextProblem(f"unknown attribute in sharding: {name}", at, hint, len(name))
+
+    def contradiction(self) -> str:
+        """Return the contradiction between the parts; empty if there is none."""
+        if self.chosen == "maximal":
+            one = len(self.devices) == 1
+            return "" if one else "maximal shardings should have exactly one device assigned"
+        if self.chosen is not None:
+            kind = self.chosen
+            return f"{kind} shardings should not have any devices assigned" if self.devices else ""
+        if not self.sizes:
+            return "non-maximal shardings must have a tile assignment list including dimensions"
+        if not self.iota and len(self.devices) <= 1:
+            return "non-maximal shardings must have more than one device assigned"
+        sizes, places = _joined(self.sizes), math.prod(self.sizes)
+        if min(self.sizes) < 1:
+            return f"expects sizes of tiles from 1 on but sees devices=[{sizes}]"
+        if len(self.devices) > places:
+            return f"devices=[{sizes}] has {places} places for {len(self.devices)} devices"
+        if self.last.count(" last_tile_dim") > 1:
+            return "a sharding says once what its last dimensions are"
+        return ""
+
+    def text(self) -> str:
+        """Return the sharding without braces, in one spelling."""
+        if self.chosen == "maximal":
+            body = f"maximal device={self.devices[0]}"
+        elif self.chosen is not None:
+            body = self.chosen
+        else:
+            devices, places = self.devices, math.prod(self.sizes)
+            if devices and places <= _MOST_PLACES:
+                devices = devices + [0] * (places - len(devices))  # XLA's array holds zeros there
+            ids = f"<={self.iota}" if self.iota else _joined(devices)
+            body = f"devices=[{_joined(self.sizes)}]{ids}{self.last}"
+        return body + self.group + self.metadata
+
+
 def _single(tokens: Tokens) -> str:
     """Pass one sharding after its opening brace, including the closing brace."""
     if tokens.kind == IDENT and tokens.value in ("mesh", "maximal_mesh"):
         return _named(tokens)
-    start = tokens.start
-    types: set[str] = set()
-    sizes: list[int] = []
-    iota, group, last, metadata_text = "", "", "", ""
-    devices: list[int] = []
+    start, found = tokens.start, _Single()
     while tokens.kind != "}":
-        at, kind, name = tokens.start, tokens.kind, tokens.value
-        if kind in _TYPES:
-            types.add(kind)
-            tokens.advance()
-        elif kind == "last_tile_dim_replicate":
-            if "last_tile_dim_replicate" not in last:
-                last += " last_tile_dim_replicate"
-            tokens.advance()
-        elif kind in ("shard_as", "shard_like"):
-            tokens.advance()
-            group = f" {kind} {integer(tokens)}"
-        elif kind != ATTRIBUTE:
-            raise tokens.problem(
-                "a word of a sharding",
-                "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...",
-            )
+        if tokens.kind == ATTRIBUTE:
+            found.read_attribute(tokens)
         else:
-            tokens.advance()
-            if name == "device":
-                devices = [tokens.integer()]
-            elif name == "devices":
-                if sizes:
-                    raise TextProblem(
-                        "a sharding has one list of devices", at, "remove one of the two", len(name)
-                    )
-                sizes, iota, devices = _tiles(tokens)
-            elif name == "metadata":
-                metadata_text = f" metadata={metadata_or_list(tokens)}"
-            elif name == "last_tile_dims":
-                last += f" last_tile_dims={{{', '.join(listed(tokens, _last_tile))}}}"
-            else:
-                hint = "a sharding has device=, devices=, last_tile_dims= and metadata="
-                raise TextProblem(f"unknown attribute in sharding: {name}", at, hint, len(name))
-    problem = _contradiction(types, sizes, iota, devices, last)
+            found.read_word(tokens)
+    problem = found.contradiction()
     if problem:
-        raise TextProblem(
-            problem,
-            start,
-            "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...",
-            max(tokens.end - start - 1, 1),
-        )
+        raise TextProblem(problem, start, _EXAMPLES, max(tokens.end - start - 1, 1))
     tokens.advance()
-    chosen = next((one for one in _TYPES if one in types), None)
-    if chosen is None:
-        if devices and math.prod(sizes) <= _MOST_PLACES:
-            devices += [0] * (
-                math.prod(sizes) - len(devices)
-            )  # what XLA's array holds where nothing is said
-        body = f"devices=[{_joined(sizes)}]{f'<={iota}' if iota else _joined(devices)}{last}"
-    else:
-        body = f"maximal device={devices[0]}" if chosen == "maximal" else chosen
-    return "{" + body + group + metadata_text + "}"
+    return "{" + found.text() + "}"
 
 
 def _last_tile(tokens: Tokens) -> str:
@@ -157,32 +204,6 @@ def _last_tile(tokens: Tokens) -> str:
     value = tokens.kind
     tokens.advance()
     return value
-
-
-def _contradiction(
-    types: set[str], sizes: list[int], iota: str, devices: list[int], last: str
-) -> str:
-    """Return the contradiction between the parts of a sharding; empty if there is none."""
-    chosen = next((one for one in _TYPES if one in types), None)
-    if chosen == "maximal":
-        return (
-            "" if len(devices) == 1 else "maximal shardings should have exactly one device assigned"
-        )
-    if chosen is not None:
-        return f"{chosen} shardings should not have any devices assigned" if devices else ""
-    if not sizes:
-        return "non-maximal shardings must have a tile assignment list including dimensions"
-    if not iota and len(devices) <= 1:
-        return "non-maximal shardings must have more than one device assigned"
-    if min(sizes) < 1:
-        return f"expects sizes of tiles from 1 on but sees devices=[{_joined(sizes)}]"
-    if len(devices) > math.prod(sizes):
-        return (
-            f"devices=[{_joined(sizes)}] has {math.prod(sizes)} places for {len(devices)} devices"
-        )
-    if last.count(" last_tile_dim") > 1:
-        return "a sharding says once what its last dimensions are"
-    return ""
 
 
 # -- meshes ----------------------------------------------------------------------------------------
