@@ -1,1 +1,1 @@
-"""Loop nests as SSA records, for CPUs; `lower.py` begins. GPUs reuse reductions and indices."""
+"""Lowering of loop nests to SSA records, for CPUs; `lower.py` begins. GPUs reuse parts of it."""

@@ -1,8 +1,7 @@
-"""Elements of any type in any number of lanes: how values of a nest are computed, read and written.
+"""Elements of any type in any number of lanes: computed, loaded and stored.
 
-Opcodes are written by the elemental emitters, the same for nests as for everything else. An element
-is a value, or for complex numbers a pair of them; elements that do not differ from lane to lane are
-scalars.
+The elemental emitters write opcodes, as for other kernels. An element is a value, or a pair of
+values for a complex number. An element that is uniform over the lanes is a scalar.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class NestBuilder(StructuredBuilder):
         self.fused = fused
 
     def call_math(self, function: str, *arguments: Value) -> Value:
-        """See `Builder.call_math`."""
+        """Write a mathematical function, as `Builder.call_math`."""
         lanes = max([x.type.lanes for x in arguments])
         return write_math(
             self, opcode_of(function), *[self.splat(x, lanes) for x in arguments], fused=self.fused
@@ -50,7 +49,7 @@ class _Operand(NamedTuple):
 
 
 class ScalarOperation(NamedTuple):
-    """An operation on scalars, as elementwise emitters ask about it."""
+    """An operation on scalars, with the attributes that elementwise emitters read."""
 
     opcode: OpcodeSpec
     shape: Shape
@@ -58,7 +57,7 @@ class ScalarOperation(NamedTuple):
     attributes: Attributes
 
     def attribute(self, name: str) -> Any:
-        """The value of an attribute, or its default."""
+        """Return the value of an attribute, or its default."""
         return self.attributes.value(name)
 
 
@@ -70,9 +69,9 @@ def _operand(element: PrimitiveType) -> _Operand:
 def computing(
     b: Builder, s: Compute, types: Sequence[PrimitiveType]
 ) -> Callable[[list[Scalar]], Scalar]:
-    """The function of operands that writes an elementwise opcode: one for all copies of a value.
+    """Return a function of operands that writes an elementwise opcode.
 
-    types: of the operands.
+    All unrolled instances of a value share it. types: of the operands.
     """
     operation = ScalarOperation(
         s.opcode, _operand(s.element).shape, tuple([_operand(t) for t in types]), s.attributes
@@ -92,38 +91,38 @@ def computing(
 
 
 def parts_of(x: Scalar) -> tuple[Value, ...]:
-    """The value itself, or both parts of a complex number."""
+    """Return the value itself, or the two parts of a complex number."""
     return x if isinstance(x, Complex) else (x,)
 
 
 def element_of(parts: Sequence[Value]) -> Scalar:
-    """The reverse of `parts_of`."""
+    """Return the element of these parts, the inverse of `parts_of`."""
     return Complex(*parts) if len(parts) == 2 else parts[0]
 
 
 def lanes_of(x: Scalar) -> int:
-    """How many lanes an element has."""
+    """Return the number of lanes of an element."""
     return (
         max(x.real.type.lanes, x.imaginary.type.lanes) if isinstance(x, Complex) else x.type.lanes
     )
 
 
 def in_lanes(b: Builder, x: Scalar, lanes: int) -> Scalar:
-    """An element in so many lanes."""
+    """Return an element in a number of lanes, broadcast if it is a scalar."""
     if isinstance(x, Complex):
         return Complex(b.splat(x.real, lanes), b.splat(x.imaginary, lanes))
     return x if x.type.lanes == lanes else b.splat(x, lanes)
 
 
 def one_lane(b: Builder, x: Scalar, lane: int) -> Scalar:
-    """One lane of an element; all lanes of a scalar are that scalar."""
+    """Return one lane of an element; every lane of a scalar is the scalar."""
     return element_of(
         [part if part.type.lanes == 1 else b.extract(part, lane) for part in parts_of(x)]
     )
 
 
 def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
-    """Scalars as the lanes of one element."""
+    """Return scalars as the lanes of one element."""
     made = []
     for parts in zip(*[parts_of(x) for x in elements], strict=True):
         t = parts[0].type.of_lanes(len(parts))
@@ -140,7 +139,7 @@ def joined(b: Builder, elements: Sequence[Scalar]) -> Scalar:
 
 
 def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scalar) -> Scalar:
-    """Condition ? then : otherwise, part by part."""
+    """Return `condition ? then : otherwise`, part by part."""
     return element_of(
         [
             b.select(condition, x, y)
@@ -150,9 +149,9 @@ def chosen(b: Builder, condition: Value[Integer], then: Scalar, otherwise: Scala
 
 
 class Memory:
-    """Elements of one type in memory.
+    """The elements of one array in memory.
 
-    written: the nest writes there what it reads again. tail: metadata of loads.
+    written: the nest stores there and loads it again. tail: metadata of loads.
     """
 
     def __init__(
@@ -166,9 +165,9 @@ class Memory:
     def address(
         self, array: Value[Pointer], offset: Value[Integer], inside: bool = True
     ) -> Value[Pointer]:
-        """Of the element at an offset.
+        """Return the address of the element at an offset.
 
-        Complex numbers are two elements of memory each. inside: whether it is of the array.
+        A complex number takes two elements of memory. inside: the element is within the array.
         """
         if self.parts == 2:
             offset = self.b.scale_index(offset, 2)
@@ -181,15 +180,15 @@ class Memory:
         mask: Value[Integer] | None = None,
         alignment: int = 0,
     ) -> Scalar:
-        """Elements beside one another.
+        """Load contiguous elements.
 
-        mask: those that there are; the others are zero. alignment: see `store`.
+        mask: lanes to load; the others are zero. alignment: see `store`.
         """
         wide = self.stored.of_lanes(lanes * self.parts)
         if mask is None:
             raw = self.b.load(pointer, wide, alignment or self.alignment, self.tail, self.written)
         else:
-            # LLVM takes masked loads of 16-bit floats apart, lane by lane
+            # LLVM splits masked loads of 16-bit floats into lanes
             moved = (
                 Type("i16", wide.lanes) if wide.scalar == "half" else Type(wide.scalar, wide.lanes)
             )
@@ -214,7 +213,7 @@ class Memory:
         return Complex(*[self.b.shuffle(raw, raw, range(k, 2 * lanes, 2)) for k in (0, 1)])
 
     def load_backwards(self, pointer: Value[Pointer], lanes: int, mask: Value[Integer]) -> Scalar:
-        """Elements beside one another, those that there are: the first lane has the last one."""
+        """Load contiguous elements under a mask, with the last element in the first lane."""
         return self.backwards(
             self.load(pointer, lanes, self.b.shuffle(mask, mask, range(lanes)[::-1]))
         )
@@ -222,18 +221,18 @@ class Memory:
     def store_backwards(
         self, x: Scalar, pointer: Value[Pointer], lanes: int, mask: Value[Integer] | None
     ) -> None:
-        """The reverse of `load_backwards`."""
+        """Store lanes as contiguous elements, with the first lane in the last element."""
         mask = mask if mask is None else self.b.shuffle(mask, mask, range(lanes)[::-1])
         self.store(self.backwards(in_lanes(self.b, x, lanes)), pointer, lanes, mask)
 
     def backwards(self, x: Scalar) -> Scalar:
-        """The lanes in the other order."""
+        """Return the lanes in reverse order."""
         return element_of(
             [self.b.shuffle(part, part, range(part.type.lanes)[::-1]) for part in parts_of(x)]
         )
 
     def load_packed_pairs(self, pointer: Value[Pointer], lanes: int) -> Value[Integer]:
-        """Words of 32 bits, of two elements each."""
+        """Load 32-bit words that pack two elements each."""
         emit = self.b.emit_here if self.written else self.b.emit
         return emit("load", I32.of_lanes(lanes), (pointer,), f", align {self.alignment}")
 
@@ -246,12 +245,12 @@ class Memory:
         tail: str = "",
         alignment: int = 0,
     ) -> None:
-        """The lanes of an element beside one another.
+        """Store the lanes of an element as contiguous elements.
 
-        tail: metadata. alignment: of the address, if more than an element's.
+        tail: metadata. alignment: of the address, if more than that of an element.
 
-        One lane under a mask of several is one element that all of them store: an axis of one step
-        that a directive made longer.
+        One lane with a mask of several is one element, stored if any lane of the mask is set. This
+        happens for an axis of one step that a directive made longer.
         """
         if mask is not None and lanes < mask.type.lanes:
             lanes = mask.type.lanes
@@ -272,7 +271,7 @@ class Memory:
         )
 
     def held_value(self, raw: Value) -> Value:
-        """What was loaded, as a register holds it."""
+        """Return a loaded value in the type of a register."""
         if self.stored is self.held:
             return raw
         if self.element.is_pred:
@@ -280,9 +279,10 @@ class Memory:
         return self.b.emit("trunc", self.held.of_lanes(raw.type.lanes), (raw,))
 
     def as_stored(self, x: Scalar) -> Scalar:
-        """An element in the type of its bytes.
+        """Return an element in the type of its bytes.
 
-        All lanes at once: LLVM cannot take single lanes out of every vector of narrow integers.
+        All lanes are converted at once, because LLVM cannot extract lanes of every vector of narrow
+        integers.
         """
         return element_of([self._stored(part) for part in parts_of(x)])
 

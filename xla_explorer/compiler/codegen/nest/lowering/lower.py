@@ -1,9 +1,8 @@
-"""A loop nest as SSA records, for a CPU. What an axis becomes is said by its kind, statement by statement:
+"""The lowering of a loop nest to SSA records, for a CPU.
 
-serial: a loop. share: a loop over the part of the axis that the function is given. unrolled: one
-copy of a value for each point of the unrolled axes that it depends on. vector: lanes, where it
-depends on that axis. A reduction combines over each of its axes in the way of the axis' kind: a
-loop-carried value, a tree of copies, a horizontal reduction.
+The kind of an axis determines its code. serial: a loop. parallel: a loop over the steps of one
+task. unrolled: an instance of each value for every step on which it depends. vector: lanes. A
+reduction combines accordingly: in a loop-carried value, in a tree over instances, across lanes.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ I8, LINE = Type("i8"), 64
 
 
 class Code(NamedTuple):
-    """What a target has, as far as nests are lowered for it.
+    """Features of the target that the lowering uses.
 
     fused: multiply-adds. The others: see `Builder`.
     """
@@ -91,11 +90,12 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class LoweredNest:
-    """A function of the arrays' addresses in order, of the scratch memory's where there is one, and, for shares, of the number of the share
-    (i64).
+    """The function of a lowered nest.
 
-    scratch_bytes: of `%scratch`, which all shares are given. phases: shares of each, see
-    `Kernel.phases`.
+    Its parameters are the addresses of the arrays, that of the scratch memory if there is some, and
+    the number of the task (i64).
+
+    scratch_bytes: of `%scratch`. phases: the number of tasks of each phase, see `Kernel.phases`.
     """
 
     nest: LoopNest
@@ -105,7 +105,7 @@ class LoweredNest:
 
     @property
     def text(self) -> str:
-        """The module as LLVM IR; the function has the name `kernel`."""
+        """The module as LLVM IR; the function is called `kernel`."""
         arrays = [f"ptr noalias %a{k}" for k in range(len(self.nest.arrays))]
         scratch = ["ptr noalias %scratch"] if self.scratch_bytes else []
         head = f"define void @kernel({', '.join([*arrays, *scratch, 'i64 %task'])}) {{"
@@ -121,10 +121,15 @@ def lower(
     pointers: Sequence[str] | None = None,
     may_alias: bool = False,
 ) -> LoweredNest | Reason:
-    """The nest as SSA records, or a Reason where something of it is not written yet.
+    """Return the nest as SSA records, or a Reason if a part of it has no lowering.
 
-    pointers: names of the arrays' addresses, `%a0` and so on by default; one name for arrays in the
-    same memory. may_alias: any of them may overlap others in memory.
+    Parameters
+    ----------
+    pointers : sequence of str, optional
+        Names of the arrays' addresses, by default `%a0` and so on. Arrays in the same memory have
+        one name.
+    may_alias : bool
+        Arrays may overlap in memory.
     """
     reason = why_not_lowered(nest)
     if reason is not None:
@@ -133,12 +138,15 @@ def lower(
         nest, code, pointers or [f"%a{k}" for k in range(len(nest.arrays))], may_alias
     )
     lowering.kernel()
-    lowering.values.clear()  # which know the lowering: see `StructuredBuilder.release`
+    lowering.values.clear()  # they refer to the lowering: see `StructuredBuilder.release`
     return LoweredNest(nest, lowering.b, lowering.scratch_bytes, lowering.phases)
 
 
 class Lowering(AccessLowering):
-    """A nest being lowered. continued: see `continued_reductions`."""
+    """A nest that is being lowered.
+
+    continued: see `continued_reductions`.
+    """
 
     def __init__(
         self, nest: LoopNest, code: Code, pointers: Sequence[str], may_alias: bool = False
@@ -153,11 +161,11 @@ class Lowering(AccessLowering):
         self.instance_by_instance_now = False
 
     def kernel(self) -> None:
-        """The whole body.
+        """Write the whole body.
 
-        Loops beside those that threads share are done by the last share; where memory hands values
-        from a loop that they share to what follows, or this overwrites some, that is a phase of its
-        own, done by one more share; by as many if its first loop is shared.
+        The last task runs the loops beside parallel ones. If memory carries values from a parallel
+        loop to later statements, or these overwrite some, the later statements are a second phase.
+        One more task runs it, or as many if its first loop is parallel.
         """
         body, task = self.nest.body, self.task
         after = self.first_of_second_phase(body) if self.phases else len(body)
@@ -171,24 +179,28 @@ class Lowering(AccessLowering):
                 self.phase(body[after:], tasks)
         if any(
             a.streamed for a in self.nest.arrays
-        ):  # another thread must not find that this one is done before its stores are
+        ):  # the stores must be visible when another thread sees that this task is done
             self.b.declarations["declare void @llvm.x86.sse.sfence()"] = None
             self.b.effect("call", (), "void @llvm.x86.sse.sfence")
 
     def first_of_second_phase(self, body: Body) -> int:
-        """The number of the statement with which the second phase begins."""
+        """Return the number of the first statement of the second phase."""
         shared = [
             k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.PARALLEL
         ]
         return shared[-1] + (1 if self.phases[1] == 1 else 0)
 
     def phase(self, body: Body, tasks: int) -> None:
-        """Statements of which each share does its part of shared loops, and the last one what else takes a loop or stores."""
+        """Write statements of a phase.
+
+        Each task runs its steps of the parallel loops. The last task also runs the other loops and
+        stores.
+        """
         shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
         while body:
             scans = tuple(
                 itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body)
-            )  # each goes on where the one before ends
+            )  # each continues with the last value of the one before
             some = scans or body[:1]
             body = body[len(some) :]
             if some[0] in shared and self.phases:
@@ -201,6 +213,7 @@ class Lowering(AccessLowering):
                 self.body(some)
 
     def body(self, body: Body) -> None:
+        """Write the statements of a body."""
         for s in body:
             if isinstance(s, For) and s.axis.extent == 0:
                 continue
@@ -227,7 +240,7 @@ class Lowering(AccessLowering):
                 self.values[s.id] = self.instances(s)
 
     def prefetch(self, s: Load) -> None:
-        """Ask for a cache line, for reading."""
+        """Write the prefetch of a cache line for reading."""
         array = self.arrays[s.array]
         self.b.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
         for point in points([a for a in self.unrolled if a in self.depends[s.id]]):
@@ -239,7 +252,7 @@ class Lowering(AccessLowering):
             )
 
     def instances(self, s: Load | Constant | Iota | Compute) -> UnrolledValue:
-        """An element for each point of the unrolled axes that the value depends on."""
+        """Return an element for each point of the unrolled axes on which the value depends."""
         axes = [a for a in self.unrolled if a in self.depends[s.id]]
         if isinstance(s, Load) and self.vector is not None and self.vector in self.depends[s.id]:
             rows = axis_along_memory(self.nest, s, self.vector, axes)
@@ -267,17 +280,17 @@ class Lowering(AccessLowering):
         )
 
     @contextmanager
-    def instance_by_instance(self, asked: bool) -> Iterator[None]:
-        """Copies of values are written one after the other with all that they need, not statement by statement."""
-        before, self.instance_by_instance_now = self.instance_by_instance_now, asked
+    def instance_by_instance(self, enabled: bool) -> Iterator[None]:
+        """Write unrolled instances one after the other, if `enabled`, instead of statements."""
+        before, self.instance_by_instance_now = self.instance_by_instance_now, enabled
         yield
         self.instance_by_instance_now = before
 
     def allocate(self, array: Array) -> None:
-        """On the stack: memory of the thread that runs the kernel.
+        """Allocate an array on the stack of the thread that runs the kernel.
 
-        Between phases in memory that all threads are given; what all together is too large for a
-        stack in memory that each share is given.
+        Arrays that carry values between phases are in memory that all tasks share. What does not
+        fit the stack is in scratch memory of the task.
         """
         self.arrays[array.name] = array
         memory = self.memory[array.name] = Memory(self.b, array.shape.element_type, True)
@@ -299,7 +312,7 @@ class Lowering(AccessLowering):
 
     # -- axes --------------------------------------------------------------------------------------
     def loop(self, s: For) -> None:
-        """What is inside runs for every step of an axis, where the guards hold."""
+        """Write a loop in the form of its kind, with its guards."""
         axis, kind, factor = s.axis, s.kind, self.factors.get(s.axis, 1)
         self.b.origin = None
         self.guards += s.guards
@@ -332,13 +345,14 @@ class Lowering(AccessLowering):
         del self.guards[len(self.guards) - len(s.guards) :]
 
     def first_step_of(self, axis: Axis, task: Value[Integer]) -> Value[Integer]:
-        """The first step of a share."""
+        """Return the first step of a task."""
         return self.b.emit(
             "udiv", I64, (self.b.scale_index(task, axis.extent), self.b.index(self.nest.tasks))
         )
 
     # -- values ------------------------------------------------------------------------------------
     def value(self, s: Constant | Iota, point: Point) -> Scalar:
+        """Return a constant or an index as an element at a point."""
         if isinstance(s, Constant):
             return constant(self.b, s.literal.array[()], s.element)
         x = self.in_lanes(s.index, point)
@@ -353,7 +367,7 @@ class Lowering(AccessLowering):
         return convert_value(self.b, x, S32 if x.type.scalar == "i32" else S64, s.element)
 
     def select_region(self, s: SelectRegion) -> UnrolledValue:
-        """All cases, each reading under its guards only, then one of them."""
+        """Write the bodies of all cases under their guards, then select one value."""
         facts, denied = facts_of(tuple(self.guards)), 0
         for case in s.cases:
             before = tuple(

@@ -1,4 +1,4 @@
-"""Loads and stores of a loop nest as SSA records: addresses, masks, lanes apart in memory."""
+"""Loads and stores of a loop nest as SSA records: addresses, masks, strided lanes."""
 
 from __future__ import annotations
 
@@ -71,15 +71,16 @@ class AccessLowering(Indices):
 
     @contextmanager
     def guarded(self, guards: tuple[Guard, ...]) -> Iterator[None]:
+        """Add guards to those that hold, until the context ends."""
         self.guards += guards
         yield
         del self.guards[len(self.guards) - len(guards) :]
 
     def address(self, array: Array, x: IndexExpression, point: Point) -> Value[Pointer]:
-        """Of the element at an offset, at lane 0.
+        """Return the address of the element at an offset, at lane 0.
 
-        Copies are a constant distance from one address, and what loops around count is added
-        outside of the innermost one: LLVM has nothing to look for.
+        Unrolled instances have constant distances from one address. The contribution of outer loops
+        is added outside of the innermost loop, so that LLVM needs no search for it.
         """
         outer, inner, fixed, least = self.variable_part(x, point)
         memory = self.memory[array.name]
@@ -98,9 +99,9 @@ class AccessLowering(Indices):
     def last_address(
         self, array: Array, x: IndexExpression, point: Point, masked: bool
     ) -> Value[Pointer]:
-        """Of the element at an offset, at the last lane, each lane one element before the other.
+        """Return the address of the element of the last lane, if lanes go backwards.
 
-        masked: whether the last ones may be none of the array.
+        masked: the last lanes may be outside of the array.
         """
         if masked:
             return self.memory[array.name].address(
@@ -110,7 +111,7 @@ class AccessLowering(Indices):
             return self.address(array, x, {**point, **lanes[-1]})
 
     def reader(self, s: Load) -> Callable[[Point], Scalar]:
-        """The load as a function of the point of its copy."""
+        """Return the load as a function of the point of its instance."""
         array, guards = self.arrays[s.array], list[Guard]()
         axes = frozenset().union(*[x.axes for x in s.place]) if self.guards else frozenset[Axis]()
         if self.guards and any(
@@ -119,10 +120,10 @@ class AccessLowering(Indices):
         ):
             guards = [
                 g for g in self.guards if not g.expression.axes or g.expression.axes & axes
-            ]  # one without axes never holds
+            ]  # a guard without axes never holds
         elif self.vector in axes and array.space is Space.SCRATCH:
-            # Lanes that no step has written hold anything: arithmetic with subnormal numbers takes
-            # a hundred cycles.
+            # Lanes that no step has written may hold subnormal numbers, on which an operation takes
+            # about a hundred cycles.
             guards = [g for g in self.guards if self.vector in g.expression.axes]
         offset = linearize(s.place, array.shape.strides)
         step = self.step(offset)
@@ -135,7 +136,7 @@ class AccessLowering(Indices):
     def load_apart(
         self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
-        """Elements that are not neighbours."""
+        """Load lanes that are not contiguous."""
         places = (
             places_in_run(offset, self.vector, point)
             if self.vector is not None and not guards and self.is_known(offset)
@@ -168,7 +169,7 @@ class AccessLowering(Indices):
     def load_along(
         self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
-        """Neighbours, those whose guards hold."""
+        """Load contiguous lanes whose guards hold."""
         mask = self.mask(guards, point) if guards else None
         if mask is None or mask.type.lanes == 1:
             return self.load_at(array, offset, guards, point, self.lanes)
@@ -182,11 +183,14 @@ class AccessLowering(Indices):
         point: Point,
         lanes: int = 1,
     ) -> Scalar:
-        """Elements beside one another. Who is outside reads the first elements."""
+        """Load contiguous elements.
+
+        If the guards do not hold, load the first elements of the array instead.
+        """
         memory, mask = self.memory[array.name], self.mask(guards, point) if guards else None
         if mask is None:
             return memory.load(self.address(array, offset, point), lanes)
-        if mask.type.lanes > 1:  # the same element for all lanes: there, if it is for one of them
+        if mask.type.lanes > 1:  # one element for all lanes: it exists if any lane needs it
             mask = self.b.intrinsic(
                 f"llvm.vector.reduce.or.{mask.type.suffix}", mask.type.of_lanes(1), mask
             )
@@ -194,6 +198,7 @@ class AccessLowering(Indices):
         return memory.load(memory.address(self.pointers[array.name], at), lanes)
 
     def store(self, s: Store) -> None:
+        """Write a store in the form of its stride: streamed, packed, contiguous or lane by lane."""
         array = self.arrays[s.array]
         offset = linearize(s.place, array.shape.strides)
         axes = {a for x in (*s.place, *[g.expression for g in self.guards]) for a in x.axes}
@@ -256,6 +261,7 @@ class AccessLowering(Indices):
     def store_at(
         self, array: Array, offset: IndexExpression, value: Scalar, point: Point, lanes: int
     ) -> None:
+        """Store contiguous lanes at a point, under the guards."""
         mask, memory = (
             self.mask(self.guards, point) if self.guards else None,
             self.memory[array.name],

@@ -1,4 +1,4 @@
-"""Points of unrolled axes: values in copies, one for each point that they depend on, and indices at a point."""
+"""Indices and unrolled values: instances for each point of the unrolled axes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Point: TypeAlias = dict[Axis, int]
 
 
 class UnrolledValue:
-    """A value: an element for each point of its axes.
+    """A value with one instance, an element, for each point of its axes.
 
-    later: each is made when it is asked for first. again: whenever it is asked for, by a function
-    that knows whether it was made where this can be seen.
+    later: an instance is made at its first use. again: an instance is made at each use, by a
+    function that tracks where it is already visible.
     """
 
     __slots__ = ("_again", "_made", "_value", "axes")
@@ -56,7 +56,7 @@ class UnrolledValue:
             )
 
     def at(self, point: Point) -> Scalar:
-        """The copy of a point."""
+        """Return the instance at a point."""
         key = tuple(map(point.__getitem__, self.axes))
         found = self._made.get(key)
         if found is None:
@@ -66,12 +66,12 @@ class UnrolledValue:
         return found
 
     def all(self) -> list[Scalar]:
-        """The copies of all points."""
+        """Return the instances at all points."""
         return [self.at(point) for point in points(self.axes)]
 
 
 def points(axes: Sequence[Axis]) -> list[Point]:
-    """All points of unrolled axes, the last varying fastest."""
+    """Return all points of unrolled axes, with the last axis fastest."""
     if len(axes) == 1:
         return [{axes[0]: step} for step in range(axes[0].extent)]
     return [
@@ -81,14 +81,17 @@ def points(axes: Sequence[Axis]) -> list[Point]:
 
 
 def divisors_below(atom: Quotient | Remainder) -> int:
-    """How many divisors make a dividend one of at least 0, which unsigned division rounds down."""
+    """Return the number of divisors to add so that a dividend is at least 0.
+
+    Unsigned division then rounds down.
+    """
     return -min(atom.dividend.bounds[0] // atom.divisor, 0)
 
 
 def with_origin(
     b: StructuredBuilder, value: Callable[[Point], Scalar]
 ) -> Callable[[Point], Scalar]:
-    """A value that is written later, among statements of other instructions, as one of the instruction that is written now."""
+    """Return a function that writes a value later with the origin of the current instruction."""
     origin = b.origin
 
     def made(point: Point) -> Scalar:
@@ -101,9 +104,12 @@ def with_origin(
 
 
 class _Sum(NamedTuple):
-    """An index of axes: the sum over loops in two parts, the least that it may be, and the terms of axes in registers."""
+    """An affine index: its loop terms in two sums, their least value, and its unrolled terms.
 
-    of: IndexExpression  # kept, so that its identity stays its own
+    of: the index, kept alive so that its id stays unique.
+    """
+
+    of: IndexExpression  # the index itself
     outer: Value[Integer]
     inner: Value[Integer]
     least: int
@@ -111,12 +117,16 @@ class _Sum(NamedTuple):
 
 
 class Indices:
-    """Indices of a nest that is being lowered, as values.
+    """The indices of a nest that is being lowered.
 
-    at: of serial and share axes, the index times a factor, and that factor.
-
-    unrolled, vector: the axes in registers around. values, types, depends: of what is computed, by
-    number; the axes that it depends on.
+    Attributes
+    ----------
+    at : dict
+        For each serial and parallel axis, its index times a factor, and that factor.
+    unrolled, vector
+        The axes around that are unrolled or lanes.
+    values, types, depends : dict
+        By number of a value: its instances, its type, the axes on which it depends.
     """
 
     def __init__(self, b: NestBuilder, depends: dict[int, frozenset[Axis]]) -> None:
@@ -130,38 +140,43 @@ class Indices:
 
     @property
     def lanes(self) -> int:
-        """Of what differs along the vector axis."""
+        """The number of lanes of a value that varies along the vector axis."""
         return self.vector.extent if self.vector is not None else 1
 
     @contextmanager
     def each_lane_alone(self) -> Iterator[list[Point]]:
-        """The lanes as points; inside, no axis is a vector."""
+        """Yield the lanes as points; inside, no axis is a vector."""
         vector, self.vector = self.vector, None
         assert vector is not None
         yield [{vector: lane} for lane in range(vector.extent)]
         self.vector = vector
 
     def step(self, x: IndexExpression) -> int | None:
-        """By how much an index grows from lane to lane; None where that is not constant."""
+        """Return the constant stride of an index from lane to lane, or None."""
         if self.vector is None:
             return 0
         return x.coefficient(self.vector) if self.is_known(x) else None
 
     def is_known(self, x: IndexExpression) -> bool:
-        """Whether an index depends on no value that differs from lane to lane."""
+        """Return True if an index depends on no value that varies from lane to lane."""
         found = [int(atom.source[1:]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
         return not any(self.vector in self.depends[number] for number in found)
 
     def index(self, x: IndexExpression, point: Point) -> Value[Integer]:
-        """An index that has a constant step, at lane 0."""
+        """Return an index with a constant stride, at lane 0."""
         outer, inner, fixed, _ = self.variable_part(x, point)
         return self.b.add_index(self.b.add_index(outer, inner), fixed)
 
     def variable_part(
         self, x: IndexExpression, point: Point
     ) -> tuple[Value[Integer], Value[Integer], int, int]:
-        """An index at lane 0 as (what outer loops count, what the innermost of its loops adds, the constant to be added, the least that
-        the sum of the first two may be).
+        """Return the parts of an index at lane 0.
+
+        Returns
+        -------
+        tuple
+            The sum over outer loops, the sum over the innermost loop, a constant to add, and the
+            least value of the two sums together.
         """
         found = self._sums.get(id(x))
         if found is None and x.is_affine:
@@ -193,7 +208,7 @@ class Indices:
         return *self._sums_of(terms), fixed, least
 
     def _affine_sum(self, x: IndexExpression) -> _Sum:
-        """What all copies of an index of axes share."""
+        """Return the parts of an affine index that all unrolled instances share."""
         terms: list[tuple[Value[Integer], int]] = []
         unrolled: list[tuple[Axis, int]] = []
         least = 0
@@ -209,7 +224,7 @@ class Indices:
     def _sums_of(
         self, terms: list[tuple[Value[Integer], int]]
     ) -> tuple[Value[Integer], Value[Integer]]:
-        """A sum of multiples, computed in the loops that its parts belong to: those of outer loops, and those of the innermost one."""
+        """Return two sums of multiples: those of outer loops, and those of the innermost loop."""
         outer = inner = self.b.index(0)
         deepest = max([value.depth for value, _ in terms], default=0)
         for value, factor in (
@@ -222,11 +237,11 @@ class Indices:
         return outer, inner
 
     def clamped(self, atom: RuntimeValue, point: Point) -> Value[Integer]:
-        """A value of run time as an index; unsigned values count as large, not negative."""
+        """Return a runtime value as an index; large unsigned values stay large."""
         number = int(atom.source[1:])
         found, element = self.values[number].at(point), self.types[number]
         lane = next((lane for axis, lane in point.items() if axis not in self.unrolled), 0)
-        x = real(found)  # clamped in all lanes, in its own type
+        x = real(found)  # all lanes are clamped in their own type, then one is taken
         return as_index(
             self.b,
             real(one_lane(self.b, clamped(self.b, x, element, atom.low, atom.high), lane)),
@@ -234,7 +249,10 @@ class Indices:
         )
 
     def in_lanes(self, x: IndexExpression, point: Point) -> Value[Integer]:
-        """The value of an index: a vector where it differs from lane to lane. i32 where that is enough."""
+        """Return the value of an index, a vector if it varies from lane to lane.
+
+        Its type is i32 if that suffices.
+        """
         step = self.step(x)
         low, high = x.bounds
         t = I32 if low >= -(1 << 31) and high < 1 << 31 else I64
@@ -257,8 +275,10 @@ class Indices:
         return self.b.binary("add", self.b.splat(base, self.lanes), steps)
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Whether guards hold: an i1, a vector of them where lanes differ; None where they always do. What all copies along an axis have
-        in common is asked for without that axis: whether they hold for any of them.
+        """Return the condition of guards, None if they always hold.
+
+        It is an i1, or a vector if lanes differ. For an unrolled axis that the point leaves open,
+        it is true if the guards hold for any instance.
         """
         if not guards:
             return None

@@ -1,10 +1,11 @@
-"""Reductions as SSA records: a loop-carried value, a tree over copies, halves of a register, as the kinds of the axes say.
+"""Reductions as SSA records: loop-carried values, trees over instances, halving of registers.
 
-`Reducing` is what all targets share. On a CPU, accumulators of one operation begin with its
-identity element, and the initial value is combined last. Those of several operations begin with the
-initial values, and everything is combined in the order of the points. A reduction whose initial
-value is the result of another one in the same registers takes its accumulators over: loops that a
-rest was cut from come together in registers, once.
+All targets share `Reducing`. On a CPU, the accumulators of one operation begin with its identity
+element, and the initial value is combined last. Accumulators of several operations begin with the
+initial values and combine in the order of the points.
+
+Index-set splitting makes a reduction whose initial value is the result of another one. It continues
+with the accumulators of that one in registers, so that they are combined only once.
 """
 
 from __future__ import annotations
@@ -46,9 +47,13 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
 
-Accumulators: TypeAlias = list[list[Scalar]]  # by accumulator, the values of each
-FEW_INSTANCES = 8  # of more than these, operands are read when they are needed, not all before the first is combined
-ANY_ORDER = "reassoc contract"  # accumulators are made in the order of the schedule, products may go into them
+Accumulators: TypeAlias = list[list[Scalar]]  # the values of each accumulator
+FEW_INSTANCES = (
+    8  # with more, each operand is loaded just before its combination, to save registers
+)
+ANY_ORDER = (
+    "reassoc contract"  # the schedule sets the order of sums; products may be fused into them
+)
 _LANES_OF_TRUTH = {
     "add": "or",
     "maximum": "or",
@@ -61,11 +66,10 @@ _LANES_OF_TRUTH = {
 
 
 class OpenReduction(NamedTuple):
-    """A reduction whose accumulators have not come together.
+    """A reduction whose accumulators have not been combined.
 
-    outer: the unrolled axes around. lanes: of the reduction itself, or 1.
-
-    held: the accumulators of each point of `outer`. initial: what is combined last.
+    outer: the unrolled axes around. lanes: of the reduction itself, or 1. held: the accumulators at
+    each point of `outer`. initial: the value to combine last.
     """
 
     outer: tuple[Axis, ...]
@@ -75,7 +79,10 @@ class OpenReduction(NamedTuple):
 
 
 def continued_reductions(nest: LoopNest) -> frozenset[int]:
-    """The results that one other reduction begins with, of the same operation, and nothing else takes."""
+    """Return the results that are used only as the initial value of one other reduction.
+
+    Both must have the same operation and the same loops around.
+    """
     every = nest.statements()
     found = [
         (s, around)
@@ -100,7 +107,7 @@ def continued_reductions(nest: LoopNest) -> frozenset[int]:
 
 
 def write_reduce(lowering: Lowering, s: Reduce) -> None:
-    """The values of a reduction, among those of the lowering."""
+    """Write a reduction, and add its results to the values of the lowering."""
     writer = ReductionWriter(lowering, s)
     if isinstance(s.combiner, Combination):
         writer.in_order()
@@ -113,7 +120,10 @@ def write_reduce(lowering: Lowering, s: Reduce) -> None:
 
 
 def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
-    """Whether loops may add to the initial value 0 itself, which leaves a sum of floats as it is unless that is -0."""
+    """Return True if loops may accumulate from the initial value 0 itself.
+
+    Adding to 0 leaves a sum of floats unchanged unless it is -0.
+    """
     looped = any(kind is AxisKind.SERIAL and axis.extent > 1 for axis, kind in s.axes)
     initial = lowering.values.get(s.initial[0])
     if isinstance(s.combiner, Combination) or s.combiner.name != "add" or s.each or initial is None:
@@ -127,7 +137,10 @@ def _begins_at_zero(lowering: Lowering, s: Reduce) -> bool:
 
 
 class ReductionHost(Protocol):
-    """What lowers the nest around a reduction. unrolled: the axes of copies around."""
+    """The lowering around a reduction.
+
+    unrolled: the unrolled axes around.
+    """
 
     values: dict[int, UnrolledValue]
     types: dict[int, PrimitiveType]
@@ -136,24 +149,31 @@ class ReductionHost(Protocol):
 
     @property
     def b(self) -> StructuredBuilder:
-        """What records are written with."""
+        """The builder of records."""
 
     def body(self, body: Body) -> None:
         """Write statements."""
 
     def mask(self, guards: Sequence[Guard], point: Point) -> Value[Integer] | None:
-        """Whether guards hold; None where they always do, the constant `false` where they never do."""
+        """Return the condition of guards: None if they always hold, `false` if never."""
 
 
 H = TypeVar("H", bound=ReductionHost)
 
 
 class Reducing(Generic[H]):
-    """A reduction being written: how values come into accumulators, and how two of these combine.
+    """A reduction that is being written.
 
-    neutral: where accumulators begin, if not with the identity element. lanes: of an accumulator.
-    serial: the axes that are loops. sequential: values come in one after the other, as multiply-adds
-    take products, not as a tree of them.
+    Attributes
+    ----------
+    neutral : float, optional
+        The begin of accumulators, if not the identity element.
+    lanes : int
+        Of an accumulator.
+    serial : list of Axis
+        The axes that are loops.
+    sequential : bool
+        Values are combined one after the other, as multiply-adds need, not in a tree.
     """
 
     def __init__(self, host: H, s: Reduce, neutral: float | None = None) -> None:
@@ -164,12 +184,12 @@ class Reducing(Generic[H]):
         self._identities: dict[int, Scalar] = {}
 
     def needed(self) -> frozenset[Axis]:
-        """The axes that values and guards depend on."""
+        """Return the axes on which values and guards depend."""
         found = [self.l.depends.get(v, frozenset()) for v in self.s.values]
         return frozenset().union(*found, *[g.expression.axes for g in self.s.guards])
 
     def identity(self, lanes: int = 1) -> Scalar:
-        """What leaves an accumulator as it is."""
+        """Return the identity element."""
         assert not isinstance(self.s.combiner, Combination)
         found = self._identities.get(lanes)
         if found is None:
@@ -184,7 +204,7 @@ class Reducing(Generic[H]):
         return found
 
     def combined(self, x: Scalar, y: Scalar) -> Scalar:
-        """Two accumulators of one operation as one."""
+        """Return two accumulators of one operation combined."""
         assert not isinstance(self.s.combiner, Combination)
         if not (isinstance(x, Value) and isinstance(y, Value) and x.type is y.type):
             lanes = max(lanes_of(x), lanes_of(y))
@@ -198,7 +218,7 @@ class Reducing(Generic[H]):
         return self.taken_in(x, y)
 
     def taken_in(self, x: Scalar, y: Scalar) -> Scalar:
-        """The operation itself, of two scalars or of as many lanes."""
+        """Write the operation on two elements with equal numbers of lanes."""
         assert not isinstance(self.s.combiner, Combination)
         before, self.b.float_flags = self.b.float_flags, ANY_ORDER
         made = binary_value(self.b, self.s.combiner.name, self.element, x, y)
@@ -206,7 +226,7 @@ class Reducing(Generic[H]):
         return made
 
     def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
-        """Two sets of accumulators as one, the earlier first."""
+        """Return two sets of accumulators combined, with the earlier first."""
         c = self.s.combiner
         return (
             self.written(c, left, right, self.lanes)
@@ -217,7 +237,7 @@ class Reducing(Generic[H]):
     def written(
         self, c: Combination, left: list[Scalar], right: list[Scalar], lanes: int
     ) -> list[Scalar]:
-        """What a combiner makes of two sets of values: its operations, written once more."""
+        """Write the operations of a combiner on two sets of values."""
         unrolled, self.l.unrolled = self.l.unrolled, []
         for number, element, value in zip(
             (*c.left, *c.right), (*self.s.elements, *self.s.elements), (*left, *right), strict=True
@@ -229,7 +249,7 @@ class Reducing(Generic[H]):
         return [in_lanes(self.b, self.l.values[number].at({}), lanes) for number in c.results]
 
     def tree(self, values: list[Scalar]) -> Scalar:
-        """Neighbours combined, and what they come to, until one is left."""
+        """Combine values pairwise until one is left."""
         while len(values) > 1:
             pairs = [self.combined(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
             values = [*pairs, *values[2 * len(pairs) :]]
@@ -238,10 +258,13 @@ class Reducing(Generic[H]):
     def taken(
         self, group: Sequence[Point], mine: list[Scalar], guards: Sequence[Guard]
     ) -> list[Scalar]:
-        """Accumulators with the values of some points, where the guards hold: of one operation a tree, of several one after the other."""
+        """Return accumulators combined with the values at some points where the guards hold.
+
+        One operation combines in a tree, several operations in order.
+        """
         runs: list[
             tuple[Value[Integer] | None, list[list[Scalar]]]
-        ] = []  # of points whose guards are the same condition
+        ] = []  # consecutive points with one condition
         for point in group:
             values = [self.l.values[number].at(point) for number in self.s.values]
             mask = self.l.mask(guards, point) if guards else None
@@ -266,7 +289,7 @@ class Reducing(Generic[H]):
         return mine
 
     def _with_next(self, mine: list[Scalar], values: list[Scalar]) -> list[Scalar]:
-        """Accumulators with the values of one more point."""
+        """Return accumulators combined with the values at one more point."""
         if not isinstance(self.s.combiner, Combination):
             return [self.taken_in(mine[0], values[0])]
         return [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
@@ -274,7 +297,7 @@ class Reducing(Generic[H]):
     def _chosen(
         self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]
     ) -> list[Scalar]:
-        """New accumulators where a condition holds."""
+        """Select the new accumulators where a condition holds."""
         return (
             new
             if mask is None
@@ -291,27 +314,27 @@ class Reducing(Generic[H]):
         )
 
     def swept(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
-        """Accumulators after all steps of these loops, from those before."""
+        """Return the accumulators after all steps of some loops."""
         if not serial:
             return self.step(accumulators)
         return self.repeated(serial[0], accumulators, lambda before: self.swept(serial[1:], before))
 
     def step(self, accumulators: Accumulators) -> Accumulators:
-        """Accumulators after one step."""
+        """Return the accumulators after one step."""
         raise NotImplementedError
 
     def repeated(
         self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
     ) -> Accumulators:
-        """Accumulators after a loop."""
+        """Return the accumulators after a loop."""
         raise NotImplementedError
 
 
 class ReductionWriter(Reducing["Lowering"]):
-    """A reduction of a CPU's kernel being written.
+    """A reduction of a CPU kernel that is being written.
 
-    outer: the axes of copies around that it depends on. own: those of its own. vector: its own.
-    lanes: of accumulators.
+    outer: the unrolled axes around on which it depends. own, vector: its own unrolled axes and
+    vector axis. lanes: of accumulators.
     """
 
     def __init__(self, lowering: Lowering, s: Reduce) -> None:
@@ -332,7 +355,7 @@ class ReductionWriter(Reducing["Lowering"]):
 
     # -- one operation -----------------------------------------------------------------------------
     def opened(self) -> OpenReduction:
-        """The accumulators after all steps."""
+        """Return the accumulators after all steps, before they are combined."""
         left: dict[tuple[int, ...], list[Scalar]] = {
             tuple(p.values()): [] for p in points(self.outer)
         }
@@ -365,7 +388,7 @@ class ReductionWriter(Reducing["Lowering"]):
         )
 
     def closed(self, made: OpenReduction) -> UnrolledValue:
-        """The results: a tree over the copies, halves of the register, the initial value."""
+        """Combine the accumulators in a tree, their lanes by halving, and the initial value."""
         initial = self.l.values[made.initial]
 
         def total(point: Point) -> Scalar:
@@ -378,7 +401,7 @@ class ReductionWriter(Reducing["Lowering"]):
         )
 
     def across(self, x: Scalar) -> Scalar:
-        """All lanes combined into a scalar: halves of the register, until one lane is left."""
+        """Combine all lanes into a scalar, by halving the register."""
         assert not isinstance(self.s.combiner, Combination)
         lanes = lanes_of(x)
         if self.element.is_pred:
@@ -396,7 +419,7 @@ class ReductionWriter(Reducing["Lowering"]):
 
     # -- several operations ------------------------------------------------------------------------
     def in_order(self) -> None:
-        """Results of a combiner of several operations."""
+        """Write the results of a combiner of several operations."""
         start = [
             [in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial]
             for point in self.points
@@ -415,7 +438,7 @@ class ReductionWriter(Reducing["Lowering"]):
             )
 
     def joined_lanes(self, values: list[Scalar]) -> list[Scalar]:
-        """Partial results of all lanes as one: halves of the registers, until one lane is left."""
+        """Combine the partial results of all lanes, by halving the registers."""
         lanes = self.lanes
         while lanes > 1:
             lanes //= 2
@@ -439,13 +462,13 @@ class ReductionWriter(Reducing["Lowering"]):
         return values
 
     def joined(self, left: list[Scalar], right: list[Scalar], lanes: int) -> list[Scalar]:
-        """Two partial results as one."""
+        """Combine two partial results."""
         assert isinstance(self.s.combiner, Combination) and self.s.combiner.join is not None
         return self.written(self.s.combiner.join, left, right, lanes)
 
     # -- the steps ---------------------------------------------------------------------------------
     def everything(self, start: Accumulators) -> Accumulators:
-        """The accumulators of each point after all steps, from those before."""
+        """Return the accumulators at each point after all steps."""
         if any(b.axis.extent == 0 for b in self.s.axes):
             return start
         vector, unrolled = self.l.vector, self.l.unrolled
@@ -456,7 +479,7 @@ class ReductionWriter(Reducing["Lowering"]):
         return after
 
     def step(self, accumulators: Accumulators) -> Accumulators:
-        """See `Reducing.step`."""
+        """Return the accumulators after one step, as `Reducing.step`."""
         guards = self.s.guards
         with (
             self.l.guarded(guards),
@@ -471,7 +494,7 @@ class ReductionWriter(Reducing["Lowering"]):
     def repeated(
         self, axis: Axis, accumulators: Accumulators, body: Callable[[Accumulators], Accumulators]
     ) -> Accumulators:
-        """See `Reducing.repeated`: loops hand what the inner ones come to from turn to turn."""
+        """Write a loop that carries the accumulators from iteration to iteration."""
         b = self.l.b
         if axis.extent == 1:
             self.l.at[axis] = b.index(0), 1
@@ -483,14 +506,14 @@ class ReductionWriter(Reducing["Lowering"]):
 
 
 def flat(values: Sequence[Sequence[Scalar]]) -> list[Value]:
-    """The parts of all accumulators."""
+    """Return the parts of all accumulators in one list."""
     return [
         part for mine in values for x in mine for part in (x if isinstance(x, Complex) else (x,))
     ]
 
 
 def like(values: Sequence[Sequence[Scalar]], parts: Sequence[Value]) -> list[list[Scalar]]:
-    """The reverse of `flat`, for accumulators of these kinds."""
+    """Return accumulators of parts, the inverse of `flat`."""
     rest = iter(parts)
     return [
         [Complex(next(rest), next(rest)) if isinstance(x, Complex) else next(rest) for x in mine]

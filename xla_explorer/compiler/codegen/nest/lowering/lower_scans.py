@@ -1,9 +1,8 @@
-"""Scans as SSA records: a running value in registers from step to step, and what follows of it at each.
+"""Scans as SSA records: running values in registers, and the statements for each of them.
 
-Along a vector axis the lanes become running values in log2(lanes) steps of shifting and combining,
-and what came before the register is combined with all of them: from register to register the chain
-is one operation long. Source of the steps inside a register: Hillis and Steele, "Data parallel
-algorithms" (1986).
+Along a vector axis, log2(lanes) steps of shifting and combining make the running values of a
+register. The carry is combined with all of them, so that the dependence chain has one operation per
+register. Source: Hillis and Steele, "Data parallel algorithms" (1986).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def write_scan(lowering: Lowering, s: Reduce) -> None:
-    """The running values of a scan, what follows at each step, and the last ones."""
+    """Write the running values of a scan, the statements for each, and the last values."""
     writer = _Writer(lowering, s)
     start = [
         [in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial]
@@ -48,14 +47,18 @@ def write_scan(lowering: Lowering, s: Reduce) -> None:
 
 
 class _Writer(ReductionWriter):
-    """Accumulators are those of the points of the unrolled axes around; along a vector axis of the scan all lanes are the same."""
+    """A scan that is being written.
+
+    There is an accumulator for each point of the unrolled axes around. Along a vector axis of the
+    scan, all its lanes are equal.
+    """
 
     def total(self, x: Scalar) -> Scalar:
-        """An accumulator after the last step."""
+        """Return an accumulator after the last step."""
         return one_lane(self.b, x, 0) if self.vector is not None else x
 
     def step(self, accumulators: Accumulators) -> Accumulators:
-        """See `Reducing.step`."""
+        """Return the accumulators after one step; write the statements for its running values."""
         found: dict[tuple[int, ...], list[Scalar]] = {}
         after: Accumulators = []
         with self.l.guarded(self.s.guards), self.l.instance_by_instance(False):
@@ -75,7 +78,7 @@ class _Writer(ReductionWriter):
         return after
 
     def next(self, point: Point, before: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """Running values at a point, and the accumulators after it."""
+        """Return the running values at a point, and the accumulators after it."""
         guards, lanes = self.s.guards, self.lanes
         if self.vector is None:
             after = self.taken((point,), before, guards)
@@ -95,7 +98,7 @@ class _Writer(ReductionWriter):
         return [self.taken_in(before[0], value)], [self.taken_in(before[0], last)]
 
     def shifted(self, x: Scalar, step: int) -> Scalar:
-        """Lanes moved up by some, the identity element in the lowest."""
+        """Shift lanes up, with the identity element in the lowest."""
         places = [self.lanes + lane if lane < step else lane - step for lane in range(self.lanes)]
         pairs = zip(parts_of(x), parts_of(self.identity(self.lanes)), strict=True)
         return element_of([self.b.shuffle(part, identity, places) for part, identity in pairs])

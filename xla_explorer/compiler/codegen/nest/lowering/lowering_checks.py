@@ -1,4 +1,4 @@
-"""What loop nests are lowered for, and which axes their values depend on."""
+"""Support of the lowering: types and opcodes that it has code for, and facts about a whole nest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_SCRATCH = 1 << 18  # bytes of an array on the stack of a thread
 
 
 def why_launched(nest: LoopNest) -> Reason | None:
-    """Return why a nest needs a GPU: an axis that a launch numbers; None if it has none."""
+    """Return a refusal if an axis is numbered by a GPU launch."""
     bound = next((b for b in nest.axes().values() if b.kind.is_launched), None)
     return (
         None
@@ -48,7 +48,10 @@ def why_launched(nest: LoopNest) -> Reason | None:
 
 
 def why_not_lowered(nest: LoopNest, launched: bool = False) -> Reason | None:
-    """None where a lowering has all that a nest consists of. launched: that for GPUs."""
+    """Return a refusal if the lowering has no code for a part of a nest.
+
+    launched: the lowering for GPUs.
+    """
     for array in nest.arrays:
         if (reason := type_is_emitted(array.shape)) is not None:
             return refuse("not-lowered", reason.message, element=array.shape.element_type.name)
@@ -87,7 +90,10 @@ def _is_written(element: PrimitiveType) -> bool:
 
 
 def _combiner_is_not_written(s: Reduce) -> Reason | None:
-    """None where each operation of the combiner is written for scalars, and one operation has an identity element."""
+    """Return a refusal for a combiner without code.
+
+    Its operations need elementwise emitters, and a single operation an identity element.
+    """
     if isinstance(s.combiner, Combination):
         inside = [
             x.opcode.name for c in s.combiner.combinations for x in c.body if isinstance(x, Compute)
@@ -111,8 +117,10 @@ def _combiner_is_not_written(s: Reduce) -> Reason | None:
 
 
 def phases_of(nest: LoopNest) -> tuple[int, ...]:
-    """The shares of each phase, where memory hands values from a loop that threads share to what follows, or this overwrites some: as many
-    where that is such a loop too, else one.
+    """Return the number of tasks of each phase, none for a nest of one phase.
+
+    A nest has two phases if memory carries values from a parallel loop to later statements, or
+    these overwrite some. The second has one task, or as many if it has a parallel loop too.
     """
     if nest.tasks == 1 or not any(
         isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body
@@ -127,7 +135,7 @@ def phases_of(nest: LoopNest) -> tuple[int, ...]:
 
 
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
-    """The offsets and guards of a statement."""
+    """Return the indices of a statement."""
     if isinstance(s, (Load, Store)):
         return [nest.offset_of(s)]
     if isinstance(s, Iota):
@@ -143,13 +151,14 @@ def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
 
 
 def common_factors(nest: LoopNest) -> dict[Axis, int]:
-    """By what all indices multiply each axis that they have: its loop counts in steps of that."""
+    """Return the greatest common factor of each axis in all indices.
+
+    Its loop counts in steps of that factor.
+    """
     found: dict[Axis, int] = {}
     for s in [s for s, _ in nest.statements() if not isinstance(s, Compute)]:
         for x in _expressions(nest, s):
-            if (
-                not x.is_affine
-            ):  # values of run time are there already, whatever their own index was
+            if not x.is_affine:  # runtime values are computed already, whatever their own index was
                 x = x.substitute(
                     {atom: ZERO for atom in x.atoms() if isinstance(atom, RuntimeValue)}
                 )
@@ -162,7 +171,10 @@ def common_factors(nest: LoopNest) -> dict[Axis, int]:
 
 
 def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:
-    """The union; one of the parts where it has all of the others, so that values that depend on the same axes share a set."""
+    """Return the union of sets of axes.
+
+    If one of them contains the others, it is returned itself, so that values share sets.
+    """
     most = frozenset[Axis]()
     for part in parts:
         if part is not most:
@@ -171,7 +183,7 @@ def _union(parts: list[frozenset[Axis]]) -> frozenset[Axis]:
 
 
 def dependencies(nest: LoopNest) -> dict[int, frozenset[Axis]]:
-    """The axes that each value depends on."""
+    """Return the axes on which each value depends."""
     found: dict[int, frozenset[Axis]] = {}
 
     def visit(body: Body) -> None:

@@ -1,8 +1,8 @@
-"""Loads whose lanes are not neighbours in memory, in order: whole registers are read along memory, then their lanes change places.
+"""Loads and stores whose lanes are strided: whole registers are loaded, then shuffled.
 
-Squares: an array that is read along an unrolled axis where the lanes run across memory. Runs: lanes
-whose places differ by numbers that are known here, near one another (every second element,
-backwards, rows of ten elements that follow one another). Words: two bf16 each.
+Squares: the array is contiguous along an unrolled axis instead of the vector axis; registers are
+transposed. Runs: lanes have known distances within two registers, for example every second element.
+Packed pairs: two bf16 in a 32-bit word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 def axis_along_memory(
     nest: LoopNest, s: Load, vector: Axis, unrolled: Sequence[Axis]
 ) -> Axis | None:
-    """The unrolled axis that a load runs along memory with, of as many steps as the vector has lanes, which are apart in memory."""
+    """Return the unrolled axis along which a load is contiguous, for a strided vector axis.
+
+    It must have as many steps as the vector has lanes.
+    """
     array, offset = nest.array(s.array), nest.offset_of(s)
     if array is None or offset.coefficient(vector) in (0, 1, None):
         return None
@@ -58,7 +61,10 @@ def axis_along_memory(
 def packed_pair_axis(
     nest: LoopNest, s: Load | Store, vector: Axis, unrolled: Sequence[Axis]
 ) -> Axis | None:
-    """The unrolled axis of two steps whose elements of 16 bits share a word of 32, where lanes are such words: even and odd elements."""
+    """Return the unrolled axis over the two elements of 16 bits in a 32-bit word.
+
+    The lanes must be consecutive words, so that the axis has even and odd elements.
+    """
     array, offset = nest.array(s.array), nest.offset_of(s)
     if array is None or array.shape.element_type is not BF16 or offset.coefficient(vector) != 2:
         return None
@@ -68,19 +74,22 @@ def packed_pair_axis(
 
 
 def unpacked_pairs(b: Builder, words: Value[Integer]) -> list[Value]:
-    """The even elements of words and the odd ones: as f32, whose upper half bf16 is, that takes a shift of these and a mask of those."""
+    """Return the even and the odd elements of words.
+
+    A bf16 is the upper half of an f32, so conversion takes a shift or a mask.
+    """
     t = BF16_LANES.of_lanes(words.type.lanes)
     return [b.emit("trunc", t, (words,)), b.emit("trunc", t, (words >> 16,))]
 
 
 def packed_pairs_of(b: Builder, even: Value, odd: Value) -> Value[Integer]:
-    """The reverse of `unpacked_pairs`."""
+    """Return words of even and odd elements, the inverse of `unpacked_pairs`."""
     low, high = [b.convert("zext", b.to_bits(x), "i32") for x in (even, odd)]
     return low | (high << 16)
 
 
 def places_in_run(offset: IndexExpression, vector: Axis, point: Point) -> list[int] | None:
-    """How far each lane is from the first one, where that is known and a run of two registers has them all."""
+    """Return the distances of lanes from the first if they are known and within two registers."""
     here: Substitution = {axis: index(step) for axis, step in point.items()}
     first = offset.substitute({**here, vector: ZERO})
     places = []
@@ -93,19 +102,19 @@ def places_in_run(offset: IndexExpression, vector: Axis, point: Point) -> list[i
 
 
 def permuted(b: Builder, run: Scalar, places: Sequence[int]) -> Scalar:
-    """Lanes of a run of elements, by number."""
+    """Return lanes of a run of elements, by number."""
     parts = [part if part.type.lanes > 1 else b.splat(part, 2) for part in parts_of(run)]
     return element_of([b.shuffle(part, part, places) for part in parts])
 
 
 def transposed(b: Builder, rows: Sequence[Scalar]) -> list[Scalar]:
-    """Columns of a square of elements, rows of as many lanes; of complex numbers, of both parts."""
+    """Return the columns of a square of elements, whose rows are registers."""
     parts = [_square(b, list(part)) for part in zip(*[parts_of(x) for x in rows], strict=True)]
     return [element_of(column) for column in zip(*parts, strict=True)]
 
 
 def _square(b: Builder, rows: list[Value]) -> list[Value]:
-    """Blocks off the diagonal change places, then the same inside the blocks, down to single elements."""
+    """Exchange blocks off the diagonal, then inside of the blocks, down to single elements."""
     side = len(rows)
     half = side // 2
     while half:
@@ -122,7 +131,7 @@ def _square(b: Builder, rows: list[Value]) -> list[Value]:
 def load_square(
     lowering: AccessLowering, s: Load, axes: Sequence[Axis], rows: Axis
 ) -> UnrolledValue:
-    """A load whose lanes are apart in memory, along which an unrolled axis runs: registers of that axis, transposed."""
+    """Load registers along an unrolled axis and transpose them to the vector axis."""
     array, found = lowering.nest.array(s.array), dict[tuple[int, ...], list[Scalar]]()
     assert array is not None
     offset = linearize(s.place, array.shape.strides)
@@ -144,7 +153,7 @@ def load_square(
 def load_packed_pairs(
     lowering: AccessLowering, s: Load, axes: Sequence[Axis], pair: Axis
 ) -> UnrolledValue:
-    """A load of words of two elements each, which an unrolled axis counts."""
+    """Load words of two elements, over which an unrolled axis goes."""
     array = lowering.nest.array(s.array)
     assert array is not None
     memory = lowering.memory[array.name]
@@ -160,7 +169,7 @@ def load_packed_pairs(
 
 
 def metadata_of(nest: LoopNest) -> tuple[str, ...]:
-    """The definitions of the metadata that the code of a nest names: of stores past the cache."""
+    """Return the definitions of metadata that the code of a nest uses."""
     return tuple(
         metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else [])
     )
@@ -173,7 +182,7 @@ def store_streamed(
     value: int,
     axes: Sequence[Axis],
 ) -> None:
-    """Non-temporal stores where the array begins with a cache line, else ordinary ones."""
+    """Write non-temporal stores if the array begins with a cache line, else ordinary ones."""
     b, memory, pointer = lowering.b, lowering.memory[array.name], lowering.pointers[array.name]
     low = b.binary("and", b.emit("ptrtoint", I64, (pointer,)), LINE_BYTES - 1)
     size = lowering.lanes * memory.alignment

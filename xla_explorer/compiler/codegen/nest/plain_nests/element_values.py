@@ -1,4 +1,4 @@
-"""The statements that compute an element of an HLO instruction."""
+"""The statements of a plain nest that compute one element of an HLO instruction."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _ADD, _BITCAST_CONVERT, _MAP = map(opcode, ("add", "bitcast-convert", "map"))
 _COMBINING = frozenset({"reduce", "reduce-window", "dot", "convolution"})
-WITH_RESULTS = frozenset({"reduce", "reduce-window"})  # perhaps several
+WITH_RESULTS = frozenset({"reduce", "reduce-window"})
 
 
 class ElementValues(NestScopes):
-    """The values of a nest."""
+    """The values of a plain nest that is being built, computed on demand."""
 
     # -- values ------------------------------------------------------------------------------------
     def value(self, i: HloInstruction, at: Place) -> int:
-        """The number of an element of an array."""
+        """Return the number of an element of an array."""
         return self.values(i, at)[0]
 
     def values(self, i: HloInstruction, at: Place) -> tuple[int, ...]:
-        """The numbers of an element of each result.
+        """Return the numbers of an element of each result of an instruction.
 
-        Chains, which may be thousands long, are walked without recursion.
+        Chains of thousands of instructions are walked without recursion.
         """
         stack: list[tuple[HloInstruction, Place, list[tuple[HloInstruction, Place]] | None]] = [
             (i, at, None)
@@ -83,7 +83,10 @@ class ElementValues(NestScopes):
         return found
 
     def needed(self, i: HloInstruction, at: Place) -> list[tuple[HloInstruction, Place]]:
-        """The elements that must be there before that of an instruction whose code stands in one scope."""
+        """Return the elements to compute before that of an instruction.
+
+        Only instructions whose code is in one scope have some.
+        """
         if i in self.forwarded:
             return [(self.forwarded[i], at)]
         name = i.opcode.name
@@ -107,7 +110,7 @@ class ElementValues(NestScopes):
     def computed(
         self, i: HloInstruction, at: Place, needed: list[tuple[HloInstruction, Place]]
     ) -> tuple[int, ...]:
-        """Write the statements of an element whose `needed` ones are there."""
+        """Write the statements of an element after those of the `needed` elements."""
         if i in self.forwarded:
             return self.values(*needed[0])
         if (
@@ -122,40 +125,20 @@ class ElementValues(NestScopes):
             return self.put(made, max([self.depth[v] for v in values]))
         if (
             i.shape.is_array and 0 in i.shape.dimensions and i not in self.arrays
-        ):  # guards around it never hold
+        ):  # no element exists
             return (self.constant(0, i.shape.element_type),)
         name, origin, number = i.opcode.name, self.origin(i, at), next(self.numbers)
         if (not i.shape.is_array and name not in WITH_RESULTS) or any(
             any(shape.dynamic) for _, shape in i.shape.leaves()
         ):
-            raise NoNestError(
-                refuse(
-                    "not-an-array", f"%{i.name} must be an array, got {i.shape.text_without_layout}"
-                )
-            )
+            message = f"%{i.name} must be an array, got {i.shape.text_without_layout}"
+            raise NoNestError(refuse("not-an-array", message))
         if i in self.arrays:
-            inside = all(
-                x.bounds[0] >= 0 and x.bounds[1] < n
-                for x, n in zip(at, i.shape.dimensions, strict=True)
-            )
-            least = (
-                0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
-            )
-            depth = max(self.depth_of(*at), least)
-            return self.put(
-                Load(number, i.shape.element_type, self.arrays[i].name, at, origin), depth
-            )
+            return self.put_load(number, i, at, origin)
         if name == "get-tuple-element" and i.operands[0].opcode.name in WITH_RESULTS:
             return (self.values(i.operands[0], at)[i.attribute("index")],)
         if name == "constant":
-            if i.literal.splat is None:
-                raise NoNestError(
-                    refuse(
-                        "array-constant",
-                        f"%{i.name} is a constant with several values: it must be an operand",
-                    )
-                )
-            return self.put(Constant(number, scalar(i.literal), Origin(i.id)), 0)
+            return self.put_literal(number, i)
         if name == "iota":
             x = at[i.attribute("iota_dimension")]
             return self.put(Iota(number, i.shape.element_type, x, origin), self.depth_of(x))
@@ -170,7 +153,27 @@ class ElementValues(NestScopes):
             refuse("no-loop-nest", f"%{i.name}: {name} has no loop nest", opcode=name)
         )
 
+    def put_load(
+        self, number: int, i: HloInstruction, at: Place, origin: Origin
+    ) -> tuple[int, ...]:
+        """Write the load of an operand's element, inside the guards that keep it in its array."""
+        inside = all(
+            x.bounds[0] >= 0 and x.bounds[1] < n
+            for x, n in zip(at, i.shape.dimensions, strict=True)
+        )
+        least = 0 if inside else self.barrier() if i.shape.element_count else len(self.scopes) - 1
+        load = Load(number, i.shape.element_type, self.arrays[i].name, at, origin)
+        return self.put(load, max(self.depth_of(*at), least))
+
+    def put_literal(self, number: int, i: HloInstruction) -> tuple[int, ...]:
+        """Write the value of a constant whose elements are equal."""
+        if i.literal.splat is None:
+            message = f"%{i.name} is a constant with several values: it must be an operand"
+            raise NoNestError(refuse("array-constant", message))
+        return self.put(Constant(number, scalar(i.literal), Origin(i.id)), 0)
+
     def reads(self, i: HloInstruction, at: Place) -> list[Read]:
+        """Return the reads of an element by the index map of its instruction."""
         found = reads_of(i, at)
         if isinstance(found, Reason):
             raise NoNestError(found)
@@ -179,12 +182,12 @@ class ElementValues(NestScopes):
     def moved(
         self, i: HloInstruction, at: Place, values: list[int], origin: Origin
     ) -> tuple[int, ...]:
-        """The element of the first read whose guards hold."""
+        """Write the element of the first read whose guards hold."""
         reads = self.reads(i, at)
         if not reads:
             return (self.constant(0, i.shape.element_type),)
         addressing = [r for r in reads if r.addressing]
-        if addressing:  # values of run time get the numbers of what was read for them
+        if addressing:  # name runtime values by the numbers of the loaded indices
             numbers = {
                 (i.operands[r.operand], r.place): number
                 for r, number in zip(addressing, values, strict=True)
@@ -212,7 +215,7 @@ class ElementValues(NestScopes):
             cases.append(Case(read.guards, tuple(inner.body), value))
             if not read.guards:
                 break
-        else:  # one of the guards holds: the last needs no question
+        else:  # one of the guards holds: the last needs no condition
             cases[-1] = Case((), cases[-1].body, cases[-1].value)
         return self.put(
             SelectRegion(next(self.numbers), i.shape.element_type, tuple(cases), origin), depth
@@ -220,7 +223,7 @@ class ElementValues(NestScopes):
 
     # -- combining ---------------------------------------------------------------------------------
     def reduction(self, i: HloInstruction, at: Place, origin: Origin) -> tuple[int, ...]:
-        """A reduction over the axes that the index map brings, renamed to be this nest's own."""
+        """Write a reduction over the axes of the index map, renamed for this nest."""
         reads = self.reads(i, at)
         is_product = i.opcode.name in ("dot", "convolution")
         inputs = reads if is_product else reads[: len(reads) // 2]
@@ -283,7 +286,7 @@ class ElementValues(NestScopes):
     def narrowed(
         self, i: HloInstruction, found: tuple[int, ...], wide: PrimitiveType | None, origin: Origin
     ) -> tuple[int, ...]:
-        """Convert what a reduction has found in a wide type, if any, to the type of its result."""
+        """Convert the result of a reduction from a wider type to the type of its instruction."""
         if wide is None:
             return found
         is_product = i.opcode.name in ("dot", "convolution")
@@ -296,6 +299,7 @@ class ElementValues(NestScopes):
     def combiner(
         self, i: HloInstruction, elements: tuple[PrimitiveType, ...]
     ) -> OpcodeSpec | Combination:
+        """Return the combiner of a reduction: an associative opcode or several operations."""
         computation = i.to_apply
         parameters, root = computation.parameters(), computation.root
         if [p.shape.element_type for p in parameters] != [*elements, *elements]:
@@ -307,7 +311,7 @@ class ElementValues(NestScopes):
             )
         if len(elements) == 1 and combines_in_any_order(i):
             if identity_element(root.opcode.name, elements[0]) is not None:
-                return root.opcode  # what guards leave out is the identity
+                return root.opcode  # the identity element stands for skipped points
         numbers = [next(self.numbers) for _ in parameters]
         before, self.scopes = self.scopes, [Scope()]
         self.depth.update(dict.fromkeys(numbers, 0))
@@ -317,7 +321,7 @@ class ElementValues(NestScopes):
         return Combination(tuple(numbers[:half]), tuple(numbers[half:]), body, results)
 
     def inlined(self, computation: HloComputation, arguments: Sequence[int]) -> tuple[int, ...]:
-        """The results of a computation of scalars."""
+        """Write a computation of scalars, and return its results."""
         values: dict[HloInstruction, int] = dict(
             zip(computation.parameters(), arguments, strict=True)
         )

@@ -1,7 +1,7 @@
-"""The plain loop nest of an instruction or fusion: a loop for each dimension of the result that has several steps, no choice made.
+"""The plain loop nest of an instruction or fusion: a loop for each result dimension, unscheduled.
 
-A value stands in the outermost loop that has all it needs. Loads that only guards keep inside their
-array stay under these guards.
+Dimensions of one step have no loop. A value is computed in the outermost loop that has all that it
+needs. Loads that only guards keep inside their array stay under these guards.
 """
 
 from __future__ import annotations
@@ -42,13 +42,20 @@ from xla_explorer.hlo.opcodes import FUSION, TUPLE
 def nest_of(
     i: HloInstruction, in_place: bool = False, copied: bool = False, scans: bool = True
 ) -> LoopNest | Reason:
-    """The plain nest of an instruction or fusion as a kernel of its own, or a Reason where it has none.
+    """Return the plain nest of an instruction or fusion, or a Reason if it has none.
 
-    Its arrays are the operands, each once, and the results. in_place: the result of a
-    dynamic-update-slice is the memory of what it updates, and there is a step for each element of
-    the update alone. copied: all that it updates is copied before that; of a pad with gaps, all is
-    padding before its operand is stored. scans: windows that are running values are one scan, not a
-    reduction each.
+    Its arrays are the different operands and the results.
+
+    Parameters
+    ----------
+    in_place : bool
+        The result of a dynamic-update-slice is in the memory of its operand. Steps are the elements
+        of the update only.
+    copied : bool
+        All elements of the operand are copied before the update. A pad with gaps stores all padding
+        before its operand.
+    scans : bool
+        Windows that are running values become one scan, not a reduction for each.
     """
     operands = list(dict.fromkeys(i.operands))
     fused = i.called[0] if i.opcode is FUSION else None
@@ -81,15 +88,16 @@ def nest_of(
 
 
 class PlainNest(ElementValues):
-    """A nest in the making.
+    """A plain nest that is being built.
 
-    depth: of a value or an axis, the number of the scope that it belongs to, from outside.
+    depth: for a value or an axis, the number of its scope, counted from outside.
     """
 
     # -- the kernel --------------------------------------------------------------------------------
     def kernel(
         self, i: HloInstruction, roots: Sequence[HloInstruction], scans: bool = False
     ) -> LoopNest:
+        """Return the nest that computes every element of the results."""
         leaves = [
             (root, k, shape) for root in roots for k, (_, shape) in enumerate(root.shape.leaves())
         ]
@@ -122,11 +130,10 @@ class PlainNest(ElementValues):
         )
 
     def updating_kernel(self, i: HloInstruction, root: HloInstruction, copied: bool) -> LoopNest:
-        """The kernel of a dynamic-update-slice that stores its update where the operand lies.
+        """Return the nest of a dynamic-update-slice that stores only its update.
 
-        copied: or where it is copied before.
-
-        A pad updates its padding.
+        The result is in the memory of the operand, or all of it is copied first if `copied`. A pad
+        with gaps stores its padding, then its operand.
         """
         spreads = has_interior_padding(root)
         operand, update = (root.operands[1], root.operands[0]) if spreads else root.operands[:2]
@@ -171,7 +178,7 @@ class PlainNest(ElementValues):
                        for r in reads if r.addressing}  # fmt: skip
             inside = addressed(
                 reads[0], numbers
-            ).place  # of the element of the result at `place`: that less the start of the window
+            ).place  # the result's element at `place` is that of the update at `place` - start
             return tuple([x * 2 - y for x, y in zip(place, inside, strict=True)])
 
         def write(place: Place) -> None:
@@ -192,10 +199,10 @@ class PlainNest(ElementValues):
         )
 
     def stores(self, members: list[tuple[HloInstruction, int, Array]], place: Place) -> None:
-        """The values of results at a place, then their stores."""
+        """Write the values of results at a place, then their stores."""
         values = [self.values(root, place)[k] for root, k, _ in members]
-        # After all loads: a processor takes a load for one of what was just stored where the lower
-        # bits of both addresses are the same.
+        # After all loads: processors delay a load whose address has the low bits of an earlier
+        # store (4K aliasing).
         stores = [
             Store(o.name, place, x, self.origin(root, place))
             for x, (root, _, o) in zip(values, members, strict=True)
@@ -203,7 +210,7 @@ class PlainNest(ElementValues):
         self.scopes[-1].body += stores
 
     def loops(self, axes: list[Axis], write: Callable[[], None]) -> None:
-        """Loops in one another, and what is written inside."""
+        """Write nested loops, with the statements of `write` inside."""
         if not axes:
             write()
             return

@@ -1,4 +1,4 @@
-"""What the plain nest of a kernel takes from HLO as it is: names, scalars, values of run time."""
+"""Facts of HLO instructions that plain nests need: names, scalars, runtime values, types."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", 
 
 
 class Scope:
-    """Statements in the making.
+    """The statements of a body that is being built.
 
-    barrier: what only its guards keep inside an array must not leave it.
+    barrier: guards keep loads of this scope inside their arrays, so they must not move out.
     """
 
     def __init__(self, barrier: bool = False) -> None:
@@ -37,7 +37,7 @@ class Scope:
 
 
 def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> Read:
-    """A read whose values of run time are named by the numbers that they have in the nest."""
+    """Return a read with its runtime values named by their numbers in the nest."""
     atoms = [
         atom
         for x in (*read.place, *[g.expression for g in read.guards])
@@ -58,7 +58,7 @@ def addressed(read: Read, numbers: dict[tuple[HloInstruction, Place], int]) -> R
 
 
 def scalar(literal: Literal) -> Literal:
-    """The one value of a literal, as a scalar."""
+    """Return the only value of a literal as a scalar literal."""
     if literal.shape.is_scalar:
         return literal
     return literal_from_array(
@@ -67,18 +67,21 @@ def scalar(literal: Literal) -> Literal:
 
 
 def own_attributes(i: HloInstruction) -> Attributes:
-    """The attributes of the opcode itself, without those of layouts, devices and backends."""
+    """Return the attributes of the opcode, without layouts, devices and backend settings."""
     own = {name: i.attributes[name] for name in i.opcode.attributes if name in i.attributes}
     return i.attributes if len(own) == len(i.attributes) else attributes_of(own)
 
 
 def compute_of(number: int, i: HloInstruction, values: Sequence[int], origin: Origin) -> Compute:
-    """Return the statement of an elementwise instruction. values: the numbers of its operands."""
+    """Return the statement of an elementwise instruction.
+
+    values: the numbers of its operands.
+    """
     return Compute(number, i.shape.element_type, i.opcode, tuple(values), own_attributes(i), origin)
 
 
 def has_interior_padding(root: HloInstruction) -> bool:
-    """Whether a pad leaves gaps between the elements of its operand."""
+    """Return True if a pad leaves gaps between the elements of its operand."""
     if root.opcode.name != "pad":
         return False
     rules = root.attribute("padding")
@@ -90,7 +93,7 @@ def has_interior_padding(root: HloInstruction) -> bool:
 
 
 def array_names(operands: list[HloInstruction]) -> list[str]:
-    """Names of arrays: those of the instructions, made different."""
+    """Return distinct names of arrays, from those of the instructions."""
     taken: dict[str, int] = {}
     names = []
     for o in operands:
@@ -101,16 +104,17 @@ def array_names(operands: list[HloInstruction]) -> list[str]:
 
 
 def identifier(name: str) -> str:
-    """A name as the text of a nest can have it."""
+    """Return a name with only the characters that the text of a nest allows."""
     if name.replace("_", "").replace(".", "").replace("-", "").isalnum():
         return name
     return "".join([c if c.isalnum() or c in "_.-" else "_" for c in name])
 
 
 def combines_in_any_order(i: HloInstruction) -> bool:
-    """Whether the reducer of an instruction is one associative operation.
+    """Return True if the reducer of an instruction is one associative operation.
 
-    Windows of small floats round each step, in the order of their points, as XLA's do.
+    Windows of small floats round each step in the order of their points, as in XLA, so they are
+    excluded.
     """
     root = i.to_apply.root
     one = root.opcode.name in _ASSOCIATIVE and set(root.operands) == set(i.to_apply.parameters())
@@ -122,8 +126,10 @@ def combines_in_any_order(i: HloInstruction) -> bool:
 
 
 def accumulator_type(i: HloInstruction, runs: bool = False) -> PrimitiveType | None:
-    """f32 for floats below 32 bits that one operation combines; None where a reduction computes in its own type. runs: windows that are
-    running values, of which only what is stored is rounded.
+    """Return f32 for floats below 32 bits that one operation combines, else None.
+
+    None means the accumulator has the type of the operand. runs: windows are running values, and
+    only stored values are rounded.
     """
     small = len(i.operands) == 2 and i.shape.is_array and _is_small(i)
     one = combines_in_any_order(i) or (runs and simple_combiner(i.to_apply) is not None)

@@ -1,4 +1,4 @@
-"""Scopes of a plain nest that is being built: statements, their depth, known values."""
+"""The scopes of a plain nest that is being built: statements, their depth, known values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ MOST_STATEMENTS = 10_000
 
 
 class NoNestError(Exception):
-    """There is no nest, for a reason."""
+    """An instruction without a loop nest.
+
+    reason: of the refusal.
+    """
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(str(reason))
@@ -53,7 +56,21 @@ class NoNestError(Exception):
 
 
 class NestScopes:
-    """The scopes of a nest."""
+    """The open scopes, from outermost to innermost, and what they define.
+
+    Attributes
+    ----------
+    arrays : dict
+        The array of each operand.
+    forwarded : dict
+        The operand of each parameter of a fusion.
+    depth : dict
+        For a value or an axis, the number of its scope.
+    places : dict
+        Equal places as one object, so that known values are found by identity.
+    names : dict
+        Names of HLO instructions by id.
+    """
 
     def __init__(
         self,
@@ -69,9 +86,7 @@ class NestScopes:
         self.scopes = [Scope()]
         self.depth: dict[int | Axis, int] = {}
         self.numbers = itertools.count(1)
-        self.places: dict[
-            Place, Place
-        ] = {}  # equal places are one object, so that what is known is found by identity
+        self.places: dict[Place, Place] = {}
         self.letters = itertools.chain(
             _LETTERS, (f"{x}{n}" for n in itertools.count(1) for x in _LETTERS)
         )
@@ -83,7 +98,7 @@ class NestScopes:
     def scope(
         self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False
     ) -> Iterator[Scope]:
-        """Write into a new scope inside the one at a depth."""
+        """Open a scope inside the one at a depth; statements go there until it is closed."""
         before, inner = self.scopes, Scope(barrier)
         self.scopes = [*before[: depth + 1], inner]
         self.depth.update(dict.fromkeys(axes, depth + 1))
@@ -91,15 +106,15 @@ class NestScopes:
         self.scopes = before
 
     def barrier(self) -> int:
-        """The depth of the innermost scope with guards."""
+        """Return the depth of the innermost scope with guards."""
         return max([d for d, s in enumerate(self.scopes) if s.barrier], default=0)
 
     def depth_of(self, *indices: IndexExpression) -> int:
-        """The depth that a statement with these indices needs."""
+        """Return the least depth of a statement with these indices."""
         return max([d for _, d in self.leaves(indices)], default=0)
 
     def leaves(self, indices: Sequence[IndexExpression]) -> list[tuple[Axis | RuntimeValue, int]]:
-        """The axes and values of run time in indices, each with its depth."""
+        """Return the axes and runtime values in indices, each with its depth."""
         atoms = [
             atom for x in indices for atom in x.atoms() if isinstance(atom, (Axis, RuntimeValue))
         ]
@@ -109,9 +124,9 @@ class NestScopes:
         ]
 
     def put(self, s: Definition, depth: int) -> tuple[int, ...]:
-        """Write a statement into the scope of a depth.
+        """Write a statement into the scope of a depth, and return its values.
 
-        Axes inside, on which its value does not depend, are 0 in its origin.
+        In its origin, inner axes become 0, since its value does not depend on them.
         """
         place = s.origin.place if s.origin is not None and depth < len(self.scopes) - 1 else ()
         inside: Substitution = (
@@ -131,7 +146,7 @@ class NestScopes:
         self.statements += 1
         if (
             self.statements > MOST_STATEMENTS
-        ):  # an element that is read at two places in each of many steps is computed 2^steps times
+        ):  # n instructions that read their operand twice compute 2^n elements
             raise NoNestError(
                 refuse(
                     "nest-too-large",
@@ -142,6 +157,7 @@ class NestScopes:
         return numbers
 
     def known(self, i: HloInstruction, at: Place) -> tuple[int, ...] | None:
+        """Return the values of an element if an open scope has them."""
         key = (i, id(at))
         for scope in reversed(self.scopes):
             if key in scope.known:
@@ -149,20 +165,23 @@ class NestScopes:
         return None
 
     def place(self, at: Place) -> Place:
+        """Return the one object for equal places."""
         return self.places.setdefault(at, at)
 
     def origin(self, i: HloInstruction, at: Place) -> Origin:
+        """Return the origin of an element, and record the name of its instruction."""
         if i.id not in self.names:
             self.names[i.id] = identifier(i.name)
         return Origin(i.id, at)
 
     def constant(self, value: object, element: PrimitiveType) -> int:
+        """Write a scalar constant."""
         return self.put(
             Constant(next(self.numbers), literal_from_array(value, array_shape(element, ()))), 0
         )[0]
 
     def through(self, value: int, kinds: Sequence[PrimitiveType], origin: Origin | None) -> int:
-        """A value of the first of some types, converted to each of the others in turn."""
+        """Convert a value through a sequence of types, the first of which it has."""
         for source, target in itertools.pairwise(kinds):
             if source is not target:
                 value = self.put(
@@ -172,5 +191,6 @@ class NestScopes:
         return value
 
     def product(self, values: list[int], element: PrimitiveType) -> int:
+        """Write the product of two values."""
         made = Compute(next(self.numbers), element, _MULTIPLY, tuple(values), NO_ATTRIBUTES)
         return self.put(made, max([self.depth[v] for v in values]))[0]

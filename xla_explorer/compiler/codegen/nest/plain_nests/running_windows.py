@@ -1,4 +1,7 @@
-"""The plain nest of windows that make running values (cumsum and its kin): one scan along the dimension, not a reduction of each window."""
+"""The plain nest of windows that are running values, such as cumsum: one scan.
+
+A reduction of each window would take quadratic time.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def scanned_dimension(root: HloInstruction) -> tuple[int, bool] | None:
-    """See `scan_dimension`, of any instruction."""
+    """Return (dimension, from its end) for windows that are running values, else None."""
     if root.opcode.name != "reduce-window":
         return None
     return scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
@@ -30,9 +33,9 @@ def write_scan(
     dimension: int,
     from_end: bool,
 ) -> None:
-    """The scan along a dimension, and the stores of its results.
+    """Write the scan along a dimension and the stores of its results.
 
-    axes: of all dimensions; the others are open.
+    axes: of all dimensions; all but that of the scan are open.
     """
     axis, depth = axes[dimension], len(nest.scopes) - 1
     along = (axis.extent - 1) - index(axis) if from_end else index(axis)
