@@ -48,6 +48,12 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
     "pad": ("p = f32[] constant(0.1)\n ROOT r = bf16[6] pad(a, p), padding=1_1", np.array([0.1, *WIDE, 0.1]).astype(A.dtype)),
     "update": ("u = f32[2] slice(b), slice={[0:2]}\n ROOT r = bf16[4] dynamic-update-slice(a, u, z)",
                np.concatenate([B.astype(A.dtype)[:2], A[2:]])),
+    "update of wide by narrow": ("u = bf16[2] slice(a), slice={[0:2]}\n ROOT r = f32[4] dynamic-update-slice(b, u, z)",
+                                 np.concatenate([WIDE[:2], B[2:]])),
+    "clamp": ("ROOT r = f32[4] clamp(a, b, a)", WIDE),
+    "scatter": ("k = s32[1,1] constant({{2}})\n u = bf16[1] slice(a), slice={[0:1]}\n ROOT r = f32[4] scatter(b, k, u), "
+                "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+                B + np.array([0, 0, 1, 0], np.float32)),
     "reduce": ("o = bf16[] constant(0)\n ROOT r = bf16[] reduce(b, o), dimensions={0}, to_apply=add",
                B.astype(np.float64).sum().astype(A.dtype)),
     "reduce of narrow by wide": ("o = f32[] constant(0)\n ROOT r = f32[] reduce(a, o), dimensions={0}, to_apply=add", WIDE.sum()),
