@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape
@@ -68,7 +68,7 @@ def quiz(answers: dict[str, Any]) -> Cases:
         got = answers.get(question)
         if got is None:
             gone = question not in answers
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-number",
                     f"This question has no answer{'' if gone else ' yet'}: {question}",
@@ -79,11 +79,11 @@ def quiz(answers: dict[str, Any]) -> Cases:
             )
         if isinstance(got, bool) or not isinstance(got, int | float | np.number):
             message = f"The answer is a number, not text: {question}"
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure("no-number", message, "a number", repr(got), hint="Write 0, not '0'.")
             )
         if got != right(question):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-number",
                     f"Not this number: {question}",
@@ -144,7 +144,7 @@ def strides(function: Callable[..., Any]) -> Cases:
                 if integers
                 else "The answer is a tuple of integers."
             )
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-strides",
                     message,
@@ -182,7 +182,7 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
         got = function(shape)
         want = list(shape.leaves())
         if list(got) != want:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-leaves",
                     "The leaves of this shape are others.",

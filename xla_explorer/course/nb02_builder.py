@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.checking.programs import Array
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate
@@ -32,7 +32,7 @@ def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters:
     with answering():
         root = function(*values)
     if not isinstance(root, HloValue):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-value",
                 "The function returns the result as a value of the builder.",
@@ -56,7 +56,7 @@ def _compare(
         verify(module)
         want = reference(*[a.astype(np.float64) for a in arrays]).astype(np.float32)
         if module.result_shape().dimensions != want.shape:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-shape",
                     "The result has another shape.",
@@ -70,7 +70,7 @@ def _compare(
             got = np.asarray(evaluate(module, *arrays))
         if not np.allclose(got, want, rtol=2e-5, atol=1e-6):
             code = "not-finite" if not np.isfinite(got).all() else "wrong-value"
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     code,
                     "The values differ.",
@@ -89,7 +89,7 @@ def _compare(
     ]
     powers = sum([i.opcode.name == "exponential" for i in entry])
     if len(entry) > budget or powers > 1:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "over-budget",
                 f"{powers} exponentials; one is enough."

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.course.checking.passes import Pass, check_pass, pass_failure
 from xla_explorer.course.checking.programs import leaves_of, random_program, same_bits
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -82,7 +82,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
         given = answers[name]
         numbers = given if isinstance(given, tuple) else () if given is None else (given,)
         if any(isinstance(v, bool) or not isinstance(v, int | float | np.number) for v in numbers):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-number",
                     f"{name}: the answer is None, a number or a pair of them.",
@@ -96,7 +96,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
                 arguments = tuple([np.float32(v) for v in values])
                 a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
                 if not same_bits(a, b):
-                    raise WrongAnswer(
+                    raise WrongAnswerError(
                         Failure(
                             "not-safe",
                             f"{name} is not safe in f32.",
@@ -112,7 +112,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
         values = given if isinstance(given, tuple) else (given,)
         arguments = tuple([np.float32(v) for v in values])
         if len(arguments) != len(left.entry.parameters()):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "not-a-witness",
                     f"{name} takes {len(left.entry.parameters())} numbers.",
@@ -121,7 +121,7 @@ def unsafe(answers: dict[str, Any]) -> Cases:
             )
         a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
         if same_bits(a, b):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "not-a-witness",
                     f"{name}: both sides are {value_text(a)} for this value.",
@@ -316,7 +316,7 @@ def rules(simplify: Simplify) -> Cases:
             module = parse_hlo(text)
             failure = pass_failure(_as_pass(simplify), module, fired, 6, _BITS)
             if failure is not None and failure.code.startswith("rule-missing"):
-                raise WrongAnswer(
+                raise WrongAnswerError(
                     failure
                 )  # as it is: a smaller program would be one on which the rule need not fire
             yield from check_pass(_as_pass(simplify), [module], fired, 6, _BITS)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.course.fusion_plan import default_plan, plan_cost, plan_refusal
 from xla_explorer.hlo.computation import HloComputation
@@ -139,7 +139,7 @@ def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
             and len(got) == 2
             and all(isinstance(x, (int, float)) for x in got)
         ):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-pair",
                     "The answer is a pair.",
@@ -216,7 +216,7 @@ def plan(planner: Planner) -> Cases:
     total, best = sum([row[1] for row in table.values()]), sum([row[2] for row in table.values()])
     for (name, (default, mine, reference)), module in zip(table.items(), programs, strict=True):
         if mine >= default > reference:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-gain",
                     f"On `{name}` this plan moves as many bytes as the default.",
@@ -229,7 +229,7 @@ def plan(planner: Planner) -> Cases:
         yield None
     if total > TOLERANCE * best:
         worst = max(table, key=lambda name: table[name][1] - table[name][2])
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "more-to-gain",
                 f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",

@@ -11,7 +11,7 @@ import numpy as np
 
 from xla_explorer.course.checking.programs import arguments_of, leaves_of, same_bits
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import CRASHED, Failure, value_text
 from xla_explorer.course.native_run import (
     Array,
@@ -170,18 +170,18 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
 def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModule) -> Array:
     """Return the output of a kernel of one array.
 
-    WrongAnswer if it cannot run or leaves its output.
+    WrongAnswerError if it cannot run or leaves its output.
     """
     try:
         return child.run(text, [x], outputs, len(x))
     except (OutsideError, NotWrittenError) as error:
         code = "outside" if isinstance(error, OutsideError) else "not-written"
         message = f"For n = {len(x)}, {error.message}."
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(code, message, "", text[:1500], module, (x,), f"{error.hint}")
         ) from error
     except XlaExplorerError as error:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure("cannot-run", "This IR could not be run.", "a kernel", f"{error}", module, (x,))
         ) from error
 
@@ -203,20 +203,22 @@ def lanes(text: Any) -> Cases:
     Nothing outside of the output may be written.
     """
     if not isinstance(text, str):
-        raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
+        raise WrongAnswerError(
+            Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text))
+        )
     if "your turn" in text:
         raise NotImplementedError
     written = re.sub(r";.*", "", text)
     if not re.search(r"load <8 x float>", written) or not re.search(r"store <8 x float>", written):
         wanted = "load <8 x float>, store <8 x float>"
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-vectors", "The text loads or stores no vectors of eight.", wanted, text[:600]
             )
         )
     for line in re.findall(r".*(?:load|store) <8 x float>.*", written):
         if not _ALIGNED.search(line):
-            raise WrongAnswer(Failure(
+            raise WrongAnswerError(Failure(
                 "alignment", "A vector is loaded or stored without `align 4`.", "load <8 x float>, ptr %address, align 4", line.strip(),
                 hint="An array begins at any multiple of 4 bytes; without the word LLVM may count on a multiple of 32, and a vector "
                 "elsewhere ends the process.",
@@ -256,12 +258,14 @@ def total(text: Any) -> Cases:
     The text may allow reassociation of additions, and no other fast-math flag.
     """
     if not isinstance(text, str):
-        raise WrongAnswer(Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text)))
+        raise WrongAnswerError(
+            Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text))
+        )
     if "your turn" in text:
         raise NotImplementedError
     promise = _PROMISES.search(re.sub(r";.*", "", text))
     if promise is not None:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "promises-too-much",
                 f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
@@ -279,13 +283,13 @@ def total(text: Any) -> Cases:
                 got = child.run(text, [x], 1, count)
             except XlaExplorerError as error:
                 wanted = "a kernel (ptr %x0, ptr %out, i64 %n)"
-                raise WrongAnswer(
+                raise WrongAnswerError(
                     Failure(
                         "cannot-run", "This IR could not be run.", wanted, str(error), program, (x,)
                     )
                 ) from error
             if not np.array_equal(got, [x.sum(dtype=np.float32)]):
-                raise WrongAnswer(
+                raise WrongAnswerError(
                     Failure(
                         "wrong-sum",
                         f"The sum of {count} numbers is another one.",
@@ -300,7 +304,7 @@ def total(text: Any) -> Cases:
                 )
             yield None
     if not _VECTOR.search(optimized(text)):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "not-vectorised",
                 "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",

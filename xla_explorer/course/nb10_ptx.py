@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator import EmulatorLimitError
 from xla_explorer.course.checking.programs import Array
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, exercise
 from xla_explorer.course.checking.result import TOO_SLOW, Failure, value_text
 from xla_explorer.course.ptx_run import run_ptx, the_kernel
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -115,18 +115,20 @@ def _run(
     text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]
 ) -> Cases:
     if not isinstance(text, str):
-        raise WrongAnswer(Failure("no-text", "The answer is PTX text.", "a string", repr(text)))
+        raise WrongAnswerError(
+            Failure("no-text", "The answer is PTX text.", "a string", repr(text))
+        )
     if "your turn" in text:
         raise NotImplementedError
     failure = _form(text, needs, without)
     if failure is not None:
-        raise WrongAnswer(failure)
+        raise WrongAnswerError(failure)
     for x in inputs:
         program = sum_program(x.size)
         try:
             done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
         except EmulatorLimitError as error:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     TOO_SLOW,
                     f"The kernel does not end, for n = {x.size}.",
@@ -138,7 +140,7 @@ def _run(
                 )
             ) from error
         except XlaExplorerError as error:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "cannot-run",
                     "The emulator refuses this kernel.",
@@ -148,7 +150,7 @@ def _run(
                 )
             ) from error
         if done.findings:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "fault",
                     f"The emulator found a fault, for n = {x.size}.",
@@ -167,7 +169,7 @@ def _run(
                 if (x != 0).sum() == 1
                 else "Is an element added twice?"
             )
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-sum",
                     f"The sum of {x.size} elements is another one.",
@@ -182,7 +184,7 @@ def _run(
     unwritten = _unwritten(the_kernel(text))
     if unwritten is not None:
         i, register = unwritten
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "unwritten-register",
                 f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",

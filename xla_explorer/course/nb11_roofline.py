@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.course.checking.programs import random_program
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.computation import HloComputation
@@ -121,7 +121,7 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
             }
         if not isinstance(got, tuple) or tuple(got) != want:
             name = i.opcode.name
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     f"wrong-cost-{name}",
                     f"The cost of {name} is another one.",
@@ -154,7 +154,7 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
         try:
             got = function(operations, moved, PEAK, BANDWIDTH)
         except ZeroDivisionError:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "divides-by-zero",
                     f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
@@ -165,7 +165,7 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
                 )
             ) from None
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-roof",
                     f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
@@ -218,10 +218,10 @@ def place(answers: dict[str, Any]) -> Cases:
         raise NotImplementedError
     for name, (operations, moved, hint) in _PLACES.items():
         if answers[name] not in ("memory", "arithmetic"):
-            raise WrongAnswer(Failure("another-form", f"The answer for {name} must be one of two words.", "'memory' or 'arithmetic'",
+            raise WrongAnswerError(Failure("another-form", f"The answer for {name} must be one of two words.", "'memory' or 'arithmetic'",
                                       repr(answers[name]), hint="What takes longer there: to move the bytes, or to compute?"))  # fmt: skip
         if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-place",
                     f"Not this one: {name}.",
@@ -328,7 +328,7 @@ def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
         want = on.launch + max(operations / on.peak, moved / bandwidth)
         got = function(operations, moved, touched, on)
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1e-12):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-time",
                     f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.backends.aot.object_file import all_sections
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.aot import AotPackage, aot
 from xla_explorer.hlo.text import parse_hlo
@@ -52,7 +52,7 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     for triple, want, data in objects:
         got = function(data)
         if got != want:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-machine",
                     f"The object for {triple} is something else.",
@@ -90,7 +90,7 @@ def sections(function: Callable[[bytes], Any]) -> Cases:
         with answering():
             got = function(data)
         if not isinstance(got, dict):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure("no-table", "The answer is a dictionary.", "{name: size}", repr(got)[:300])
             )
         if got != want:
@@ -101,7 +101,7 @@ def sections(function: Callable[[bytes], Any]) -> Cases:
             )
             wrong = "wrong-names" if set(got) != set(want) else "wrong-sizes"
             message = f"The sections of the object ({what}) are other ones."
-            raise WrongAnswer(Failure(wrong, message, repr(want), repr(got)[:900], hint=hint))
+            raise WrongAnswerError(Failure(wrong, message, repr(want), repr(got)[:900], hint=hint))
         yield None
 
 
@@ -138,7 +138,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
         module = parse_hlo(text)
         package = function(module)
         if not isinstance(package, AotPackage):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-package",
                     "The answer is what xe.aot returns.",
@@ -149,7 +149,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
             )
         header = package.object_bytes[:20]
         if header[:5] != b"\x7fELF\x02" or int.from_bytes(header[18:20], "little") != 243:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-machine",
                     "That is not a 64-bit RISC-V.",
@@ -160,7 +160,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
                 )
             )
         if "vset" not in package.assembly:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-vectors",
                     "The code works on one element at a time.",
@@ -171,7 +171,7 @@ def build(function: Callable[[Any], Any]) -> Cases:
                 )
             )
         if " device_run(" not in package.header:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-prefix",
                     "The header declares other names.",

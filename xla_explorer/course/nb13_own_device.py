@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.course.checking.programs import arguments_of, leaves_of
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise, looking_at
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, exercise, looking_at
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
@@ -197,7 +197,7 @@ def executable(function: Callable[..., Any]) -> Cases:
 
     run = function(machine, program, [w, b])
     if not callable(run):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-function",
                 "load returns a function of the input.",
@@ -211,7 +211,7 @@ def executable(function: Callable[..., Any]) -> Cases:
         x = np.arange(4, dtype=np.float32) + number
         got = run(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * w + b):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "wrong-value",
                     f"Run {number + 1} returns something else.",
@@ -225,7 +225,7 @@ def executable(function: Callable[..., Any]) -> Cases:
         yield None
         copies = (machine.copies_in, machine.copies_out)
         if copies != (3 + number, 1 + number):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "too-many-copies",
                     f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
@@ -237,7 +237,7 @@ def executable(function: Callable[..., Any]) -> Cases:
             )
         yield None
         if number and len(machine.memory) != in_use:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "memory-lost",
                     f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
@@ -254,7 +254,7 @@ def executable(function: Callable[..., Any]) -> Cases:
         x = np.array([3, -1, 0, 2], np.float32)
         got = one(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * weights[0] + weights[1]):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "not-alone",
                     "Two programs are loaded on one machine, with other weights, and run in turns: one of them returns something else now.",

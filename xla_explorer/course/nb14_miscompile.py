@@ -16,7 +16,7 @@ from xla_explorer.course.checking.programs import (
     same_bits,
     values_of,
 )
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.explorer.questions.minimization import smaller_modules
 from xla_explorer.hlo.module import HloModule
@@ -98,7 +98,7 @@ def _halved(
     def is_bad(step: int) -> bool:
         asked.append(step)
         if not 0 <= step <= count:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 failure(
                     "no-such-step",
                     f"You asked about step {step}.",
@@ -108,7 +108,7 @@ def _halved(
                 )
             )
         if len(asked) > 4 * count + 8:
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 failure(
                     "too-many-questions",
                     "You ask again and again.",
@@ -296,8 +296,11 @@ def _shrunk(
         nonlocal trials
         trials += 1
         if trials > _MOST_TRIALS:
-            raise WrongAnswer(Failure("too-many-trials", f"You tried more than {_MOST_TRIALS} modules.", "some dozens", f"{trials}", module,
-                                      hint="Take the first candidate that fails, and begin again from that one."))  # fmt: skip
+            message = f"You tried more than {_MOST_TRIALS} modules."
+            hint = "Take the first candidate that fails, and begin again from that one."
+            raise WrongAnswerError(
+                Failure("too-many-trials", message, "some dozens", f"{trials}", module, hint=hint)
+            )
         return shows(candidate, opcode, instead)
 
     text = program_text(module)

@@ -15,7 +15,7 @@ from xla_explorer.backends.cpu.machine_limits import machine_limits
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.nest.ir import AxisKind, Load, Store, walk
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
 from xla_explorer.explorer.compiling import compile
@@ -119,7 +119,7 @@ def tile(function: Callable[[int], Any]) -> Cases:
             and len(got) == 2
             and all(isinstance(n, int | np.integer) and n > 0 for n in got)
         ):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-tile",
                     "The answer is a pair.",
@@ -160,7 +160,7 @@ def schedule(function: Callable[[KernelSchedule, int, int, int], Any]) -> Cases:
         with answering():
             got = function(plain, wanted.lanes, wanted.rows, wanted.vectors)
         if not isinstance(got, KernelSchedule):
-            raise WrongAnswer(Failure("no-schedule", "The answer is a schedule.", "a KernelSchedule", repr(got),
+            raise WrongAnswerError(Failure("no-schedule", "The answer is a schedule.", "a KernelSchedule", repr(got),
                                       hint="Each call, such as plain.split(...), returns a new one: return the last."))  # fmt: skip
         found = register_tile(got)
         if found != wanted:
@@ -206,7 +206,7 @@ def blocks(function: Callable[[int, int], Any]) -> Cases:
         want = (t, 2 * t * t * (n // t) ** 3 + n * n)
         got = function(n, cache)
         if not (isinstance(got, tuple) and len(got) == 2):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-pair",
                     "The answer is a pair.",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.checking.programs import same_bits
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, program_text, value_text
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -123,7 +123,7 @@ def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
         with answering(module):
             got = function(loop_of(module))
         if got is not None and (isinstance(got, bool) or not isinstance(got, (int, np.integer))):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-number", "The answer is an integer or None.", repr(want), repr(got), module
                 )
@@ -242,7 +242,7 @@ def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
         if not isinstance(got, (set, frozenset, list, tuple)) or any(
             not isinstance(name, str) for name in got
         ):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-names",
                     "The answer is a set of names.",
@@ -324,7 +324,7 @@ def running_maximum(function: Callable[[int], Any]) -> Cases:
 def _module(function: Callable[[int], Any], n: int) -> HloModule:
     got = function(n)
     if not isinstance(got, str):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-text", "The answer is the text of a module.", "a str", repr(got), arguments=(n,)
             )
@@ -334,7 +334,7 @@ def _module(function: Callable[[int], Any], n: int) -> HloModule:
         verify(module)
         return module
     except XlaExplorerError as error:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "not-valid",
                 f"For n = {n} this is not HLO.",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.explorer.session import Session
 
@@ -115,7 +115,7 @@ def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
         or set(got) != set(blocks)
         or any(not isinstance(v, (set, frozenset)) for v in got.values())
     ):
-        raise WrongAnswer(Failure("no-sets", f"The answer is a dictionary with a set for each block of\n{text_of(blocks)}",
+        raise WrongAnswerError(Failure("no-sets", f"The answer is a dictionary with a set for each block of\n{text_of(blocks)}",
                                   f"sets for {', '.join(blocks)}", repr(got)[:400]))  # fmt: skip
     return {label: set(values) for label, values in got.items()}
 
@@ -181,10 +181,10 @@ def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable],
             nonlocal calls, allowed
             calls += 1
             if node not in given or len(list(of_given)) != len(given[node]):
-                raise WrongAnswer(Failure("other-arguments", f"update was called for {node!r} with {list(of_given)!r}.",
+                raise WrongAnswerError(Failure("other-arguments", f"update was called for {node!r} with {list(of_given)!r}.",
                                           "a node and the values of its given ones, in order", repr(node)))  # fmt: skip
             if calls > budget:
-                raise WrongAnswer(Failure("no-end", f"update was called {calls} times for {len(given)} nodes.", "an end", "none",
+                raise WrongAnswerError(Failure("no-end", f"update was called {calls} times for {len(given)} nodes.", "an end", "none",
                                           hint="Only a *changed* value makes others wait."))  # fmt: skip
             value = update(node, list(of_given))
             if value != values[node]:
@@ -197,7 +197,7 @@ def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable],
             [f"{n} from {', '.join(g) or 'nothing'}" for n, g in list(given.items())[:8]]
         )
         if not isinstance(got, dict) or set(got) != set(given):
-            raise WrongAnswer(Failure("no-values", f"The answer is a dictionary with a value for each node. Nodes: {shown}",
+            raise WrongAnswerError(Failure("no-values", f"The answer is a dictionary with a value for each node. Nodes: {shown}",
                                       repr(want)[:300], repr(got)[:300]))  # fmt: skip
         wrong = next((n for n in given if got[n] != want[n]), None)
         if wrong is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.course.checking.programs import Array, values_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.instruction import HloInstruction
@@ -144,7 +144,7 @@ def traces(function: Callable[[list[Call]], Any]) -> Cases:
     for calls, want, why in _series():
         got = function(list(calls))
         if isinstance(got, bool) or not isinstance(got, int):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-number",
                     "The answer is how many programs are compiled.",

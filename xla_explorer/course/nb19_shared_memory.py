@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.course.checking.programs import Array
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure
 from xla_explorer.course.ptx_run import run_ptx
 from xla_explorer.explorer.code.kernel_schedule import KernelSchedule
@@ -110,7 +110,7 @@ def _counts(
     for name, addresses in _warps():
         want, got = counted(addresses), function(list(addresses))
         if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-number",
                     "The answer is a number.",
@@ -191,7 +191,7 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
         with answering():
             got = function(plain_transpose(rows, columns))
         if not isinstance(got, KernelSchedule):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure("no-schedule", "The answer is a schedule.", "a KernelSchedule", repr(got))
             )
         what, least = f"f32[{rows},{columns}]", 2 * rows * columns * WORD // SECTOR
@@ -226,6 +226,6 @@ def fragment(function: Callable[[int, int], Any]) -> Cases:
             got = function(lane, number)
             if not isinstance(got, tuple) or tuple(got) != (row, column):
                 what = f"Lane {lane} holds another element in register {number}."
-                raise WrongAnswer(Failure("another-element", what, repr((row, column)), repr(got), arguments=(lane, number),
+                raise WrongAnswerError(Failure("another-element", what, repr((row, column)), repr(got), arguments=(lane, number),
                                           hint="fragments() shows all of them."))  # fmt: skip
         yield None

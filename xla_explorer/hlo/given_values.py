@@ -16,7 +16,7 @@ from xla_explorer.hlo.shape import Shape
 Array = np.ndarray[Any, Any]
 
 
-class GivenValueProblem(Exception):
+class GivenValueError(Exception):
     """A value is not an array, or its number is not in the type. `hint` names the next step."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -32,7 +32,7 @@ def array_of_number(value: bool | int | float | complex, element_type: Primitive
 
     Raises
     ------
-    GivenValueProblem
+    GivenValueError
         The type does not hold the number.
 
     Examples
@@ -44,20 +44,20 @@ def array_of_number(value: bool | int | float | complex, element_type: Primitive
     name, dtype = element_type.name, element_type.dtype
     if isinstance(value, complex) and not element_type.is_complex:
         hint = "pass its real part, or compile for c64 or c128"
-        raise GivenValueProblem(f"is {name}, which does not hold the complex number {value}", hint)
+        raise GivenValueError(f"is {name}, which does not hold the complex number {value}", hint)
     if element_type.is_pred:
         if isinstance(value, float) and value not in (0.0, 1.0):
-            raise GivenValueProblem(f"is pred, which does not hold {value}", "pass True or False")
+            raise GivenValueError(f"is pred, which does not hold {value}", "pass True or False")
         return np.asarray(bool(value))
     if element_type.is_integer:
         assert not isinstance(value, complex)
         if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-            raise GivenValueProblem(
+            raise GivenValueError(
                 f"is {name}, which does not hold {value}", "round it: pass an integer"
             )
         low, high = _bounds(element_type)
         if not low <= value <= high:
-            raise GivenValueProblem(
+            raise GivenValueError(
                 f"is {name}, which does not hold {_brief(int(value))}: {low} to {high}",
                 "pass a number in that range",
             )
@@ -70,7 +70,7 @@ def array_of_number(value: bool | int | float | complex, element_type: Primitive
                 else np.asarray(float(value)).astype(dtype)
             )
     except OverflowError:
-        raise GivenValueProblem(
+        raise GivenValueError(
             f"is {name}, which does not hold {_brief(int(value.real))}",
             "pass a smaller number, or inf",
         ) from None
@@ -83,7 +83,7 @@ def array_of(value: Any) -> Array:
 
     Raises
     ------
-    GivenValueProblem
+    GivenValueError
         The value is no array, or its interface is inconsistent.
     """
     try:
@@ -91,7 +91,7 @@ def array_of(value: Any) -> Array:
             return np.from_dlpack(value)
         return np.asarray(value)
     except MemoryError:
-        raise GivenValueProblem("is larger than the memory", "pass a smaller array") from None
+        raise GivenValueError("is larger than the memory", "pass a smaller array") from None
     except Exception as problem:  # any exception of the object's own methods
         with contextlib.suppress(Exception):
             found = _of_torch(value)
@@ -100,7 +100,7 @@ def array_of(value: Any) -> Array:
             if found is not None:
                 return found
         said = " ".join(str(problem).split())[:200]
-        raise GivenValueProblem(
+        raise GivenValueError(
             f"cannot be read as an array from a {type(value).__name__}: {type(problem).__name__}: {said}",
             "pass an array, or nested lists of equal lengths",
         ) from None

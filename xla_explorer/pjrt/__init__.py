@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.pjrt.jax_hooks import capsule, register
@@ -34,9 +35,13 @@ _LATER = {
 def initialize() -> None:
     """Register the platform with JAX, below JAX's own CPU; JAX calls this.
 
-    A second call does nothing.
+    A second call does nothing. The file that XLA_EXPLORER_XLA_OVERRIDES names acts in real XLA.
     """
     if not _registered:
+        if path := os.environ.get("XLA_EXPLORER_XLA_OVERRIDES"):
+            from xla_explorer.explorer.xla.overrides.by_file import install_file
+
+            install_file(path)
         table_address()
         _registered.append(capsule(_tables[0]))
         register(PLATFORM, _registered[0])

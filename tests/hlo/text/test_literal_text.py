@@ -11,7 +11,7 @@ from tests.support.drawn import DRAWN
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import array_shape, parse_shape
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.literal_text import read_array, read_literal, write_literal
 
 ARRAY_TYPES = [t for t in PRIMITIVE_TYPES.values() if t.is_array_type]
@@ -142,7 +142,7 @@ def test_spellings(shape: str, text: str, printed: str | None) -> None:
     ],
 )
 def test_refusals(shape: str, text: str, message: str) -> None:
-    with pytest.raises(TextProblem, match=message) as caught:
+    with pytest.raises(TextError, match=message) as caught:
         read_literal(parse_shape(shape), text)
     assert caught.value.hint
 
@@ -150,7 +150,7 @@ def test_refusals(shape: str, text: str, message: str) -> None:
 def test_placeholder_stays_one_until_asked() -> None:
     literal = read_literal(parse_shape("f32[3]"), "{...}")
     assert literal.array.view(np.uint32).tolist() == [0, 1, 2]
-    with pytest.raises(TextProblem):
+    with pytest.raises(TextError):
         read_literal(parse_shape("f32[1099511627776]"), "{...}")
 
 
@@ -170,5 +170,5 @@ def test_no_text_makes_another_error(element_type: PrimitiveType, text: str) -> 
     for dimensions in ((), (2,), (1, 2)):
         try:
             read_literal(array_shape(element_type, dimensions), text)
-        except TextProblem as problem:
+        except TextError as problem:
             assert problem.hint and problem.at >= 0

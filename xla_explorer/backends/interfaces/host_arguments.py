@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.given_values import (
-    GivenValueProblem,
+    GivenValueError,
     array_of,
     has_dimensions_of,
     whole_booleans,
@@ -115,7 +115,7 @@ def as_numpy(value: Any) -> Array:
             return np.from_dlpack(value)
     try:
         return array_of(value)
-    except GivenValueProblem as problem:
+    except GivenValueError as problem:
         raise ArgumentError(f"an argument {problem.message}", problem.hint) from None
 
 

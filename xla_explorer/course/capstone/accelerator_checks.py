@@ -12,7 +12,7 @@ from xla_explorer.course.capstone.tile_backend import NAME, Load, register_tiles
 from xla_explorer.course.capstone.tile_machine import SIDE, TILES, TileMachine, TileMachineError
 from xla_explorer.course.checking.registry import (
     Cases,
-    WrongAnswer,
+    WrongAnswerError,
     answering,
     exercise,
     looking_at,
@@ -37,7 +37,7 @@ def _ran(
 ) -> tuple[TileMachine, Array, Array]:
     """Return the machine after an answer's product, the result and the expected result.
 
-    WrongAnswer if the machine stops.
+    WrongAnswerError if the machine stops.
     """
     machine, generator = TileMachine(), np.random.default_rng(rows * 100 + depth * 10 + columns)
     a, b, c = [
@@ -53,7 +53,7 @@ def _ran(
     try:
         machine.run(program)
     except TileMachineError as error:
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "machine-stopped",
                 "The machine stopped.",

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_explorer.course.capstone.attention_programs import attention_text, largest_array
 from xla_explorer.course.checking.programs import seeded
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.hlo.builder import HloBuilder, HloValue
@@ -100,7 +100,7 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
             and len(got) == 3
             and all(np.shape(g) == np.shape(w) for g, w in zip(got, want, strict=True))
         ):
-            raise WrongAnswer(
+            raise WrongAnswerError(
                 Failure(
                     "no-part",
                     "The answer is a part: three arrays, with a number, a number and a vector for each row.",
@@ -169,11 +169,11 @@ def attention_module(function: Build, rows: int, keys: int, depth: int, block: i
 
 
 def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
-    """Return the program that an answer makes. WrongAnswer if it is none, or has another result."""
+    """Return the program that an answer makes. WrongAnswerError if it is none, or has another result."""
     with answering():
         module = function()
     if not isinstance(module, HloModule):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-program",
                 "The answer must be a program.",
@@ -182,7 +182,7 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
             )
         )
     if tuple(module.result_shape().dimensions) != (rows, depth):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "other-shape",
                 "The result has another shape.",

@@ -12,7 +12,7 @@ from typing import Any
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.course.checking.programs import value_difference
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering
 from xla_explorer.course.checking.result import Failure, program_text
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import HloVerifyError, verify
@@ -101,7 +101,7 @@ def check_pass(
 ) -> Cases:
     """Yield the cases of a pass exercise; the first failure is reduced."""
     if not callable(run):
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "no-function",
                 "The answer is a function that takes a module.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from xla_explorer.course.checking.registry import Cases, WrongAnswer
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError
 from xla_explorer.course.checking.result import CRASHED, TOO_LARGE, TOO_SLOW, Failure
 from xla_explorer.explorer.questions.minimization import smaller_modules
 from xla_explorer.hlo.module import HloModule
@@ -60,5 +60,5 @@ def tested(test: Test, module: HloModule) -> Failure | None:
     """Return the result of `test` for a copy; a wrong answer that it raises is a failure too."""
     try:
         return test(module.clone())
-    except WrongAnswer as wrong:
+    except WrongAnswerError as wrong:
         return wrong.failure

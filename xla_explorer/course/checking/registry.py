@@ -41,7 +41,7 @@ class ExerciseExistsError(XlaExplorerError, ValueError):
     """Another module has declared an exercise of that name."""
 
 
-class WrongAnswer(Exception):  # control flow inside a check, never shown
+class WrongAnswerError(Exception):  # control flow inside a check, never shown
     """Raised inside a case: this is the failure."""
 
     def __init__(self, failure: Failure) -> None:
@@ -256,7 +256,7 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
         return CheckResult(
             name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error
         )
-    except WrongAnswer as wrong:
+    except WrongAnswerError as wrong:
         return CheckResult(
             name,
             "failed",
@@ -283,12 +283,12 @@ def answering(module: HloModule | None = None) -> Iterator[None]:
     """Around a call of the answer: what it raises is a wrong answer, shown with the module."""
     try:
         yield
-    except (NotImplementedError, WrongAnswer):
+    except (NotImplementedError, WrongAnswerError):
         raise
     except (Exception, SystemExit) as error:
         if _is_another_form(error):
             raise  # the check could not read what came back: the judge says so
-        raise WrongAnswer(error_failure(error)._replace(module=module)) from error
+        raise WrongAnswerError(error_failure(error)._replace(module=module)) from error
 
 
 @contextlib.contextmanager
@@ -303,7 +303,7 @@ def looking_at(module: HloModule) -> Iterator[None]:
     before, after = program_text(kept), program_text(module)
     if after != before:
         hint = "Return the answer, and leave the program alone: others read it after you. module.clone() makes a copy to work on."
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure(
                 "module-changed",
                 "The program that was given is another one now.",

@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_explorer.course.checking.programs import same_bits
 from xla_explorer.course.checking.reduction import cases_of
-from xla_explorer.course.checking.registry import Cases, WrongAnswer, answering, exercise
+from xla_explorer.course.checking.registry import Cases, WrongAnswerError, answering, exercise
 from xla_explorer.course.checking.result import Failure, value_text
 from xla_explorer.course.mini.graph import (
     ELEMENTWISE,
@@ -119,7 +119,7 @@ def _is_graph(got: Any, module: HloModule) -> Graph:
     if not isinstance(got, Graph) or not isinstance(got.root, Node):
         message = "The answer is a Graph with a Node as its root."
         found = f"a Graph whose root is {got.root!r}" if isinstance(got, Graph) else repr(got)
-        raise WrongAnswer(
+        raise WrongAnswerError(
             Failure("no-graph", message, "Graph(parameters, root)", found[:300], module)
         )
     return got

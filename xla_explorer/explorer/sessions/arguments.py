@@ -14,7 +14,7 @@ from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.given_values import (
-    GivenValueProblem,
+    GivenValueError,
     array_of,
     array_of_number,
     has_dimensions_of,
@@ -206,7 +206,7 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
                 return value  # type: ignore[no-any-return]  # the backend checks it, and reads it where it lies
             else:
                 array = array_of(value)
-        except GivenValueProblem as problem:
+        except GivenValueError as problem:
             raise ArgumentError(f"{name} {problem.message}", problem.hint) from None
     if array.dtype == wanted and has_dimensions_of(array, shape):
         return array
@@ -263,7 +263,8 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> [argument.shape for argument in xe.random_arguments(text)]
     [(4,)]
     """

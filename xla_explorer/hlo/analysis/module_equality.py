@@ -22,7 +22,7 @@ class Difference(NamedTuple):
         return f"{self.place}: {self.what} differs: {self.left} against {self.right}"
 
 
-class _Different(Exception):
+class _DifferenceError(Exception):
     def __init__(self, place: str, what: str, left: object, right: object) -> None:
         super().__init__(place)
         self.difference = Difference(place, what, str(left), str(right))
@@ -43,23 +43,23 @@ class _Comparison:
         known = self.computations.get(left)
         if known is None:
             if not self.ignore_names and left.name != right.name:
-                raise _Different(place, "called computation", left, right)
+                raise _DifferenceError(place, "called computation", left, right)
             self.computations[left] = right
             self.pending.append((left, right))
         elif known is not right:
-            raise _Different(place, "called computation", known, right)
+            raise _DifferenceError(place, "called computation", known, right)
 
     def computation(self, left: HloComputation, right: HloComputation) -> None:
         """Compare two computations: from the roots backwards, then unused instructions in order."""
         if len(left.instructions) != len(right.instructions):
-            raise _Different(
+            raise _DifferenceError(
                 f"%{left.name}",
                 "number of instructions",
                 len(left.instructions),
                 len(right.instructions),
             )
         if left.execution_thread != right.execution_thread:
-            raise _Different(
+            raise _DifferenceError(
                 f"%{left.name}", "execution thread", left.execution_thread, right.execution_thread
             )
         self.reach(left.root, right.root)
@@ -74,15 +74,17 @@ class _Comparison:
             for i in left.instructions.values():
                 if i not in self.partner:
                     if i.name not in by_name:
-                        raise _Different(f"%{left.name}", "instruction", i, "none of that name")
+                        raise _DifferenceError(
+                            f"%{left.name}", "instruction", i, "none of that name"
+                        )
                     self.reach(i, by_name[i.name])
         if (left.schedule is None) != (right.schedule is None):
-            raise _Different(
+            raise _DifferenceError(
                 f"%{left.name}", "schedule", left.schedule is not None, right.schedule is not None
             )
         for a, b in zip(left.schedule or (), right.schedule or (), strict=True):
             if self.partner[a] is not b:
-                raise _Different(f"%{left.name}", "schedule", a, b)
+                raise _DifferenceError(f"%{left.name}", "schedule", a, b)
 
     def reach(self, left: HloInstruction, right: HloInstruction) -> None:
         """Pair two instructions and their transitive operands.
@@ -95,7 +97,7 @@ class _Comparison:
             known = self.partner.get(a)
             if known is not None or b in self.taken:
                 if known is not b:
-                    raise _Different(f"%{a.name}", "operand", known, b)
+                    raise _DifferenceError(f"%{a.name}", "operand", known, b)
                 continue
             self.partner[a] = b
             self.taken.add(b)
@@ -124,9 +126,9 @@ class _Comparison:
             facts.append(("metadata", a.metadata, b.metadata))
         for what, x, y in facts:
             if x is not y and x != y:
-                raise _Different(place, what, x, y)
+                raise _DifferenceError(place, what, x, y)
         if not _same_payload(a.payload, b.payload):
-            raise _Different(place, "value", a.payload, b.payload)
+            raise _DifferenceError(place, "value", a.payload, b.payload)
         for x, y in zip(a.called, b.called, strict=True):
             self.pair_computations(place, x, y)
 
@@ -157,15 +159,15 @@ def modules_equal(
     comparison = _Comparison(ignore_names, ignore_metadata)
     try:
         if not ignore_names and left.name != right.name:
-            raise _Different("module", "name", left.name, right.name)
+            raise _DifferenceError("module", "name", left.name, right.name)
         ours, theirs = dict(left.attributes), dict(right.attributes)
         ours.pop("entry_computation_layout", None), theirs.pop("entry_computation_layout", None)
         if ours != theirs:
-            raise _Different("module", "header", ours, theirs)
+            raise _DifferenceError("module", "header", ours, theirs)
         comparison.pair_computations("module", left.entry, right.entry)
         if not ignore_names:
             if left.computations.keys() != right.computations.keys():
-                raise _Different(
+                raise _DifferenceError(
                     "module",
                     "computations",
                     sorted(left.computations.keys() - right.computations.keys()),
@@ -175,6 +177,6 @@ def modules_equal(
                 comparison.pair_computations("module", computation, right.computations[name])
         while comparison.pending:
             comparison.computation(*comparison.pending.pop())
-    except _Different as found:
+    except _DifferenceError as found:
         return found.difference
     return None

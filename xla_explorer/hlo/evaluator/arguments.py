@@ -15,7 +15,7 @@ from xla_explorer.hlo.evaluator.devices.world import Device, World, prepare
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
 from xla_explorer.hlo.given_values import (
-    GivenValueProblem,
+    GivenValueError,
     array_of,
     array_of_number,
     has_dimensions_of,
@@ -193,7 +193,7 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
             if number
             else whole_booleans(array_of(value))
         )
-    except GivenValueProblem as problem:
+    except GivenValueError as problem:
         raise EvaluationError(f"{what} {problem.message}", problem.hint) from None
     if array.dtype != dtype:
         raise EvaluationError(

@@ -21,7 +21,7 @@ from xla_explorer.hlo.text.attributes.attribute_list import (
     FindComputation,
     decode_attributes,
 )
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
@@ -58,7 +58,7 @@ def begin_async(
     """
     spec = OPCODES["async-start"]
     if shape is None or not shape.is_tuple or len(shape.tuple_shapes) < 2:
-        raise TextProblem(
+        raise TextError(
             f"{wrapped.name}-start needs the shape ((operands), result, context...)",
             opcode_at,
             f"write for example: s = ((f32[4]), f32[4], s32[]) {wrapped.name}-start(p)",
@@ -69,12 +69,12 @@ def begin_async(
     try:
         decoded = decode_attributes(wrapped, inner, find)
         own = decode_attributes(OPCODES["async-update"], outer, find)
-    except TextProblem as problem:
+    except TextError as problem:
         if problem.at < 0:
             problem.at = opcode_at
         raise
     if wrapped.arity is not None and wrapped.arity != len(operands):
-        raise TextProblem(
+        raise TextError(
             f"{wrapped.name} expects {wrapped.arity} operands, but has {len(operands)}",
             opcode_at,
             f"{wrapped.name}: {wrapped.summary}",
@@ -174,7 +174,7 @@ def check_same_step(step: tuple[str, str], operands: tuple[HloInstruction, ...],
         return  # told by another check
     wrapped = start.called[0].root.opcode.name
     if wrapped != step[0]:
-        raise TextProblem(
+        raise TextError(
             f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}",
             at,
             f"write {wrapped}-{step[1]}",

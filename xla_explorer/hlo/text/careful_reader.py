@@ -24,7 +24,7 @@ from xla_explorer.hlo.text.attributes.attribute_list import (
     decode_attributes,
     read_attributes,
 )
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES, OpcodeChecks
@@ -85,7 +85,7 @@ class CarefulReader:
     def read(
         self, at: int, names: dict[str, HloInstruction], computation: HloComputation
     ) -> Pieces:
-        """Return the instruction at `at`. TextProblem with its place for invalid text."""
+        """Return the instruction at `at`. TextError with its place for invalid text."""
         tokens = Tokens(self.text, at)
         is_root = tokens.eat("ROOT")
         name, name_at = self._definition(tokens)
@@ -124,7 +124,7 @@ class CarefulReader:
         else:
             try:
                 decoded = decode_attributes(spec, items, self.find)
-            except TextProblem as problem:
+            except TextError as problem:
                 if problem.at < 0:
                     problem.at = opcode_at
                 raise
@@ -144,7 +144,7 @@ class CarefulReader:
             and not operands[0].shape.is_scalar
         ):
             hint = "say which dimensions of the result are those of the operand"
-            raise TextProblem(
+            raise TextError(
                 "attribute dimensions is expected but not seen", opcode_at, hint, len(spec.name)
             )
         if spec.name in CHECKED_OPCODES or "parameter_replication" in decoded.attributes:
@@ -166,14 +166,14 @@ class CarefulReader:
         if self.single and can_be_shape(tokens):
             return "_", start
         if bare and (kind == TYPE or kind in KEYWORDS or kind == "-inf") and name:
-            raise TextProblem(
+            raise TextError(
                 f"{name} is a reserved word, not a name",
                 start,
                 f"rename it, for example to {name}_",
                 tokens.end - start,
             )
         if kind == ATTRIBUTE:
-            raise TextProblem(
+            raise TextError(
                 f"expects a name, but sees the attribute name {name}=",
                 start,
                 f"put a space between {name} and '='",
@@ -188,17 +188,17 @@ class CarefulReader:
                 if kind == "}"
                 else "add the missing '}'"
             )
-            raise TextProblem("expects the name of an instruction", start, hint, max(len(word), 1))
+            raise TextError("expects the name of an instruction", start, hint, max(len(word), 1))
         tokens.advance()
         if kind == NAME and not bare and name in RESERVED_TYPES:
-            raise TextProblem(
+            raise TextError(
                 f"{name} is a reserved word, not a name",
                 start,
                 f"rename it, for example to {name}_",
                 len(name) + 1,
             )
         if tokens.kind != "=":
-            raise TextProblem(
+            raise TextError(
                 "expects '=' in instruction",
                 tokens.start,
                 f"write: {name} = shape opcode(operands)",
@@ -214,7 +214,7 @@ class CarefulReader:
         """
         at, name = tokens.start, tokens.value
         if tokens.kind == TYPE:
-            raise TextProblem(
+            raise TextError(
                 f"expects '[' after the element type {name}",
                 tokens.end,
                 f"write {name}[] for a scalar",
@@ -222,7 +222,7 @@ class CarefulReader:
         if tokens.kind == IDENT and tokens.look_ahead() == "[":
             shape_of(tokens)  # which says that there is no such element type
         if tokens.kind != IDENT:
-            raise TextProblem(
+            raise TextError(
                 "expects an opcode",
                 at,
                 "an instruction looks like: name = f32[2] add(a, b)",
@@ -237,7 +237,7 @@ class CarefulReader:
             spec = OPCODES[f"async-{step[1]}"]  # type: ignore[index]
         tokens.advance()
         if tokens.kind != "(":
-            raise TextProblem(
+            raise TextError(
                 f"expects '(' after the opcode {name}",
                 tokens.start,
                 "operands stand in parentheses: add(a, b)",
@@ -246,7 +246,7 @@ class CarefulReader:
 
     def _unknown_opcode(self, name: str, at: int) -> None:
         near = nearest(name, OPCODES, 3)
-        raise TextProblem(
+        raise TextError(
             f"unknown opcode {name}",
             at,
             f"did you mean {' or '.join(near)}?"
@@ -277,9 +277,9 @@ class CarefulReader:
             while tokens.eat(","):
                 operands.append(self._operand(tokens, names, computation, depth))
         if tokens.kind == END:
-            raise TextProblem("'(' is never closed", opening, "add the missing ')'")
+            raise TextError("'(' is never closed", opening, "add the missing ')'")
         if tokens.kind != ")":
-            raise TextProblem(
+            raise TextError(
                 "expects ',' or ')' after an operand",
                 tokens.start,
                 "separate operands by commas: add(a, b)",
@@ -290,7 +290,7 @@ class CarefulReader:
     def _literal(self, tokens: Tokens, shape: Shape | None) -> Literal | None:
         opening = tokens.start
         if shape is None:
-            raise TextProblem(
+            raise TextError(
                 "cannot infer shape for opcode: constant",
                 opening,
                 "write the shape before the opcode",
@@ -305,7 +305,7 @@ class CarefulReader:
     def _parameter_number(self, tokens: Tokens) -> int:
         at = tokens.start
         if tokens.kind != INT or not 0 <= int(tokens.value) < 1_000_000_000:
-            raise TextProblem(
+            raise TextError(
                 "expects the number of the parameter",
                 at,
                 "write parameter(0) for the first",
@@ -329,7 +329,7 @@ class CarefulReader:
         if tokens.kind not in (IDENT, NAME):
             if self.single and declared is not None:
                 return self._parameter(f"_{self._count(computation)}", declared, names, computation)
-            raise TextProblem(
+            raise TextError(
                 "expects the name of an operand",
                 at,
                 "operands are names of instructions defined above",
@@ -337,7 +337,7 @@ class CarefulReader:
             )
         if tokens.kind == IDENT and tokens.look_ahead() == "(":
             if depth >= _DEEPEST:
-                raise TextProblem(
+                raise TextError(
                     f"operands nest deeper than {_DEEPEST} levels",
                     at,
                     "give the inner instructions names of their own",
@@ -361,13 +361,13 @@ class CarefulReader:
                 if not elsewhere
                 else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             )
-            raise TextProblem(
+            raise TextError(
                 f"instruction does not exist: {name}", at, hint, tokens.previous_end - at
             )
         for index in places.group().split("#")[1:] if places is not None else ():
             operand = self._element(operand, int(index), at, names, computation)
         if declared is not None and not same_dimensions(declared, operand.shape):
-            raise TextProblem(
+            raise TextError(
                 f"The declared operand shape {declared} is not compatible with the shape of the operand instruction {operand.shape}.",
                 shape_at,
                 "correct the shape, or leave operand shapes out",
@@ -386,7 +386,7 @@ class CarefulReader:
         """Return the get-tuple-element that `%operand#index` names; create it at its first use."""
         if not operand.shape.is_tuple or index >= len(operand.shape.tuple_shapes):
             message = f"{operand.name}#{index} names an element that {operand.shape.text_without_layout} does not have"
-            raise TextProblem(
+            raise TextError(
                 message,
                 at,
                 "the number behind # is that of an element of the tuple, from 0",
@@ -441,7 +441,7 @@ class CarefulReader:
         if OPCODES[opcode_name].required or (
             OPCODES[opcode_name].called and opcode_name != "custom-call"
         ):
-            raise TextProblem(
+            raise TextError(
                 f"a nested {opcode_name} cannot have attributes",
                 at,
                 "give it a name and a line of its own",

@@ -31,7 +31,7 @@ from xla_explorer.hlo.text.computation_checks import (
     control_predecessor,
     refuse_duplicate,
 )
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import (
     COMMENT,
     NAME_PATTERN,
@@ -251,7 +251,7 @@ class _Body:
 
     def _set_root(self, i: HloInstruction, at: int) -> None:
         if self.root is not None:
-            raise TextProblem(
+            raise TextError(
                 "one computation should have only one ROOT",
                 skip_blank(self.text, at),
                 f"remove ROOT here, or from {self.root.name} in line {self.root.line}",
@@ -262,7 +262,7 @@ class _Body:
     def finish(self, at: int) -> None:
         """Set the root, check parameters and names, and make the names unique in the module."""
         if self.last is None:
-            raise TextProblem(
+            raise TextError(
                 "a computation without instructions",
                 at,
                 "a computation holds at least one instruction: ROOT p = f32[] parameter(0)",

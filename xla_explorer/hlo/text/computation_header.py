@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import KEYWORDS, NAME_PATTERN, RESERVED
 from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.tokens import IDENT, NAME, TYPE, Tokens
@@ -56,7 +56,7 @@ def _pass_parameters(tokens: Tokens) -> None:
             if not tokens.eat(","):
                 break
             if tokens.kind == ")":
-                raise TextProblem(
+                raise TextError(
                     "expects a parameter behind the comma", tokens.start, "remove the comma"
                 )
     tokens.expect(
@@ -65,7 +65,7 @@ def _pass_parameters(tokens: Tokens) -> None:
 
 
 def read_computation_header(text: str, start: int) -> ComputationHeader:
-    """Return the header at `start`; TextProblem if there is none.
+    """Return the header at `start`; TextError if there is none.
 
     The parameter list is dropped, because the body repeats it.
     """
@@ -91,12 +91,10 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     at = tokens.start
     if tokens.kind == TYPE:
         message = f"expects the name of a computation, but sees the element type {tokens.value}"
-        raise TextProblem(
-            message, at, f"rename it, for example to {tokens.value}_", tokens.end - at
-        )
+        raise TextError(message, at, f"rename it, for example to {tokens.value}_", tokens.end - at)
     if tokens.kind not in (IDENT, NAME):
         if tokens.kind == "HloModule" and not is_entry_word:
-            raise TextProblem(
+            raise TextError(
                 "a second module begins",
                 at,
                 "a text holds one module: read the others on their own",
@@ -104,9 +102,9 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
             )
         if tokens.kind in KEYWORDS:
             message = f"expects the name of a computation, but sees the keyword {tokens.value}"
-            raise TextProblem(message, at, "give the computation another name", tokens.end - at)
+            raise TextError(message, at, "give the computation another name", tokens.end - at)
         stray = tokens.kind == "}"
-        raise TextProblem(
+        raise TextError(
             "unexpected '}'" if stray else "expects the name of a computation",
             at,
             "remove the brace, or open a computation before it"
@@ -127,7 +125,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
         result_at = tokens.start
         result = shape_of(tokens)
     if tokens.kind != "{":
-        raise TextProblem(
+        raise TextError(
             "expects '{'",
             tokens.start,
             f"open the body of computation {name} with '{{'",

@@ -48,7 +48,7 @@ class HloParseError(XlaExplorerError, SyntaxError):
         return HloParseError, (self.message, self.span, self.hint)
 
 
-class TextProblem(ValueError):
+class TextError(ValueError):
     """A problem in a piece of text whose file is still unknown.
 
     at: character offset in the text given to the reader that raised it. length: the number of

@@ -7,7 +7,7 @@ from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.async_sugar import name_wrapped
 from xla_explorer.hlo.text.attributes.attribute_list import AttributeText
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.module_header import (
     ModuleHeader,
     parse_entry_computation_layout,
@@ -39,7 +39,7 @@ def make_computations_unique(module: HloModule) -> None:
 def apply_header(module: HloModule, header: ModuleHeader) -> None:
     """Attributes, stack frames and schedule as the header has them.
 
-    TextProblem where its layouts are not those of the entry.
+    TextError where its layouts are not those of the entry.
     """
     module.attributes = {
         name: value
@@ -54,7 +54,7 @@ def apply_header(module: HloModule, header: ModuleHeader) -> None:
         parameters, result = parse_entry_computation_layout(layout_text)
         given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
         if len(given) != len(own) or not all(map(same_sizes, given, own)):
-            raise TextProblem(
+            raise TextError(
                 "entry_computation_layout does not fit the entry computation",
                 item.value_at,
                 "correct it, or leave it out: it follows from the entry's parameters and root",
@@ -74,7 +74,7 @@ def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None
             if not shape.is_tuple or not 0 <= step < len(shape.tuple_shapes):
                 index = ",".join(map(str, alias.output_index))
                 message = f"input_output_alias names output {{{index}}}, which {module.entry.root.shape.text_without_layout} does not have"
-                raise TextProblem(
+                raise TextError(
                     message,
                     item.value_at,
                     "name outputs of the entry, such as {} or {0}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 
 NAME_PATTERN = r"[A-Za-z_][\w.\-]*+"
 NAME = re.compile(rf"%?({NAME_PATTERN})", re.ASCII)
@@ -94,18 +94,18 @@ def _opaque_end(text: str, at: int) -> int:
     if text[at] == "/":
         end = skip_blank(text, at)
         if end == at:
-            raise TextProblem("unterminated comment", at, "close the comment with */", 2)
+            raise TextError("unterminated comment", at, "close the comment with */", 2)
         return end
     string = STRING.match(text, at)
     if string is None:
-        raise TextProblem("unterminated string", at, f"close the string with {text[at]}")
+        raise TextError("unterminated string", at, f"close the string with {text[at]}")
     return string.end()
 
 
 def _check_closing(text: str, opened: int, closed: int) -> None:
     wanted = _CLOSING[text[opened]]
     if text[closed] != wanted:
-        raise TextProblem(
+        raise TextError(
             f"'{text[opened]}' is closed by '{text[closed]}'", closed, f"write '{wanted}' here"
         )
 
@@ -115,7 +115,7 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
 
     The value ends before a comma, a closing bracket or white space at depth 0. Brackets of all
     kinds nest, strings are opaque. one_bracket: stop after the bracket that closes the one at `at`.
-    TextProblem for an unclosed bracket or string.
+    TextError for an unclosed bracket or string.
     """
     size = len(text)
     opened: list[int] = []
@@ -143,7 +143,7 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
                 if one_bracket and not opened:
                     return at
     if opened:
-        raise TextProblem(
+        raise TextError(
             f"'{text[opened[0]]}' is never closed",
             opened[0],
             f"add the missing '{_CLOSING[text[opened[0]]]}'",

@@ -16,7 +16,7 @@ from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import COMMENT
 from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.number_text import (
@@ -74,7 +74,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):
-                raise TextProblem(
+                raise TextError(
                     f"a literal of shape {shape.text_without_layout} has no elements",
                     base,
                     "write empty braces",
@@ -83,7 +83,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             return []
         text = raw.translate(None, b"{}").decode()
     elif "{" in text:
-        raise TextProblem(
+        raise TextError(
             "expects nested array in rank 0, but sees larger",
             base,
             "write the number of a scalar without braces",
@@ -92,7 +92,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
     return text.split(",")
 
 
-def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
+def _misshapen(shape: Shape, text: str, base: int) -> TextError:
     """Return the problem at the first place where the text leaves the shape."""
     dimensions, rank = shape.dimensions, len(shape.dimensions)
     counts: list[int] = []
@@ -104,15 +104,13 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
             if counts:
                 counts[-1] += 1
             if len(counts) >= rank:
-                return TextProblem(
-                    f"expects nested array in rank {rank}, but sees larger", at, hint
-                )
+                return TextError(f"expects nested array in rank {rank}, but sees larger", at, hint)
             counts.append(0)
         elif token == "}":
             if not counts:
-                return TextProblem("unexpected '}'", at, hint)
+                return TextError("unexpected '}'", at, hint)
             if counts[-1] != dimensions[len(counts) - 1]:
-                return TextProblem(
+                return TextError(
                     f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
                     at,
                     hint,
@@ -120,7 +118,7 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
             counts.pop()
         else:
             if len(counts) != rank:
-                return TextProblem(
+                return TextError(
                     f"expects nested array in rank {rank}, but sees {len(counts)}",
                     at,
                     hint,
@@ -128,13 +126,13 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
                 )
             counts[-1] += 1
             if counts[-1] > dimensions[-1]:
-                return TextProblem(
+                return TextError(
                     f"expects {dimensions[-1]} elements on the minor-most dimension, but sees more",
                     at,
                     hint,
                     len(token),
                 )
-    return TextProblem(
+    return TextError(
         f"the literal does not have the shape {shape.text_without_layout}", base, hint, len(text)
     )
 
@@ -144,7 +142,7 @@ def _read_complex(shape: Shape, text: str, base: int) -> Array:
     parts = _numbers(shape, flat, base)
     pairs = _COMPLEX.findall(text)
     if len(pairs) != len(parts) or any(part.strip() != "0" for part in parts):
-        raise TextProblem(
+        raise TextError(
             f"expects pairs (real, imaginary) for primitive type: {shape.element_type.name.upper()}",
             base,
             "write a complex number as (1, -2)",
@@ -162,7 +160,7 @@ def _read_complex(shape: Shape, text: str, base: int) -> Array:
 def _elided(shape: Shape) -> Array:
     """Return the array for `{...}`: the bits of a counter from zero, similar to XLA's."""
     if shape.byte_size > LARGEST_ELIDED:
-        raise TextProblem(
+        raise TextError(
             f"{{...}} stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
             0,
             "make it a parameter, or a broadcast of a scalar",
@@ -196,11 +194,11 @@ def is_elided(text: str) -> bool:
 def read_array(shape: Shape, text: str, base: int = 0) -> Array:
     """Return the value of an array literal in row-major order.
 
-    TextProblem (a ValueError; offsets from `base`) for other text.
+    TextError (a ValueError; offsets from `base`) for other text.
     """
     try:
         return _read_array(shape, text, base)
-    except TextProblem as problem:
+    except TextError as problem:
         respelled = _respelled(shape, text)
         if respelled is None:
             raise problem from None
@@ -213,14 +211,14 @@ def _respelled(shape: Shape, text: str) -> str | None:
     try:
         found = literal_text(shape, tokens)
         tokens.expect(END, "the end of the literal")
-    except TextProblem:
+    except TextError:
         return None
     return found if found != text else None
 
 
 def _read_array(shape: Shape, text: str, base: int) -> Array:
     if not shape.is_array:
-        raise TextProblem(
+        raise TextError(
             f"a {shape.text_without_layout} has no literals",
             base,
             "constants are arrays, scalars or tuples of them",
@@ -230,7 +228,7 @@ def _read_array(shape: Shape, text: str, base: int) -> Array:
         text = COMMENT.sub(lambda m: " " * len(m.group()), text)
     if is_elided(text):
         if not shape.dimensions:
-            raise TextProblem(
+            raise TextError(
                 "expects nested array in rank 0, but sees larger",
                 base,
                 "write the number of a scalar without braces",
@@ -254,7 +252,7 @@ def _read_array(shape: Shape, text: str, base: int) -> Array:
     else:
         array = read_integers(shape, parts, text, base)
     if array.size != shape.element_count:
-        raise TextProblem(
+        raise TextError(
             f"expects {shape.element_count} elements, but sees {array.size}",
             base,
             f"write a literal of shape {shape.text_without_layout}",
@@ -283,7 +281,7 @@ def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
     The array may be large. The literal is printed as the bare number.
     """
     if shape.byte_size > LARGEST_ELIDED:
-        raise TextProblem(
+        raise TextError(
             f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
             base,
             "write a scalar constant and a broadcast",
@@ -305,7 +303,7 @@ def _without_element_size(shape: Shape) -> Shape:
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
     """Return a literal of a given shape, tuples included.
 
-    As in XLA, the element size of its layout (`E(4)`) is ignored. TextProblem (a ValueError;
+    As in XLA, the element size of its layout (`E(4)`) is ignored. TextError (a ValueError;
     offsets from `base`) has the problem and its place.
     """
     shape = _without_element_size(shape)
@@ -319,7 +317,7 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
                 _elided(shape)
             return Literal(shape, text="{...}")
         if shape.is_array and shape.rank > _MOST_DIMENSIONS:
-            raise TextProblem(
+            raise TextError(
                 f"a literal has at most {_MOST_DIMENSIONS} dimensions, this one has {shape.rank}",
                 base,
                 "reshape a literal of fewer dimensions",
@@ -347,10 +345,8 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
         )
     try:
         return Literal(shape, parts=tuple(_parts(shape, text)))
-    except TextProblem as problem:
-        raise TextProblem(
-            problem.message, base + problem.at, problem.hint, problem.length
-        ) from None
+    except TextError as problem:
+        raise TextError(problem.message, base + problem.at, problem.hint, problem.length) from None
 
 
 def _parts(shape: Shape, text: str) -> Iterator[Literal]:

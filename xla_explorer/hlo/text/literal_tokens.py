@@ -8,7 +8,7 @@ ParseDenseLiteral.
 from __future__ import annotations
 
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.tokens import DECIMAL, INT, Tokens
 
 _MOST_DIMENSIONS = 64
@@ -16,7 +16,7 @@ _VALUES = frozenset({INT, DECIMAL, "true", "false", "inf", "-inf", "("})
 
 
 def literal_text(shape: Shape, tokens: Tokens) -> str:
-    """Pass the literal of a shape and return it as XLA prints it; TextProblem for other text."""
+    """Pass the literal of a shape and return it as XLA prints it; TextError for other text."""
     if not shape.is_tuple:
         return _array(shape, tokens)
     tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")
@@ -52,7 +52,7 @@ def _value(shape: Shape, tokens: Tokens) -> str:
 
 def _array(shape: Shape, tokens: Tokens) -> str:
     if not shape.is_array or shape.rank > _MOST_DIMENSIONS:
-        raise TextProblem(
+        raise TextError(
             f"a {shape.text_without_layout} has no literals",
             tokens.start,
             "constants are arrays, scalars or tuples of them",
@@ -127,10 +127,10 @@ class _ArrayReader:
             raise self._wrong("the array has no elements")
         self.parts.append(_value(self.shape, self.tokens))
 
-    def _wrong(self, message: str) -> TextProblem:
+    def _wrong(self, message: str) -> TextError:
         shape, tokens = self.shape, self.tokens
         hint = f"a literal of shape {shape.text_without_layout} nests {shape.rank} deep"
-        return TextProblem(message, tokens.start, hint, max(tokens.end - tokens.start, 1))
+        return TextError(message, tokens.start, hint, max(tokens.end - tokens.start, 1))
 
     def _text(self) -> str:
         shape, parts = self.shape, self.parts

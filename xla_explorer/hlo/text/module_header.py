@@ -14,7 +14,7 @@ from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attributes.attribute_list import AttributeText, read_attributes
 from xla_explorer.hlo.text.attributes.pieces import Reader, small_integer, string, sub_attributes
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
 from xla_explorer.hlo.text.tokens import INT, Tokens
@@ -90,28 +90,26 @@ class ModuleHeader(NamedTuple):
 def _index(text: str) -> tuple[int, ...]:
     pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
     if not all(map(_STEP.fullmatch, pieces)):
-        raise TextProblem(f"expects tuple indices, sees {text}", 0, "write indices such as {0,1}")
+        raise TextError(f"expects tuple indices, sees {text}", 0, "write indices such as {0,1}")
     return tuple(map(int, pieces))
 
 
 def _entries(text: str, pattern: re.Pattern[str], what: str) -> list[re.Match[str]]:
     """Return the comma-separated entries between the outer braces.
 
-    TextProblem at the first entry that does not match.
+    TextError at the first entry that does not match.
     """
     at, found = skip_blank(text, 1), []
     while not text.startswith("}", at):
         m = pattern.match(text, at)
         if m is None:
-            raise TextProblem(f"expects {what}", at, f"write {what}")
+            raise TextError(f"expects {what}", at, f"write {what}")
         found.append(m)
         at = skip_blank(text, m.end())
         if text.startswith(",", at):
             at = skip_blank(text, at + 1)
         elif not text.startswith("}", at):
-            raise TextProblem(
-                "expects ',' or '}'", at, f"separate entries by commas; each is {what}"
-            )
+            raise TextError("expects ',' or '}'", at, f"separate entries by commas; each is {what}")
     return found
 
 
@@ -121,7 +119,7 @@ def parse_input_output_alias(text: str) -> tuple[InputOutputAlias, ...]:
     for m in _entries(text, _ALIAS, "{output index}: (parameter, {parameter index}, may-alias)"):
         kind = m.group(4) or "may-alias"
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(
+            raise TextError(
                 f"Unexpected aliasing kind: {kind}",
                 m.start(4),
                 "write may-alias or must-alias",
@@ -147,7 +145,7 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
     """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of parameters and result."""
     at = skip_blank(text, 1)
     if not text.startswith("(", at):
-        raise TextProblem(
+        raise TextError(
             "expects '(' and the shapes of the parameters", at, "write {(shapes)->shape}"
         )
     parameters, at = [], skip_blank(text, at + 1)
@@ -158,13 +156,13 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
         if text.startswith(",", at):
             at = skip_blank(text, at + 1)
         elif not text.startswith(")", at):
-            raise TextProblem("expects ',' or ')'", at, "write {(shapes)->shape}")
+            raise TextError("expects ',' or ')'", at, "write {(shapes)->shape}")
     at = skip_blank(text, at + 1)
     if not text.startswith("->", at):
-        raise TextProblem("expects '->'", at, "write {(shapes)->shape}")
+        raise TextError("expects '->'", at, "write {(shapes)->shape}")
     result, at = read_shape(text, at + 2)
     if skip_blank(text, at) != len(text) - 1:
-        raise TextProblem("expects '}'", at, "write {(shapes)->shape}")
+        raise TextError("expects '}'", at, "write {(shapes)->shape}")
     return tuple(parameters), result
 
 
@@ -176,8 +174,8 @@ def _check(item: AttributeText) -> None:
             parse_input_output_alias(value)
         elif name == "buffer_donor":
             parse_buffer_donor(value)
-    except TextProblem as problem:
-        raise TextProblem(
+    except TextError as problem:
+        raise TextError(
             f"{problem.message} (in {name})",
             item.value_at + problem.at,
             problem.hint,
@@ -198,7 +196,7 @@ def _fields(readers: Mapping[str, Reader]) -> Callable[[Tokens], str]:
         start, found = tokens.start, sub_attributes(tokens, readers)
         for name in readers:
             if name not in found:
-                raise TextProblem(
+                raise TextError(
                     f"sub-attribute {name} is expected but not seen",
                     start,
                     f"a row has {', '.join(readers)}",
@@ -227,7 +225,7 @@ def _tables(tokens: Tokens) -> str:
 
 
 def read_header(text: str, at: int) -> ModuleHeader:
-    """Return the optional `HloModule` line and tables at `at`. TextProblem for what XLA rejects."""
+    """Return the optional `HloModule` line and tables at `at`. TextError for what XLA rejects."""
     name: str | None = None
     attributes: dict[str, str] = {}
     places: dict[str, AttributeText] = {}
@@ -238,7 +236,7 @@ def read_header(text: str, at: int) -> ModuleHeader:
         )
         for item in read_attributes(tokens, "HloModule"):
             if item.name in attributes:
-                raise TextProblem(
+                raise TextError(
                     f"attribute {item.name} already exists",
                     item.name_at,
                     "keep one of the two",
@@ -246,7 +244,7 @@ def read_header(text: str, at: int) -> ModuleHeader:
                 )
             if item.name not in HEADER_ATTRIBUTES:
                 near = nearest(item.name, HEADER_ATTRIBUTES, 1, 0.6)
-                raise TextProblem(
+                raise TextError(
                     f'unexpected attribute "{item.name}"',
                     item.name_at,
                     f"did you mean {near[0]}?"

@@ -14,7 +14,7 @@ import numpy as np
 
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 
 Array = np.ndarray[Any, Any]
 
@@ -52,8 +52,8 @@ def _first_bad(parts: list[str], text: str, base: int, bad: Any) -> tuple[str, i
 
 def _out_of_range(
     element_type: PrimitiveType, value: str, at: int, low: str, high: str
-) -> TextProblem:
-    return TextProblem(
+) -> TextError:
+    return TextError(
         f"value {value} is out of range for literal's primitive type {element_type.name.upper()} namely [{low}, {high}].",
         at,
         f"use a value in the range, or an element type that holds {value}",
@@ -62,7 +62,7 @@ def _out_of_range(
 
 
 def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array:
-    """Return the values of an array of integers; TextProblem for other text."""
+    """Return the values of an array of integers; TextError for other text."""
     element_type = shape.element_type
     try:
         values = list(map(int, parts))
@@ -77,7 +77,7 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
         or not text.isascii()
     ):
         piece, at = _first_bad(parts, text, base, lambda p: _INTEGER.fullmatch(p) is None)
-        raise TextProblem(
+        raise TextError(
             f"expects integer for primitive type: {element_type.name.upper()}",
             at,
             f"write a whole number instead of {piece or 'nothing'}",
@@ -104,7 +104,7 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
 
 
 def _refuse_beyond_64_bits(parts: list[str], text: str, base: int) -> None:
-    """Raise TextProblem for an integer of more than 64 bits, also if it is a float's value.
+    """Raise TextError for an integer of more than 64 bits, also if it is a float's value.
 
     A larger number must have a point or an exponent.
     """
@@ -122,7 +122,7 @@ def _refuse_beyond_64_bits(parts: list[str], text: str, base: int) -> None:
 
     if any(map(is_beyond, parts)):
         piece, at = _first_bad(parts, text, base, is_beyond)
-        raise TextProblem(
+        raise TextError(
             f"{piece} has more than 64 bits",
             at,
             f"write {piece}.0 for a number of floating point",
@@ -134,14 +134,14 @@ _PRED = {"true": True, "false": False, "1": True, "0": False}
 
 
 def read_preds(parts: list[str], text: str, base: int) -> Array:
-    """Return the truth values of an array; TextProblem for other text."""
+    """Return the truth values of an array; TextError for other text."""
     values = [_PRED.get(part.strip()) for part in parts]
     if None in values:
         piece, at = _first_bad(
             parts, text, base, lambda p: p not in _PRED and _INTEGER.fullmatch(p) is None
         )
         if piece not in _PRED and _INTEGER.fullmatch(piece) is None:
-            raise TextProblem(
+            raise TextError(
                 "expects true, false or an integer for primitive type: PRED",
                 at,
                 f"write true or false instead of {piece or 'nothing'}",
@@ -181,7 +181,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
         or (",." in joined or " ." in joined or joined[:1] == ".")
     ):
         piece, at = _first_bad(parts, text, base, lambda p: _NUMBER.fullmatch(p) is None)
-        raise TextProblem(
+        raise TextError(
             f"expects a number for primitive type: {element_type.name.upper()}",
             at,
             f"write a number, inf or nan instead of {piece or 'nothing'}",
@@ -261,7 +261,7 @@ def _set_payloads(
     base: int,
 ) -> Array:
     if element_type.name not in IEEE_TYPES:
-        raise TextProblem(
+        raise TextError(
             f"{element_type.name} does not support NaN payloads",
             base,
             "write nan",
@@ -273,7 +273,7 @@ def _set_payloads(
         if not 0 < payload < 1 << mantissa:
             wanted = parts[index].strip()
             piece, at = _first_bad(parts, text, base, wanted.__eq__)
-            raise TextProblem(
+            raise TextError(
                 f"tries to set NaN payload 0x{payload:x}, which does not fit a {element_type.name}",
                 at,
                 f"use a payload from 0x1 to 0x{(1 << mantissa) - 1:x}",

@@ -11,7 +11,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import run_on_thread
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.operand_checks import CHECKS, Given, objection
 from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
 
@@ -38,18 +38,18 @@ class OpcodeChecks:
         tail: str,
         at: int,
     ) -> None:
-        """Check an instruction of `CHECKED_OPCODES`; TextProblem at the opcode.
+        """Check an instruction of `CHECKED_OPCODES`; TextError at the opcode.
 
         tail: the text of its attributes.
         """
         given = Given(shape, operands, attributes, called)
         message = objection(spec.name, given)
         if message is not None:
-            raise TextProblem(message, at, f"{spec.name}: {spec.summary}", len(spec.name))
+            raise TextError(message, at, f"{spec.name}: {spec.summary}", len(spec.name))
         if spec.name in _OWN:
             found = self._own_checks(spec, given, tail)
             if found is not None:
-                raise TextProblem(found[0], at, found[1], len(spec.name))
+                raise TextError(found[0], at, found[1], len(spec.name))
 
     def _own_checks(self, spec: OpcodeSpec, given: Given, tail: str) -> tuple[str, str] | None:
         if spec.name == "conditional":

@@ -20,7 +20,7 @@ from xla_explorer.hlo.text.careful_reader import CarefulReader
 from xla_explorer.hlo.text.computation_body import BodyReader, make_names_unique
 from xla_explorer.hlo.text.computation_checks import check_parameters
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
-from xla_explorer.hlo.text.errors import HloParseError, TextProblem
+from xla_explorer.hlo.text.errors import HloParseError, TextError
 from xla_explorer.hlo.text.finished_module import (
     apply_header,
     make_computations_unique,
@@ -47,7 +47,7 @@ class _Parser:
         self.body = BodyReader(text, self.module, self.reader, careful=careful)
 
     # -- errors ------------------------------------------------------------------------------------
-    def error(self, problem: TextProblem) -> HloParseError:
+    def error(self, problem: TextError) -> HloParseError:
         """Return the public error for a problem at an offset of this text."""
         span = SourceSpan.from_offset(self.text, problem.at, problem.length, self.filename)
         return HloParseError(
@@ -72,7 +72,7 @@ class _Parser:
     def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
         """Read one computation and return it, the offset after it, and the line there."""
         if header.name in self.module.computations:
-            raise TextProblem(
+            raise TextError(
                 f"computation already exists: {header.name}",
                 header.name_at,
                 "rename one of the two",
@@ -83,7 +83,7 @@ class _Parser:
             header.end, computation, line + self.text.count("\n", header.start, header.end)
         )
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
-            raise TextProblem(
+            raise TextError(
                 f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root "
                 "instruction "
                 f"{computation.root.name}, {computation.root.shape}",
@@ -109,7 +109,7 @@ class _Parser:
                     if len(items) == 1
                     else "a computation has one attribute"
                 )
-                raise TextProblem(
+                raise TextError(
                     message,
                     items[-1].name_at,
                     "a computation has execution_thread= or nothing",
@@ -122,11 +122,11 @@ class _Parser:
         """Read the whole text."""
         try:
             return self._parse()
-        except TextProblem as problem:
+        except TextError as problem:
             raise self.error(problem) from None
         except RecursionError:
             raise self.error(
-                TextProblem("the text nests too deep", 0, "flatten nested brackets")
+                TextError("the text nests too deep", 0, "flatten nested brackets")
             ) from None
 
     def _parse(self) -> HloModule:
@@ -144,7 +144,7 @@ class _Parser:
             last, behind, line = self.computation(start, line)
             if start.is_entry:
                 if module.entry is not None:
-                    raise TextProblem(
+                    raise TextError(
                         "expects only one ENTRY",
                         start.start,
                         f"remove ENTRY here, or from {module.entry.name}",
@@ -154,7 +154,7 @@ class _Parser:
             at = skip_blank(text, behind)
             line += text.count("\n", behind, at)
         if last is None:
-            raise TextProblem(
+            raise TextError(
                 "a module without computations",
                 at,
                 "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }",
@@ -177,7 +177,7 @@ class _Parser:
         del module.computations["_"]
         if skip_blank(text, pieces.end) < len(text):
             found = NAME.match(text, skip_blank(text, pieces.end))
-            raise TextProblem(
+            raise TextError(
                 "stray text after a single instruction",
                 skip_blank(text, pieces.end),
                 "put several instructions into a computation: ENTRY main { ... }",

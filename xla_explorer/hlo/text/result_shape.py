@@ -11,7 +11,7 @@ from xla_explorer.hlo.opcodes import TUPLE, OpcodeSpec
 from xla_explorer.hlo.primitive_type import U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.attributes.attribute_list import DecodedAttributes
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.shape_text import read_shape
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever
@@ -30,7 +30,7 @@ def result_shape(
 ) -> Shape:
     """Return the stated or inferred shape, after a check of the number of operands."""
     if spec.arity is not None and spec.arity != len(operands):
-        raise TextProblem(
+        raise TextError(
             f"{spec.name} expects {_plural(spec.arity)}, but has {len(operands)}",
             opcode_at,
             f"give {spec.name} {_plural(spec.arity)}: {spec.summary}",
@@ -38,7 +38,7 @@ def result_shape(
         )
     if shape is None:
         if not spec.infers_in_text:
-            raise TextProblem(
+            raise TextError(
                 f"cannot infer shape for opcode: {spec.name}",
                 opcode_at,
                 "write the result shape before the opcode",
@@ -66,7 +66,7 @@ def result_shape(
                 )
             read_shape(shape.text_without_layout, 0)  # its limits hold for inferred shapes too
         except (ShapeError, KeyError, IndexError, AttributeError, OverflowError) as problem:
-            raise TextProblem(
+            raise TextError(
                 f"cannot infer the shape of this {spec.name}: {problem}",
                 opcode_at,
                 "correct the operands, or write the result shape before the opcode",
@@ -75,7 +75,7 @@ def result_shape(
     elif spec.name in SHAPE_FOLLOWS:
         shape = _follows(spec, shape, tuple([o.shape for o in operands]))
     if spec is TUPLE and shape.is_tuple and len(shape.tuple_shapes) != len(operands):
-        raise TextProblem(
+        raise TextError(
             f"tuple expects {_plural(len(shape.tuple_shapes))}, but has {len(operands)}",
             opcode_at,
             f"the shape is {shape.text_without_layout}",

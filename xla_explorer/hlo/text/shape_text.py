@@ -19,7 +19,7 @@ from xla_explorer.hlo.shape import (
     buffer_shape,
     tuple_shape,
 )
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.tokens import END, IDENT, INT, TYPE, Tokens
 
 _ORDINARY = re.compile(r"[a-z][a-z0-9]*+\[[\d,]*+\](?:\{[\d,]*+\})?+(?![ \t\n\r]*+[{/])", re.ASCII)
@@ -28,7 +28,7 @@ _ALL_OF_NEXT = -(1 << 63)  # what `*` in a tile is to XLA
 _DEEPEST = 64  # nesting of tuples
 
 
-class ShapeTextError(TextProblem, ShapeError):
+class ShapeTextError(TextError, ShapeError):
     """A shape that cannot be read; `at` is the offset of the place in the text."""
 
 
@@ -62,7 +62,7 @@ def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
     try:
         if tokens.kind == "(":
             if depth >= _DEEPEST:
-                raise TextProblem(
+                raise TextError(
                     f"tuples nest deeper than {_DEEPEST} levels", tokens.start, "flatten the tuple"
                 )
             return _tuple(tokens, depth)
@@ -71,7 +71,7 @@ def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
         return _array(tokens)
     except ShapeTextError:
         raise
-    except TextProblem as problem:
+    except TextError as problem:
         raise ShapeTextError(problem.message, problem.at, problem.hint, problem.length) from None
 
 
@@ -81,7 +81,7 @@ def _buffer(tokens: Tokens, depth: int) -> Shape:
     at = tokens.start
     part = shape_of(tokens, depth + 1)
     if not part.is_array:
-        raise TextProblem(
+        raise TextError(
             f"a buffer holds an array, not {part.text_without_layout}", at, "write b(f32[4])"
         )
     tokens.expect(")", "')' after the shape of a buffer", "close the buffer shape: b(f32[4])")
@@ -97,7 +97,7 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
         while tokens.eat(","):
             parts.append(shape_of(tokens, depth + 1))
     if tokens.kind == END:
-        raise TextProblem("the tuple shape is never closed", opening, "add the missing ')'")
+        raise TextError("the tuple shape is never closed", opening, "add the missing ')'")
     tokens.expect(
         ")",
         "',' or ')' in a tuple shape",
@@ -121,7 +121,7 @@ def check_splits(part: Shape, at: int) -> None:
         indices = [int(place) for place in places.split(",") if place]
         size = part.dimensions[int(dimension)] if 0 <= int(dimension) < part.rank else -1
         if indices != sorted(set(indices)) or not all(0 < index < size for index in indices):
-            raise TextProblem(
+            raise TextError(
                 f"{part} is split where it has no elements",
                 at,
                 "split a dimension at ascending indices within it",
@@ -139,16 +139,16 @@ def _element_type(tokens: Tokens) -> PrimitiveType:
             if near
             else "element types are pred, s32, u8, f32, bf16, c64 ..."
         )
-        raise TextProblem(f"unknown element type {name}", tokens.start, hint, len(name))
+        raise TextError(f"unknown element type {name}", tokens.start, hint, len(name))
     hint = "write a shape such as f32[2,3]{1,0}, (f32[], s32[2]) or token[]"
-    raise TextProblem("expects a shape", tokens.start, hint, max(tokens.end - tokens.start, 1))
+    raise TextError("expects a shape", tokens.start, hint, max(tokens.end - tokens.start, 1))
 
 
 def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Pass `[2,<=3,?]`; the sizes, and which of them are dynamic."""
     opening = tokens.start
     if not tokens.eat("["):
-        raise TextProblem(
+        raise TextError(
             f"expects '[' after the element type {name}",
             tokens.previous_end,
             f"write {name}[] for a scalar",
@@ -164,7 +164,7 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
             size = int(tokens.value) if tokens.kind == INT else -1
             if not 0 <= size <= _LARGEST:
                 if tokens.kind == END:
-                    raise TextProblem(
+                    raise TextError(
                         "the dimensions are never closed",
                         opening,
                         f"write {name}[...] with a closing ]",
@@ -175,7 +175,7 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
                     else "nothing"
                 )
                 hint = "a dimension is a number, <= and a number, or ?"
-                raise TextProblem(
+                raise TextError(
                     f"expected the size of a dimension, got {seen}",
                     tokens.start,
                     hint,
@@ -186,7 +186,7 @@ def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]
         if not tokens.eat(","):
             break
     if tokens.kind != "]":
-        raise TextProblem(
+        raise TextError(
             "the dimensions are never closed", opening, f"write {name}[...] with a closing ]"
         )
     tokens.advance()
@@ -200,7 +200,7 @@ def _array(tokens: Tokens) -> Shape:
     inside = tokens.end
     sizes, dynamic = _sizes(tokens, element_type.name)
     if sizes and not element_type.is_array_type:
-        raise TextProblem(
+        raise TextError(
             f"a {element_type.name} has no dimensions", inside, f"write {element_type.name}[]"
         )
     count = 1
@@ -208,7 +208,7 @@ def _array(tokens: Tokens) -> Shape:
         count *= max(size, 1)
     if count * max(element_type.bytes, 1) > _LARGEST:
         length = tokens.previous_end - start
-        raise TextProblem(
+        raise TextError(
             "the array has more bytes than 64 bits can count",
             start,
             "make the dimensions smaller",
@@ -218,7 +218,7 @@ def _array(tokens: Tokens) -> Shape:
     # The brace may begin the body of a computation instead, as in `-> f32[2] {`.
     if tokens.kind == "{" and tokens.look_ahead() in (INT, ":"):
         if not element_type.is_array_type:
-            raise TextProblem(
+            raise TextError(
                 f"a {element_type.name} has no layout", tokens.start, f"write {element_type.name}[]"
             )
         order = _layout(tokens, len(sizes))
@@ -235,7 +235,7 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
             numbers.append(tokens.integer())
     properties = _Properties(tokens).read() if tokens.eat(":") else ""
     if tokens.kind == END:
-        raise TextProblem("the layout is never closed", start, "add the missing '}'")
+        raise TextError("the layout is never closed", start, "add the missing '}'")
     hint = "properties are, in this order: T(), L(), #(), *(), E(), S(), SC(), M()"
     tokens.expect(
         "}",
@@ -244,7 +244,7 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
     )
     length = tokens.previous_end - start
     if len(numbers) != rank:
-        raise TextProblem(
+        raise TextError(
             f"Dimensions size is {rank}, but minor to major size is {len(numbers)}.",
             start,
             f"list each of the {rank} dimensions once, the fastest varying first"
@@ -253,7 +253,7 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
             length,
         )
     if sorted(numbers) != list(range(rank)):
-        raise TextProblem(
+        raise TextError(
             f"the layout {{{','.join(map(str, numbers))}}} must be a permutation of the dimensions 0 to {rank - 1}",
             start,
             "list each dimension once, the fastest varying first",
@@ -290,7 +290,7 @@ class _Properties:
         if self._word("SC"):
             found += self._splits()
         if self.tokens.kind == IDENT and self.tokens.value == "P":
-            raise TextProblem(
+            raise TextError(
                 "the layout has a physical shape, but is not for a sparse array",
                 self.tokens.start,
                 "remove P(...)",
@@ -319,7 +319,7 @@ class _Properties:
                     if tokens.kind == INT:
                         at, size = tokens.start, tokens.integer()
                         if size < 0 and size != _ALL_OF_NEXT:
-                            raise TextProblem(
+                            raise TextError(
                                 f"a tile of {size} elements", at, "write a number from 0 on, or *"
                             )
                         sizes.append("*" if size == _ALL_OF_NEXT else str(size))
@@ -340,11 +340,11 @@ class _Properties:
             return ""
         at, number = tokens.start, tokens.integer()
         if number < 0:
-            raise TextProblem(
+            raise TextError(
                 f"{word}({number}) of a layout is negative", at, "write a number from 0 on"
             )
         if not number and word == "L":
-            raise TextProblem(
+            raise TextError(
                 "L(0) of a layout: an alignment counts from 1", at, "write a number from 1 on"
             )
         tokens.eat(")")
@@ -356,7 +356,7 @@ class _Properties:
         if tokens.kind == TYPE:
             name = tokens.value
             if not PRIMITIVE_TYPES[name].is_integer:
-                raise TextProblem(
+                raise TextError(
                     f"{mark}({name}) must name a type of indices",
                     tokens.start,
                     "write an unsigned integer type such as u32",

@@ -27,7 +27,7 @@ _HIDDEN = re.compile('[\x00-\x1f\x7f"\\\\\udc80-\udcff]')
 _WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
-class _NoEscape(Exception):
+class _EscapeError(Exception):
     """A backslash that begins no escape."""
 
 
@@ -38,13 +38,13 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     if octal is not None or digits is not None:
         byte = int(octal, 8) if octal is not None else int(digits, 16)
         if byte > 255:
-            raise _NoEscape
+            raise _EscapeError
         return bytes([byte])
     if short is None and long is None:
-        raise _NoEscape
+        raise _EscapeError
     point = int(short or long, 16)
     if point > 0x10FFFF or 0xD800 <= point < 0xE000:
-        raise _NoEscape
+        raise _EscapeError
     return chr(point).encode()
 
 
@@ -63,7 +63,7 @@ def string_value(quoted: str) -> str | None:
         return content
     try:
         raw = _ESCAPE.sub(_unescaped, content.encode("utf-8", "surrogateescape"))
-    except (_NoEscape, UnicodeEncodeError):
+    except (_EscapeError, UnicodeEncodeError):
         return None
     return raw.decode("utf-8", "surrogateescape")
 

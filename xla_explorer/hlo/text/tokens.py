@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import BLANK, KEYWORDS
 from xla_explorer.hlo.text.lexical import STRING as STRING_PATTERN
 from xla_explorer.hlo.text.strings import string_value
@@ -161,16 +161,16 @@ class Tokens:
         """Return the kind of the next token."""
         return Tokens(self.text, self.end).kind
 
-    def problem(self, expected: str, hint: str = "") -> TextProblem:
+    def problem(self, expected: str, hint: str = "") -> TextError:
         """Return the problem `expects ...` at this token, with the text found instead."""
         if self.kind == ERROR and self.text.startswith("/*", self.start):
-            return TextProblem("unterminated comment", self.start, "close the comment with */", 2)
+            return TextError("unterminated comment", self.start, "close the comment with */", 2)
         if self.kind == ERROR and self.value and self.value[0] in "\"'":
             closed = len(self.value) > 1
             message = (
                 "a string with an escape that there is not" if closed else "unterminated string"
             )
-            return TextProblem(
+            return TextError(
                 message, self.start, f"close the string with {self.value[0]}", len(self.value)
             )
         seen = (
@@ -178,7 +178,7 @@ class Tokens:
             if not self.value
             else self.text[self.start : min(self.end, self.start + 40)]
         )
-        return TextProblem(
+        return TextError(
             f"expects {expected}, but sees {seen}",
             self.start,
             hint or f"write {expected} here",
@@ -194,7 +194,7 @@ class Tokens:
         return True
 
     def expect(self, kind: str, expected: str = "", hint: str = "") -> str:
-        """Pass a token of the kind; its value. TextProblem for any other token."""
+        """Pass a token of the kind; its value. TextError for any other token."""
         if self.kind != kind:
             raise self.problem(
                 expected or _SPOKEN.get(kind, f"'{kind}'" if len(kind) < 4 else f"a {kind}"), hint
@@ -226,7 +226,7 @@ class Tokens:
             and "nan" not in value
             and float(value) in (float("inf"), float("-inf"))
         ):
-            raise TextProblem(
+            raise TextError(
                 f"{value} is out of the range of a double",
                 self.start,
                 "write inf, or a smaller number",
@@ -246,7 +246,7 @@ class Tokens:
         while True:
             piece = _JSON_PIECE.match(self.text, at)
             if piece is None or piece.group() == '"':
-                raise TextProblem(
+                raise TextError(
                     "the dictionary is never closed", self.start, "close its braces and its strings"
                 )
             depth += {"{": 1, "}": -1}.get(piece.group(), 0)

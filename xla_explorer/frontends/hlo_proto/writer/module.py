@@ -67,7 +67,7 @@ def write_hlo_proto(module: HloModule) -> bytes:
     'negate'
     """
     inside = {c for i in module.instructions() if i.opcode.name == "fusion" for c in i.called}
-    computations = [_computation(c, c in inside) for c in module.computations.values()]
+    computations = [_computation(c, c in inside) for c in _callees_first(module)]
     entry, header = module.entry, module.attributes
     fields: dict[str, Any] = {
         "name": module.name,
@@ -91,6 +91,17 @@ def write_hlo_proto(module: HloModule) -> bytes:
     if module.frames is not None:
         fields["stack_frame_index"] = frames_proto(module.frames)
     return message(schema.MODULE, **fields)
+
+
+def _callees_first(module: HloModule) -> list[HloComputation]:
+    """Return the computations in their order if callees come first, as XLA wants, else reordered."""
+    order = list(module.computations.values())
+    place = {c: number for number, c in enumerate(order)}
+    if all(place[c] < place[i.parent] for i in module.instructions() for c in i.called):
+        return order
+    reached = module.post_order_computations()
+    inside = set(reached)
+    return [*[c for c in order if c not in inside], *reached]
 
 
 def _entry_shape(module: HloModule) -> bytes:

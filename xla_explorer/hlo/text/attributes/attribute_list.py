@@ -14,7 +14,7 @@ from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.text.attributes.pieces import listed
 from xla_explorer.hlo.text.attributes.values import READERS, canonical_value, reader_of
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.lexical import balanced_end
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, Tokens
 
@@ -115,7 +115,7 @@ class FindComputation:
         self.inline = inline
 
     def named(self, name: str, at: int, length: int) -> HloComputation:
-        """Return the computation with a name; TextProblem at the offset if there is none."""
+        """Return the computation with a name; TextError at the offset if there is none."""
         found = self.computations.get(name)
         if found is None:
             near = nearest(name, self.computations, 2)
@@ -124,7 +124,7 @@ class FindComputation:
                 if near
                 else "computations stand before their callers: move its definition above this computation"
             )
-            raise TextProblem(f"computation does not exist: {name}", at, hint, max(length, 1))
+            raise TextError(f"computation does not exist: {name}", at, hint, max(length, 1))
         return found
 
     def one(self, tokens: Tokens, base: int) -> HloComputation:
@@ -132,8 +132,8 @@ class FindComputation:
         if tokens.kind == "{" and self.inline is not None:
             try:
                 found = self.inline(base + tokens.start)
-            except TextProblem as problem:  # its offset counts from the beginning of the file
-                raise TextProblem(
+            except TextError as problem:  # its offset counts from the beginning of the file
+                raise TextError(
                     problem.message, problem.at - base, problem.hint, problem.length
                 ) from None
             tokens.end = balanced_end(tokens.text, tokens.start, one_bracket=True)
@@ -190,17 +190,17 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
         start, name = tokens.start, tokens.value
         if tokens.kind != ATTRIBUTE:
             hint = "attributes look like name=value, with no space before '='"
-            raise TextProblem(
+            raise TextError(
                 "expects the name of an attribute and '='", start, hint, max(tokens.end - start, 1)
             )
         tokens.advance()
         value_at = tokens.start
         try:
             canonical = _pass_value(tokens, opcode_name, name)
-        except TextProblem:
+        except TextError:
             if tokens.start > value_at or tokens.kind not in (",", END):
                 raise  # a value is there, and it is wrong
-            raise TextProblem(
+            raise TextError(
                 f"attribute {name} has no value", value_at, f"write a value after {name}="
             ) from None
         found.append(
@@ -239,7 +239,7 @@ def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
 
 
 def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
-    """Raise TextProblem for an attribute that the opcode does not accept, as XLA's parser does."""
+    """Raise TextError for an attribute that the opcode does not accept, as XLA's parser does."""
     known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
     near = (
         [item.name]
@@ -254,7 +254,7 @@ def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
     )
     if item.name == "result_accuracy":
         hint = f"{spec.name} is exact; remove it"
-    raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, hint, len(item.name))
+    raise TextError(f'unexpected attribute "{item.name}"', item.name_at, hint, len(item.name))
 
 
 def _control_predecessors(text: str, base: int) -> list[tuple[str, int]]:
@@ -269,7 +269,7 @@ def _control_predecessors(text: str, base: int) -> list[tuple[str, int]]:
         return name
 
     if not listed(tokens, item):
-        raise TextProblem(
+        raise TextError(
             "expects the name of an instruction", 0, "leave the attribute out", len(text)
         )
     tokens.expect(END, "the end of the value")
@@ -281,14 +281,14 @@ def decode_attributes(
 ) -> DecodedAttributes:
     """Decode each attribute by its codec.
 
-    TextProblem (offsets as in `items`) for attributes that XLA rejects.
+    TextError (offsets as in `items`) for attributes that XLA rejects.
     """
     decoder = _Decoder(spec, find)
     seen: set[str] = set()
     for item in items:
         name = item.name
         if name in seen:
-            raise TextProblem(
+            raise TextError(
                 f"attribute {name} already exists",
                 item.name_at,
                 f"keep one {name}= and remove the other",
@@ -297,14 +297,14 @@ def decode_attributes(
         seen.add(name)
         try:
             decoder.decode(item)
-        except TextProblem as problem:
-            raise TextProblem(
+        except TextError as problem:
+            raise TextError(
                 problem.message, item.value_at + problem.at, problem.hint, problem.length
             ) from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
             codec = CODECS.get(name)
             summary = codec.summary if codec is not None else "it has another form"
-            raise TextProblem(
+            raise TextError(
                 f"error parsing attribute {name}: {problem}",
                 item.value_at,
                 f"{name}: {summary}",
@@ -357,13 +357,13 @@ class _Decoder:
 def _check_presence(spec: OpcodeSpec, seen: set[str]) -> None:
     """Check that required attributes are present, and that no two exclude each other."""
     if spec.name == "compare" and {"type", "order"} <= seen:
-        raise TextProblem(
+        raise TextError(
             "a comparison must have type= or order=, got both", -1, "keep order=", len(spec.name)
         )
     for name in spec.required:
         if name not in seen:
             codec = CODECS.get(name)
-            raise TextProblem(
+            raise TextError(
                 f"attribute {name} is expected but not seen",
                 -1,
                 f"add {name}= after the operands" + (f" ({codec.summary})" if codec else ""),
@@ -385,7 +385,7 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
             if "true_computation" in roles
             else "true_computation"
         )
-        raise TextProblem(
+        raise TextError(
             f"attribute {missing} is expected but not seen",
             -1,
             "a conditional names branch_computations={a, b}, or true_computation=a, false_computation=b",
@@ -403,7 +403,7 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
         return ()
     for name in spec.called:
         if name not in roles:
-            raise TextProblem(
+            raise TextError(
                 f"attribute {name} is expected but not seen",
                 -1,
                 f"add {name}= and the name of a computation defined above",

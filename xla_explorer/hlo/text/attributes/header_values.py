@@ -6,7 +6,7 @@ import re
 
 from xla_explorer.hlo.text.attributes.original_values import original_array
 from xla_explorer.hlo.text.attributes.pieces import entries, integer, shape, string, tuple_index
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.tokens import Tokens
 
 
@@ -20,7 +20,7 @@ def _module_alias(tokens: Tokens) -> str:
     if tokens.eat(","):
         at, kind = tokens.start, tokens.name("may-alias or must-alias")
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(
+            raise TextError(
                 f"Unexpected aliasing kind: {kind}", at, "write may-alias or must-alias", len(kind)
             )
     tokens.expect(")", "')'")

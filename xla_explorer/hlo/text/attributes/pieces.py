@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.strings import canonical_string
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, DXD, IDENT, STRING, Tokens
@@ -42,7 +42,7 @@ def small_integer(tokens: Tokens) -> str:
     at = tokens.start
     number = tokens.integer()
     if not -(1 << 31) <= number < 1 << 31:
-        raise TextProblem(
+        raise TextError(
             f"{number} does not fit 32 bits", at, "write a smaller number", tokens.previous_end - at
         )
     return str(number)
@@ -97,7 +97,7 @@ def real(tokens: Tokens) -> str:
     at = tokens.start
     text = tokens.number()
     if "nan" not in text and "inf" not in text and abs(float(text)) > _LARGEST_FLOAT:
-        raise TextProblem(
+        raise TextError(
             f"{text} is out of the range of a float", at, "write a smaller number", len(text)
         )
     return "nan" if "nan" in text else text
@@ -124,7 +124,7 @@ def word_of(what: str, *choices: str, any_case: bool = False) -> Reader:
         known = word if not any_case else word.upper() if choices[0].isupper() else word.lower()
         if known not in choices:
             message = f"expects {what} ({', '.join(choices)}) but sees: {word}"
-            raise TextProblem(message, at, f"{what}: one of {', '.join(choices)}", len(word))
+            raise TextError(message, at, f"{what}: one of {', '.join(choices)}", len(word))
         return known
 
     return read
@@ -157,11 +157,11 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
             ),
         )
         if name in found:
-            raise TextProblem(
+            raise TextError(
                 f"attribute {name} already exists", at, "keep one of the two", len(name)
             )
         if name not in readers:
-            raise TextProblem(
+            raise TextError(
                 f'unexpected attribute "{name}"',
                 at,
                 f"allowed here: {', '.join(readers)}",
@@ -176,7 +176,7 @@ def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, s
 def _profile_types(tokens: Tokens) -> str:
     at, text = tokens.start, integers(tokens)
     if any(number not in "0123" for number in text[1:-1].split(",")):
-        raise TextProblem(
+        raise TextError(
             f"{text} must list types of profiles",
             at,
             "types count from 0 to 3",

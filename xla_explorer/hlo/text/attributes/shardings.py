@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xla_explorer.hlo.attributes.mesh_axes import part_problem
 from xla_explorer.hlo.text.attributes.pieces import integer, integer_lists, listed, metadata_or_list
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
 
 _MOST_PLACES = 1 << 16
@@ -38,7 +38,7 @@ def _iota(tokens: Tokens) -> str:
     start = tokens.start
     sizes = _numbers(tokens)
     if min(sizes) < 0:
-        raise TextProblem(
+        raise TextError(
             f"[{_joined(sizes)}] counts no devices",
             start,
             "write sizes from 1 on",
@@ -55,7 +55,7 @@ def _iota(tokens: Tokens) -> str:
     order = _numbers(tokens, "(", ")")
     if sorted(order) != list(range(len(sizes))):
         message = f"the transpose T({_joined(order)}) must list each of the dimensions 0 to {len(sizes) - 1} once"
-        raise TextProblem(message, start, "list each dimension once", tokens.previous_end - start)
+        raise TextError(message, start, "list each dimension once", tokens.previous_end - start)
     return f"[{_joined(sizes)}]T({_joined(order)})"
 
 
@@ -133,7 +133,7 @@ class _Single:
             self.devices = [tokens.integer()]
         elif name == "devices":
             if self.sizes:
-                raise TextProblem(
+                raise TextError(
                     "a sharding has one list of devices", at, "remove one of the two", len(name)
                 )
             self.sizes, self.iota, self.devices = _tiles(tokens)
@@ -143,7 +143,7 @@ class _Single:
             self.last += f" last_tile_dims={{{', '.join(listed(tokens, _last_tile))}}}"
         else:
             hint = "a sharding has device=, devices=, last_tile_dims= and metadata="
-            raise TextProblem(f"unknown attribute in sharding: {name}", at, hint, len(name))
+            raise TextError(f"unknown attribute in sharding: {name}", at, hint, len(name))
 
     def contradiction(self) -> str:
         """Return the contradiction between the parts; empty if there is none."""
@@ -193,7 +193,7 @@ def _single(tokens: Tokens) -> str:
             found.read_word(tokens)
     problem = found.contradiction()
     if problem:
-        raise TextProblem(problem, start, _EXAMPLES, max(tokens.end - start - 1, 1))
+        raise TextError(problem, start, _EXAMPLES, max(tokens.end - start - 1, 1))
     tokens.advance()
     return "{" + found.text() + "}"
 
@@ -220,12 +220,12 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
         name = tokens.expect(STRING, "an axis such as 'x'=2")[1:-1]
         tokens.expect("=", "'=' and the size of the axis")
         if name in axes:
-            raise TextProblem(
+            raise TextError(
                 f"the mesh has two axes '{name}'", at, "rename one of the two", len(name) + 2
             )
         axes[name] = tokens.integer()
         if axes[name] < 1:
-            raise TextProblem(
+            raise TextError(
                 f"axis '{name}' has size {axes[name]}",
                 at,
                 "sizes of axes count from 1 on",
@@ -249,7 +249,7 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
                 message = (
                     f"the mesh has {math.prod(axes.values())} places, but {len(devices)} devices"
                 )
-                raise TextProblem(
+                raise TextError(
                     message, start, "name each device once", tokens.previous_end - start
                 )
             text += f", device_ids=({_joined(devices)})"
@@ -280,7 +280,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         at = tokens.start
         name = tokens.expect(STRING, "an axis of the mesh in quotes")[1:-1]
         if name not in known:
-            raise TextProblem(
+            raise TextError(
                 f"the mesh has no axis '{name}'",
                 at,
                 f"the mesh has {', '.join(known) or 'no axes'}",
@@ -299,7 +299,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         if not problem and previous == (name, first):
             problem = f"{text} goes on where the part before it ends"
         if problem:
-            raise TextProblem(
+            raise TextError(
                 problem,
                 at,
                 "name each axis, or each part such as 'x':(2)2, once",
@@ -358,7 +358,7 @@ def device_groups(tokens: Tokens) -> str:
     if tokens.kind == IDENT and tokens.value == "mesh":
         text, axes = mesh(tokens)
         if tokens.kind == "{" and tokens.look_ahead() == "}":
-            raise TextProblem(
+            raise TextError(
                 "replica groups over no axis",
                 tokens.start,
                 "name the axes along which the devices of a group differ",
@@ -371,7 +371,7 @@ def device_groups(tokens: Tokens) -> str:
     iota = _iota(tokens)
     if len(sizes) != 2:
         message = f"replica groups have two dimensions, not {len(sizes)}"
-        raise TextProblem(
+        raise TextError(
             message, start, "write [groups,size]<=[devices]", tokens.previous_end - start
         )
     return f"[{_joined(sizes)}]<={iota}"

@@ -38,7 +38,7 @@ from xla_explorer.hlo.text.attributes.pieces import (
     word_of,
 )
 from xla_explorer.hlo.text.attributes.shardings import device_groups, sharding
-from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, DIM_LABELS, DXD, END, INT, PAD, Tokens
@@ -62,7 +62,7 @@ def pairs(tokens: Tokens) -> str:
     at = tokens.start
     text = integer_lists(tokens)
     if any(row.count(",") != 1 for row in re.findall(r"\{([^{}]*)\}", text[1:-1])):
-        raise TextProblem(
+        raise TextError(
             "expects a list of pairs",
             at,
             "write pairs of source and target such as {{0,1},{1,0}}",
@@ -90,20 +90,20 @@ def window(tokens: Tokens) -> str:
             ),
         )
         if name not in _WINDOW_FIELDS:
-            raise TextProblem(
+            raise TextError(
                 f"unknown window field {name}",
                 at,
                 f"a window has {', '.join(_WINDOW_FIELDS)}",
                 len(name),
             )
         if name in fields:
-            raise TextProblem(
+            raise TextError(
                 f"sub-attribute '{name}=' already exists", at, "keep one of the two", len(name)
             )
         if name == "pad":
             fields[name] = tokens.expect(PAD, "padding such as 0_0x3_3")
             if any(part.count("_") != 1 for part in fields[name].split("x")):
-                raise TextProblem(
+                raise TextError(
                     "expects padding_low and padding_high separated by '_'",
                     at,
                     "a window has no interior padding",
@@ -117,7 +117,7 @@ def window(tokens: Tokens) -> str:
     count = fields["size"].count("x") if "size" in fields else -1
     for name, value in fields.items():
         if value.count("x") != count:
-            raise TextProblem(
+            raise TextError(
                 f"expects '{name}=' has the same size as 'size='",
                 start,
                 "give each dimension its number",
@@ -148,7 +148,7 @@ def _range(tokens: Tokens) -> str:
         numbers.append(integer(tokens))
     tokens.expect("]", "':' or ']'")
     if len(numbers) not in (2, 3):
-        raise TextProblem(
+        raise TextError(
             f"expects [start:limit] or [start:limit:stride] but sees {len(numbers)} numbers",
             at,
             "",
@@ -239,7 +239,7 @@ def result_accuracy(tokens: Tokens) -> str:
         def entry(tokens: Tokens) -> str:
             at, name = tokens.start, tokens.expect(ATTRIBUTE, "atol=, rtol= or ulps=")
             if name not in given:
-                raise TextProblem(
+                raise TextError(
                     f"invalid attribute name: {name}",
                     at,
                     "a tolerance has atol, rtol and ulps",
@@ -253,7 +253,7 @@ def result_accuracy(tokens: Tokens) -> str:
             "{tolerance={" + ",".join([f"{name}={number}" for name, number in given.items()]) + "}}"
         )
     else:
-        raise TextProblem(
+        raise TextError(
             f"invalid attribute name: {name}", at, "write mode= or tolerance=", len(name)
         )
     tokens.expect("}", "'}'")
@@ -267,13 +267,13 @@ def domain(tokens: Tokens) -> str:
     found = sub_attributes(tokens, readers)
     for name in readers:
         if name not in found:
-            raise TextProblem(
+            raise TextError(
                 f"sub-attribute {name} is expected but not seen",
                 start,
                 'write {kind="sharding", entry={...}, exit={...}}',
             )
     if found["kind"] != '"sharding"':
-        raise TextProblem(
+        raise TextError(
             f"unsupported domain kind: {found['kind']}",
             start,
             'write kind="sharding"',
@@ -390,7 +390,7 @@ def reader_of(opcode_name: str, name: str) -> Reader | None:
 def canonical_value(opcode_name: str, name: str, text: str) -> str:
     """Return the value of an attribute in the spelling of its codec.
 
-    TextProblem (offsets in `text`) for any other text.
+    TextError (offsets in `text`) for any other text.
     """
     reader = reader_of(opcode_name, name)
     if reader is None:
