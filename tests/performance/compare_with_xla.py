@@ -24,15 +24,17 @@ TEN = (
 )
 HEAD = """# Ten programs on our CPU backend and on real XLA
 
-`xe.compare.programs` of ten workloads of the performance suite, one thread each; made by `python tests/performance/compare_with_xla.py`.
-Kernels and MB moved count each compiler's own result by the same cost analysis; an edge is fused when producer and consumer are in one
-kernel. Run times were taken in turns, XLA's inside its own process without transfer. XLA's library fusions count as one kernel.
+The table shows `xe.compare.programs` for ten workloads of the performance suite, one thread each.
+`python tests/performance/compare_with_xla.py` writes it. Kernels and MB are counted for each
+compiler's own result by the same cost analysis. An edge is fused if producer and consumer are in
+one kernel. A library fusion of XLA counts as one kernel. Run times were measured in turns, XLA's
+inside its own process without transfers.
 
 """
 
 TAIL = """
-b_lstm with standard normal weights is chaotic: rounding alone decides its values, and neither compiler's agree with the evaluator's (ours are
-nearer). With the inputs of the performance suite both agree.
+b_lstm with standard normal weights is chaotic: rounding alone determines its values, and both
+compilers differ from the evaluator, XLA more. With the inputs of the performance suite both agree.
 """
 
 if __name__ == "__main__":

@@ -31,23 +31,26 @@ for source, target in zip(sys.argv[1::2], sys.argv[2::2]):
     open(target, "w").write(loaded.hlo_modules()[0].to_string())
 """
 
-# Where ours moves more, and why. Looked at kernel by kernel; correct it when the table changes.
-NOTES = """## Where ours moves more than XLA
+# Analysed kernel by kernel; correct it when the table changes.
+NOTES = """## Where this compiler moves more bytes than XLA
 
-- b_nbody_1024: the body of the reduction (pairwise differences over 1024 x 1024) is one library fusion (`ynn_fusion`) with XLA. Ours
-  stores the factor f32[1024,1024] once (4.2 MB written, 4.2 MB read): two reductions over the same pairs, one inside the other's
-  operand, and a reduce is refused as a producer (`reduce-is-root-only`).
-- b_attention_h8_s256_d64, attention: XLA's library call applies scale, mask and exponential to the dot's result in its epilogue and so
-  stores the exponentials. Ours stores the scores and computes the exponential twice, for the sum and for the quotient: one more read of
-  f32[8,256,256].
-- b_kmeans_20000x32_k64: XLA folds the factor -2 into the library call of the dot (ours: a kernel of 5.1 MB before it), and adds the two
-  norms there; ours reads the distances twice, once for the minimum and once for its index. The row norms of x are a kernel of their own.
-- b_kalman_f64_t200_d8 (more kernels and launches, fewer bytes): XLA fuses the row updates with the subtraction that makes the array they
-  go into, computing the whole array anew in one kernel; ours updates in place with a kernel of its own. A launch is an inlined call here,
-  so the run takes 0.05 ms against XLA's 0.6.
-- b_nbody_1024 again: forcing the fusion (`session.override(fuse=[...])`) moves 160 times fewer bytes and takes 3 times as long (2.9 ms for
-  0.94; XLA: 24 ms), so the policy keeps the array.
-- conv: one elementwise kernel more: a cheap producer is stored where XLA computes it again in each consumer (`not-worth-the-code`).
+- b_nbody_1024: in XLA, the body of the reduction (pairwise differences over 1024 x 1024) is one
+  library fusion (`ynn_fusion`). This compiler stores the factor f32[1024,1024] once (4.2 MB written,
+  4.2 MB read). The program has two reductions over the same pairs, one inside the operand of the
+  other, and a reduce is refused as a producer (`reduce-is-root-only`). Forcing the fusion moves 160
+  times fewer bytes and takes 3 times as long (2.9 ms instead of 0.94; XLA: 24 ms).
+- b_attention_h8_s256_d64, attention: XLA's library call applies scale, mask and exponential in the
+  epilogue of the dot and stores the exponentials. This compiler stores the scores and computes the
+  exponential twice, for the sum and for the quotient. That reads f32[8,256,256] once more.
+- b_kmeans_20000x32_k64: XLA folds the factor -2 into the library call of the dot, and adds the two
+  norms there. This compiler has a kernel of 5.1 MB for the factor and reads the distances twice, for
+  the minimum and for its index. The row norms of x have their own kernel.
+- b_kalman_f64_t200_d8 (more kernels and launches, fewer bytes): XLA fuses the row updates with the
+  subtraction that computes the updated array, and computes the whole array again. This compiler
+  updates in place with a separate kernel. A launch is an inlined call, so a run takes 0.05 ms; XLA
+  takes 0.6 ms.
+- conv has one more elementwise kernel: a cheap producer is stored, while XLA computes it again in
+  each consumer (`not-worth-the-code`).
 """
 
 HEAD = [
@@ -148,9 +151,10 @@ def main() -> int:
         head = [
             "# Fusion beside XLA",
             "",
-            "Kernels that the optimised program runs, launches per run (loops by their trip counts), and the bytes that the kernels read",
-            "and write, by one cost analysis applied to our result and to XLA's (jaxlib, CPU, default flags). Ours first, XLA's second.",
-            "Made by `tests/performance/fusion_versus_xla.py`.",
+            "The table counts kernels of the optimised program, launches per run (loops by their trip counts), and",
+            "bytes that kernels read and write. One cost analysis counts both results; XLA is jaxlib's CPU compiler",
+            "with default flags. The first column of each pair is this compiler. The table is written by",
+            "`tests/performance/fusion_versus_xla.py`.",
             "",
         ]
         chosen.out.write_text("\n".join([*head, *lines, "", NOTES]))
