@@ -1,4 +1,4 @@
-"""Accumulators on the stack, one set or a row of them: what reductions, windows, dots and scatters combine into."""
+"""Accumulators on the stack, one set or a row, for reductions, windows, dots and scatters."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from xla_explorer.compiler.codegen.llvm_types import (
 from xla_explorer.compiler.codegen.nest.lowering.elements import element_of, parts_of
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-ROW_TILE = 1024  # accumulators that stay in the first-level cache
+ROW_TILE = 1024  # accumulators that stay in L1
 
 
 class Elements:
-    """Elements of one type in memory of the kernel's own.
+    """Elements of one type in private memory of the kernel.
 
-    parts: the address of each part; those of complex numbers lie apart.
+    parts: the address of each part; a complex number has two.
     """
 
     def __init__(self, w: Builder, element_type: PrimitiveType, parts: Sequence[Value]) -> None:
@@ -36,7 +36,7 @@ class Elements:
         return part if at is None else self.w.address(part, self.t, at)
 
     def load(self, at: Value | str | int | None = None) -> Scalar:
-        """The element at a position; None: the only one."""
+        """Load the element at a position (None: the only one)."""
         loaded = [self.w.load(self._address(part, at), self.t, changes=True) for part in self.parts]
         return element_of([from_memory(self.w, value, self.element_type) for value in loaded])
 
@@ -49,7 +49,7 @@ class Elements:
 
 
 class Accumulators:
-    """Accumulators on the stack; LLVM turns scalar slots into registers. count > 1: a row of them."""
+    """Accumulators on the stack, promoted to registers by LLVM. count > 1: a row of them."""
 
     def __init__(
         self, context: KernelContext, types: Sequence[PrimitiveType], count: int = 1
@@ -66,7 +66,7 @@ class Accumulators:
         self.row = count > 1
 
     def load(self, at: str | int = 0) -> list[Scalar]:
-        """The accumulators (of position `at` in the row)."""
+        """Load the accumulators (at position `at` of the row)."""
         return [one.load(at if self.row else None) for one in self.elements]
 
     def store(self, values: Sequence[ScalarLike], at: str | int = 0) -> None:

@@ -25,14 +25,17 @@ from xla_explorer.hlo.primitive_type import C128, F32, F64, S64
 
 
 class _Row(NamedTuple):
-    """serves: whether the kernel takes operands and result as they lie in memory."""
+    """The kernel of a custom call target.
+
+    serves: returns True if the kernel supports the shapes and layouts of a call.
+    """
 
     write: Callable[[KernelContext], None]
     serves: Callable[[HloInstruction], bool]
 
 
 def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
-    """None where the target has a kernel for such operands."""
+    """Return a refusal unless the target has a kernel for the operands."""
     target = custom_call_target(i)
     row = _ROWS.get(target)
     if row is None:
@@ -54,7 +57,7 @@ def custom_call_is_emitted(i: HloInstruction) -> Reason | None:
 
 
 def write_custom_call_kernel(context: KernelContext) -> None:
-    """The kernel of the target."""
+    """Emit the kernel of the target."""
     _ROWS[custom_call_target(context.roots[0])].write(context)
 
 
@@ -70,9 +73,9 @@ def _is_real_solve(i: HloInstruction) -> bool:
 
 
 def _write_sparse_product(context: KernelContext) -> None:
-    """Row by row; sums of f32 are taken in f64, as the evaluator takes them.
+    """Emit a sparse product row by row, with f32 accumulated in f64 as in the evaluator.
 
-    What lies outside of the arrays is padding.
+    Indices outside the arrays are padding.
     """
     w, (elements, starts, columns, dense) = (
         context.writer,
@@ -93,7 +96,7 @@ def _write_sparse_product(context: KernelContext) -> None:
         rows = [loaded(starts, w.add(index[0], k)) for k in (0, 1)]
         begin, end = [
             clamped(w, row, S64, 0, elements.shape.element_count) for row in rows
-        ]  # places of elements, or behind them
+        ]  # positions of elements, or after the last one
         w.do(f"store i64 {begin}, ptr {place}")
         sums.store([scalar_constant(0, wide)])
         with repeat_while(

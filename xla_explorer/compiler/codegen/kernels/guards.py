@@ -1,4 +1,4 @@
-"""Where windows are: the base element that a window element reads."""
+"""Positions of windows: the base element that a window element reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ def base_position(
     size: int,
     conditions: list[str],
 ) -> str | int:
-    """The base element that window element `at` of output position `out` reads; appends what must hold for it to exist."""
+    """Return the base element that window element `at` of output position `out` reads.
+
+    Conditions for its existence are appended to `conditions`.
+    """
     if rule.window_reversal:
         at = w.sub(rule.size - 1, at)
     position = w.sub(

@@ -1,4 +1,4 @@
-"""What a kernel is, and which writer serves which root."""
+"""Kernels, and the context in which a writer emits one."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Kernel(NamedTuple):
     """A finished kernel function, without its name.
 
-    lines: body (between the braces). origins: for each line the id of the HLO instruction it came
-    from. parameters: number of pointer parameters. slots: for each operand leaf, then each output
-    leaf, the number of the parameter that it is. threads: number of independent elements (GPU:
-    threads to launch). globals: constant definitions the body refers to. tables: read-only data
-    that code generation computed; a parameter `%table<k>` each. scratch_bytes: memory of its own
-    that it needs while it runs; when not zero, one more parameter `%scratch` points to it. tasks:
-    when not one, a last parameter `i64 %task` says which task a call runs; each needs
-    its own scratch memory. optimization_level: what LLVM's optimiser must do to it. phases: calls of each phase
-    (see `WorkPartition.phase`), in the order of `%task`; all of them use the same scratch memory. Empty:
-    no phases. nest: the schedule of the loop nest that it was made from, or why it is opaque.
+    lines: body between the braces. origins: for each line the id of its HLO instruction.
+    parameters: number of pointer parameters. slots: for each operand leaf, then each output leaf,
+    the number of its parameter; equal numbers are the same memory. threads: number of independent
+    elements (GPU: threads to launch). globals: constants that the body uses. tables: constant data
+    of code generation, each with a parameter `%table<k>`. scratch_bytes: private memory during
+    execution; if not zero, a parameter `%scratch` points to it.
+
+    tasks: if not one, a last parameter `i64 %task` is the number of the task; each needs its own
+    scratch memory. phases: calls of each phase (see `WorkPartition.phase`), in the order of
+    `%task`; all use the same scratch memory. Empty without phases. optimization_level: of LLVM on
+    the function. nest: the schedule of the loop nest, or the reason for opaque code.
     """
 
     lines: tuple[str, ...]
@@ -52,7 +53,7 @@ class Kernel(NamedTuple):
 
 
 class KernelContext:
-    """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
+    """The context of a kernel writer: roots, arrays in memory, scratch memory, iteration."""
 
     def __init__(
         self, target: Target, instruction: HloInstruction, slots: tuple[int, ...], tasks: int = 1
@@ -77,8 +78,8 @@ class KernelContext:
         for number, parameter in enumerate(inner):
             if parameter.shape.is_array:
                 slot = slots[number]
-                # invariant.load holds for the whole program: true of a GPU launch, false of a CPU
-                # kernel inlined into a loop.
+                # invariant.load is a promise for the whole program: true of a GPU launch, false of
+                # a CPU kernel inlined into a loop.
                 invariant = target.abilities.reads_invariant and slot not in written
                 self.arrays[parameter] = ArrayInMemory(
                     f"%a{slot}", parameter.shape, target.pointer, invariant
@@ -97,27 +98,30 @@ class KernelContext:
         self._scratch_bytes = 0
 
     def scratch(self, size: int) -> str:
-        """Address of `size` bytes, aligned to 64, that belong to this kernel while it runs (CPU only)."""
+        """Return the address of `size` bytes of scratch memory, aligned to 64 (CPU only)."""
         return self.scratch_address(self.reserve_scratch(size))
 
     def reserve_scratch(self, size: int) -> int:
-        """The same as an offset, for blocks of which none dominates the others: each asks for the address itself."""
+        """Return the offset of `size` bytes of scratch memory.
+
+        For basic blocks that do not dominate each other: each emits the address itself.
+        """
         offset = self._scratch_bytes
         self._scratch_bytes += -(-size // 64) * 64
         return offset
 
     def scratch_address(self, offset: int | str) -> str:
-        """Where reserved memory is."""
+        """Return the address of an offset in scratch memory."""
         return self.writer.element_at("%scratch", "i8", offset)
 
     def table(self, data: bytes) -> str:
-        """Address of read-only data that the kernel gets beside its operands (CPU only)."""
+        """Return the address of constant data, passed to the kernel as a parameter (CPU only)."""
         if data not in self.tables:
             self.tables.append(data)
         return f"%table{self.tables.index(data)}"
 
     def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
-        """Array constants of the fused computation become private globals."""
+        """Turn array constants of the fused computation into private globals."""
         for i in instructions:
             if i.opcode.name == "constant" and i.literal.splat is None and i.shape.is_array:
                 data = i.literal.array
@@ -134,7 +138,7 @@ class KernelContext:
                 self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
 
     def emitter(self) -> ElementalEmitter:
-        """A fresh emitter that reads the arrays in memory."""
+        """Return a new emitter that reads the arrays in memory."""
         w = self.writer
 
         def reader(array: ArrayInMemory) -> Callable[[IndexTuple], Scalar]:
@@ -146,10 +150,10 @@ class KernelContext:
     def iterate(
         self, extents: list[int], *, cut: bool = True, cut_along: Collection[int] | None = None
     ) -> Iterator[IndexTuple]:
-        """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
+        """Open loops over all indices below the extents: nested on a CPU, one thread each on a GPU.
 
-        In a kernel with tasks one loop of each outermost nest is cut; cut: False when the writer
-        cuts a loop inside itself; cut_along: the loops that may be (None: any).
+        In a kernel with tasks, one loop of each outermost nest is partitioned. cut: False if the
+        writer partitions an inner loop. cut_along: the loops that may be partitioned (None: any).
         """
         w = self.writer
         if self.target.is_launched:
@@ -179,7 +183,7 @@ class KernelContext:
             yield tuple(w.unravel(linear, extents))
 
     def finish(self, slots: tuple[int, ...]) -> Kernel:
-        """The finished kernel."""
+        """Return the finished kernel."""
         self.writer.do("ret void")
         lines, origins = self.writer.body_lines()
         self.globals.update(metadata_definitions(lines))
@@ -201,7 +205,7 @@ class KernelContext:
 
 
 def argument_slots(instruction: HloInstruction) -> tuple[int, ...]:
-    """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
+    """Return parameter numbers without aliasing: one for each operand leaf and output leaf."""
     operands = (
         len(instruction.called[0].parameters())
         if instruction.opcode.name == "fusion"

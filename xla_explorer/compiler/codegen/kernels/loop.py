@@ -1,4 +1,4 @@
-"""The loop kernel: loops over the result, each element computed by the elemental emitter; for what no loop nest describes.
+"""The loop kernel, for instructions without a loop nest: each element by the elemental emitter.
 
 Several roots of equal dimensions (a multi-output fusion) share the loops.
 """
@@ -11,7 +11,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def write_loop_kernel(context: KernelContext) -> None:
-    """Roots with equal dimensions together, others one after the other."""
+    """Emit one loop nest for all roots with equal dimensions."""
     pending: dict[tuple[int, ...], list[tuple[HloInstruction, ArrayInMemory]]] = {}
     for root, output in zip(context.roots, context.outputs, strict=True):
         pending.setdefault(root.shape.dimensions, []).append((root, output))

@@ -1,8 +1,8 @@
-"""The kernel of jaxlib's `tridiagonal_solve_perturbed_ffi`: tridiagonal systems that may be singular, one after the other.
+"""The kernel of jaxlib's `tridiagonal_solve_perturbed_ffi`: tridiagonal systems, maybe singular.
 
-Elimination with row exchanges; then pivots near zero are moved by about an epsilon of the largest
-element of the factor. The same steps as the evaluator's
-(`hlo/evaluator/lapack/tridiagonal_systems.py`), in the same order.
+Elimination with row exchanges; then pivots near zero are perturbed by about an epsilon of the
+largest element of the factor. The steps and their order are the evaluator's
+(`hlo/evaluator/lapack/tridiagonal_systems.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write_perturbed_solve(context: KernelContext) -> None:
 
 
 class _Solve:
-    """The factor's three diagonals in memory of the kernel's own, and numbers that change in stack slots."""
+    """The factor's three diagonals in scratch memory, and variables in stack slots."""
 
     def __init__(self, context: KernelContext) -> None:
         self.w = context.writer
@@ -157,7 +157,7 @@ class _Solve:
         with w.loop(self.columns, stem="side") as column:
             value = self.of(self.x, batch, row, column)
             for diagonal in (1, 2):
-                # Behind the last row an element of its own is read, and not used.
+                # After the last row an unused element is loaded.
                 inside = w.named(w.test("slt", row, self.rows - diagonal), I1)
                 other = w.choose(inside, w.add(row, diagonal), row)
                 value = w.select(
@@ -169,7 +169,10 @@ class _Solve:
         self._divide(batch, row, alone=False)
 
     def _divide(self, batch: Index, row: str | int, alone: bool) -> None:
-        """Divide a row by its pivot, which is moved until neither its reciprocal nor a quotient overflows."""
+        """Divide a row by its pivot.
+
+        The pivot is perturbed until neither its reciprocal nor a quotient overflows.
+        """
         w = self.w
         zero, one = self.number(0.0), self.number(1.0)
         self.set("largest", zero)

@@ -1,4 +1,4 @@
-"""Dots, convolutions and windows element by element, by their index maps: for what neither a nest nor a faster kernel describes."""
+"""Dots, convolutions and windows element by element, without a nest or a faster kernel."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 
 def write_dot_kernel(context: KernelContext) -> None:
-    """Write a dot: in groups of small integers if the target has them and its operands are arrays, else element by element."""
+    """Emit a dot as integer GEMM if possible, else element by element."""
     dot = context.roots[0]
     are_arrays = all(operand in context.arrays for operand in dot.operands)
     if are_arrays and isinstance(plan_integer_gemm(dot, context.target), IntegerGemmPlan):
@@ -43,7 +43,10 @@ def write_dot_kernel(context: KernelContext) -> None:
 
 
 def write_plain_reduction(context: KernelContext) -> None:
-    """Write a dot, a convolution or a reduce-window: for each element of the result a loop over what its index map combines."""
+    """Emit a dot, a convolution or a reduce-window element by element.
+
+    For each element of the result a loop combines the elements of its index map.
+    """
     root, e = context.roots[0], context.emitter()
     shape = context.outputs[0].shape
     axes = [Axis(f"d{d}", extent) for d, extent in enumerate(shape.dimensions)]
@@ -64,7 +67,7 @@ def write_plain_reduction(context: KernelContext) -> None:
 class _Reduction:
     """The reduction of a kernel.
 
-    inputs: what is combined; sums: the types in which that happens.
+    inputs: the combined elements. sums: the accumulators, and their types.
     """
 
     def __init__(self, context: KernelContext, e: ElementalEmitter, reads: list[Read]) -> None:
@@ -79,7 +82,7 @@ class _Reduction:
         self.types: list[PrimitiveType] = types
 
     def element(self, known: dict[Atom, Word]) -> list[ScalarLike]:
-        """The results for one place."""
+        """Return the results for one index."""
         if self.is_product:
             self.sums.store([scalar_constant(0, self.types[0])])
         else:
@@ -108,7 +111,7 @@ class _Reduction:
 
     @contextmanager
     def steps(self, known: dict[Atom, Word]) -> Iterator[IndexLowering]:
-        """The loops over what is combined, where the guards hold."""
+        """Open the loops over the combined elements, under their guards."""
         w = self.context.writer
         with ExitStack() as loops:
             for axis in self.inputs[0].over:
@@ -123,7 +126,7 @@ class _Reduction:
             yield indices
 
     def combined(self, values: Sequence[ScalarLike]) -> list[Scalar]:
-        """The sums with one more element in them."""
+        """Return the accumulators combined with one more element."""
         w = self.context.writer
         if self.is_product:
             factors = [self.through(x, operand_steps(self.root, k)) for k, x in enumerate(values)]
@@ -145,7 +148,7 @@ class _Reduction:
         return self.e.inline_scalar_computation(self.root.to_apply, [*self.sums.load(), *values])
 
     def through(self, value: ScalarLike, types: Sequence[PrimitiveType]) -> ScalarLike:
-        """A value of the first of some types, converted to each of the others in turn."""
+        """Convert a value through a sequence of types, which starts with its own."""
         for source, target in itertools.pairwise(types):
             if source is not target:
                 value = convert_value(self.context.writer, value, source, target)

@@ -1,7 +1,7 @@
-"""rng-bit-generator: Philox4x32-10 and ThreeFry2x32-20, bit for bit, in loops over counters that vectorise.
+"""The opcode rng-bit-generator: Philox4x32-10 and ThreeFry2x32-20, bit for bit.
 
-Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are
-laid out follows XLA:CPU (RngBitGeneratorExpander, prng.cc).
+Loops over counters, which vectorise. Source: Salmon et al., "Parallel random numbers: as easy as 1,
+2, 3"; the order of counters and words is XLA:CPU's (RngBitGeneratorExpander, prng.cc).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALGORITHMS = ("rng_default", "rng_philox", "rng_three_fry")
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PHILOX_MULTIPLIERS, _PHILOX_STEPS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 _THREEFRY_PARITY = 0x1BD11BDA
-_STATE = "random_state"  # the machine's, as long as the program is loaded
+_STATE = "random_state"  # of the process, while the program is loaded
 
 
 def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
@@ -42,8 +42,9 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
 
 
 class _Words:
-    """The result as a run of words: 32-bit ones, 64-bit elements as two of them, narrower elements the low bits of
-    one.
+    """The result as a sequence of 32-bit words.
+
+    A 64-bit element has two of them; a narrower element is the low bits of one.
     """
 
     def __init__(self, context: KernelContext) -> None:
@@ -67,7 +68,10 @@ class _Words:
 
 
 class _State:
-    """The generator's state as 64-bit words: key, counter, for Philox with three words the counter's upper half."""
+    """The generator's state as 64-bit words: key and counter.
+
+    Philox with three words also has the counter's upper half.
+    """
 
     def __init__(self, context: KernelContext) -> None:
         source, self.target = (
@@ -93,7 +97,7 @@ class _State:
         )
 
     def store(self, counter: list[str]) -> None:
-        """Write the state after the run, where it is asked for."""
+        """Store the state after the run, if it is a result."""
         if self.target is None:
             return
         for k, word in enumerate([self.words[0], *counter]):
@@ -103,7 +107,7 @@ class _State:
 
 
 def write_random_bits_kernel(context: KernelContext) -> None:
-    """The state is read before and written after the bits."""
+    """Emit the kernel; the state is loaded before the bits and stored after them."""
     if context.roots[0].attributes.get("algorithm", "rng_default") == "rng_three_fry":
         _write_threefry(context)
     else:
@@ -135,7 +139,7 @@ def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> l
 
 
 def _write_philox(context: KernelContext) -> None:
-    """One counter gives four consecutive words.
+    """Emit Philox: one counter yields four consecutive words.
 
     A state of two words has the key as the counter's upper half.
     """
@@ -143,7 +147,7 @@ def _write_philox(context: KernelContext) -> None:
     low, high = state.words[1], state.words[2] if len(state.words) > 2 else state.words[0]
 
     def advanced(by: str | int) -> tuple[str, str]:
-        """The 128-bit counter plus `by`."""
+        """Return the 128-bit counter plus `by`."""
         lower = w.value(f"add i64 {low}, {by}")
         carry = w.value(f"zext i1 {w.value(f'icmp ult i64 {lower}, {low}')} to i64")
         return lower, w.value(f"add i64 {high}, {carry}")
@@ -157,7 +161,7 @@ def _write_philox(context: KernelContext) -> None:
     if whole:
         with context.partition.phase(), context.iterate([whole]) as (number,):
             block(number, 4)
-    # The old state and the new one may be the same memory: it is written when all tasks have read
+    # The old state and the new one may be the same memory: it is written after all tasks have read
     # it.
     with context.partition.phase(alone=True), context.iterate([1]):
         if rest:
@@ -184,8 +188,10 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
 
 
 def _write_threefry(context: KernelContext) -> None:
-    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the paired
-    dimension (an odd one as if it were one longer).
+    """Emit ThreeFry: one counter yields two words.
+
+    They are one 64-bit element, or two adjacent elements along the paired dimension; an odd
+    dimension is rounded up.
     """
     w, state, words = context.writer, _State(context), _Words(context)
     dimensions = context.outputs[-1].shape.dimensions
@@ -230,8 +236,10 @@ def _write_threefry(context: KernelContext) -> None:
 
 
 def write_random_state_kernel(context: KernelContext) -> None:
-    """rng-get-and-update-state: the state before, and what is added; atomically, so that callers side by side draw other numbers. It
-    begins as the evaluator's does.
+    """Emit rng-get-and-update-state: return the state and add to it.
+
+    The addition is atomic, so that concurrent callers draw different numbers. The first state is
+    the evaluator's.
     """
     w, output, delta = context.writer, context.outputs[0], context.roots[0].attribute("delta")
     context.globals[f"@{_STATE} = internal global [2 x i64] [i64 1, i64 0], align 16"] = None

@@ -1,4 +1,4 @@
-"""One reduce instruction for every target: its inputs, the types it accumulates in, its identity element, how values combine."""
+"""One reduce instruction for every target: inputs, accumulator types, identity, combination."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 
 class Reducer:
-    """types: of the inputs and results.
+    """One reduce instruction.
 
-    wide: of accumulators; floats below 32 bits accumulate in f32 where the combiner is simple.
+    types: of the inputs and results. wide: of accumulators; floats below 32 bits accumulate in f32
+    if the combiner is simple.
     """
 
     def __init__(
@@ -31,20 +32,20 @@ class Reducer:
         self.wide: list[PrimitiveType] = [F32] if self.combiner and is_small else list(self.types)
 
     def identity(self) -> list[Scalar] | None:
-        """The identity element in accumulator types; None where the combiner has none."""
+        """Return the identity element in accumulator types, or None."""
         found = identity_constant(self.w, self.combiner, self.wide[0])
         return None if found is None else [found]
 
     def initial_values(self) -> list[Scalar]:
-        """The values to start from, in accumulator types."""
+        """Return the initial values in accumulator types."""
         return self.widened([self.emitter.element(i, ()) for i in self.initial])
 
     def with_element(self, accumulators: list[Scalar], index: IndexTuple) -> list[Scalar]:
-        """Accumulators with the input elements at an index taken in."""
+        """Combine accumulators with the input elements at an index."""
         return self.join(accumulators, self.elements(index))
 
     def elements(self, index: IndexTuple) -> list[Scalar]:
-        """The input elements at an index, in accumulator types."""
+        """Return the input elements at an index, in accumulator types."""
         return self.widened([self.emitter.element(i, index) for i in self.inputs])
 
     def widened(self, values: list[Scalar]) -> list[Scalar]:
@@ -56,7 +57,7 @@ class Reducer:
             ]
 
     def join(self, accumulators: list[Scalar], values: list[Scalar]) -> list[Scalar]:
-        """Accumulators with later values, in accumulator types, taken in."""
+        """Combine accumulators with later values, in accumulator types."""
         with self.w.from_instruction(self.reduce.id), self.w.fast_math("reassoc contract"):
             if self.combiner:
                 return [

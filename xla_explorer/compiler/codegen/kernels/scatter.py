@@ -1,10 +1,10 @@
-"""scatter: update windows combined into the operand; a window that does not fit is skipped.
+"""The opcode scatter: update windows are combined into the operand; others are skipped.
 
-Two shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied
-first unless it is updated in place. GPU, in place: a thread per update element, with an atomic
-operation where the memory system can combine so, else by compare and swap, so the order of
-duplicates is open (as in XLA); unique indices need neither. What a GPU does not update in place, or
-by few index rows, is a loop nest.
+Skipped windows are those that do not fit. On a CPU index rows are processed in order, so duplicates
+combine in order; the operand is copied first unless it is updated in place. On a GPU, in place,
+each update element has a thread. It uses an atomic operation if the hardware has one, else
+compare-and-swap, so the order of duplicates is undefined (as in XLA). Unique indices need neither.
+Other scatters on a GPU, out of place or with few index rows, are loop nests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xla_explorer.compiler.codegen.nest.policies.prefetches import MOST_LINES, r
 from xla_explorer.hlo.identity_element import simple_combiner
 from xla_explorer.hlo.instruction import HloInstruction
 
-FEW_ROWS = 16  # index rows that every element of the operand may as well look at
+FEW_ROWS = 16  # index rows that every element of the operand can visit
 _ATOMIC_INTEGER = {
     "add": "add",
     "and": "and",
@@ -40,7 +40,7 @@ _ATOMIC_INTEGER = {
 
 
 def atomic_operation(scatter: HloInstruction) -> str | None:
-    """The `atomicrmw` operation that combines like the scatter's computation, or None when there is none."""
+    """Return the `atomicrmw` operation of the scatter's combiner, or None."""
     if scatter.shape.is_tuple:
         return None
     element_type = scatter.shape.element_type
@@ -50,16 +50,18 @@ def atomic_operation(scatter: HloInstruction) -> str | None:
     if scatter.to_apply.root.shape.element_type is not element_type:
         return None
     if element_type.is_float:
-        return "fadd" if combiner == "add" else None  # the float maximum of the hardware drops NaN
+        return "fadd" if combiner == "add" else None  # the hardware's float maximum ignores NaN
     operation = _ATOMIC_INTEGER.get(combiner)
     return (
         f"u{operation}" if operation in ("max", "min") and not element_type.is_signed else operation
     )
 
 
-def updates_take_turns(scatter: HloInstruction) -> bool:
-    """Whether each update combines by comparing and swapping its element until nobody came in between, instead of every element looking at
-    every index row. Not for few rows, complex numbers, several operands, and arrays that end within a word.
+def updates_compare_and_swap(scatter: HloInstruction) -> bool:
+    """Return True if updates use compare-and-swap.
+
+    Otherwise every element visits every index row: for few rows, complex numbers, several operands,
+    and arrays that end within a word.
     """
     if (
         scatter.shape.is_tuple
@@ -71,7 +73,7 @@ def updates_take_turns(scatter: HloInstruction) -> bool:
 
 
 class _Scatter:
-    """The attributes of one scatter, and where an index row points."""
+    """The attributes of one scatter, and the windows of its index rows."""
 
     def __init__(self, context: KernelContext, emitter: ElementalEmitter) -> None:
         self.w, self.emitter = context.writer, emitter
@@ -98,8 +100,9 @@ class _Scatter:
         self.window_size = dict(zip(self.operand_windows, sizes, strict=True))
 
     def start(self, row: list[str | int]) -> tuple[dict[int, str | int], str]:
-        """Start of the window of an index row per operand dimension (0 where absent), and the condition that it
-        fits.
+        """Return the start of an index row's window, and the condition that it fits.
+
+        The start is by operand dimension, 0 if absent.
         """
         w, extents = self.w, self.operand.shape.dimensions
         taken = iter(row)
@@ -121,7 +124,7 @@ class _Scatter:
     def update_index(
         self, row: list[str | int], window: dict[int, str | int]
     ) -> tuple[str | int, ...]:
-        """The index into the updates; window: by dimension of the updates."""
+        """Return the index into the updates; window: by dimension of the updates."""
         rows = iter(row)
         return tuple(
             [window[d] if d in window else next(rows) for d in range(self.updates.shape.rank)]
@@ -130,7 +133,7 @@ class _Scatter:
     def position(
         self, start: dict[int, str | int], window: dict[int, str | int]
     ) -> tuple[str | int, ...]:
-        """The index into the operand of an element of the window."""
+        """Return the index into the operand of an element of the window."""
         offsets = dict(
             zip(self.operand_windows, [window[u] for u in self.window_dims], strict=True)
         )
@@ -159,7 +162,10 @@ def write_scatter_kernel(context: KernelContext) -> None:
 
 
 def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
-    """Whether tasks can divide the rows of the operand: a window lies in one row, and costs more than all tasks looking for theirs."""
+    """Return True if tasks can own rows of the operand.
+
+    A window must be within one row, and its work must exceed the search of all tasks for theirs.
+    """
     tasks, dimensions = context.partition.tasks, scatter.updates.shape.dimensions
     window_bytes = (
         math.prod([dimensions[u] for u in scatter.window_dims])
@@ -181,14 +187,14 @@ def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
 def _by_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]
 ) -> None:
-    """Index rows one after the other; the window is the inner nest.
+    """Emit the loop over index rows, with the window as the inner nest.
 
-    A task owns rows of the operand: it copies them, lists the index rows that point there, and
-    takes these in order.
+    A task owns rows of the operand: it copies them, lists the index rows that point to them, and
+    processes these in order.
     """
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     if context.partition.tasks > 1 and not _rows_are_owned(context, scatter):
-        return  # nothing is cut, so the kernel is written again for one thread
+        return  # not partitioned, so the kernel is emitted again for one thread
     counts = [dimensions[d] for d in scatter.batch_dims]
     own: tuple[str | int, str | int] = (
         0,
@@ -212,7 +218,7 @@ def _by_row(
     if 0 in dimensions:
         return
 
-    # The extreme of two zeros may be either, as in a reduction: half the instructions.
+    # The maximum of two zeros may be either, as in a reduction: half the instructions.
     extreme = simple_combiner(scatter.root.to_apply) in ("maximum", "minimum")
 
     def combine(row: list[str | int], start: dict[int, str | int]) -> None:
@@ -238,7 +244,7 @@ def _by_row(
             if ahead:
                 number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
                 loops.enter_context(emitter.scope())
-                _ask_for_row(
+                _prefetch_row(
                     context,
                     scatter,
                     outputs,
@@ -278,7 +284,7 @@ def _by_row(
         emitter.scope(),
     ):
         if ahead:
-            _ask_for_row(
+            _prefetch_row(
                 context,
                 scatter,
                 outputs,
@@ -289,7 +295,10 @@ def _by_row(
 
 
 def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
-    """How many index rows before its turn a window is asked for; 0 where a window is not a run of a few lines in memory."""
+    """Return the prefetch distance in index rows.
+
+    0 if a window is not a contiguous range of a few cache lines.
+    """
     if (
         context.target.is_launched
         or not scatter.operand.shape.layout.is_default
@@ -302,19 +311,19 @@ def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
     return rows_ahead(math.prod(sizes) * scatter.operand.shape.element_type.bytes) if run else 0
 
 
-def _ask_for_row(
+def _prefetch_row(
     context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]
 ) -> None:
-    """Prefetch the first lines of what an index row points to, and of its update.
+    """Prefetch the first lines of the window of an index row, and of its update.
 
-    A prefetch may name any address: what is not there, as of an index out of range, is not fetched.
+    A prefetch accepts any address, even that of an index out of range.
     """
     w = scatter.w
     window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)
     bytes_ = math.prod(scatter.window_size.values()) * scatter.operand.shape.element_type.bytes
     w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
 
-    def ask(array: ArrayInMemory, at: tuple[str | int, ...]) -> None:
+    def prefetch(array: ArrayInMemory, at: tuple[str | int, ...]) -> None:
         first = w.mul(w.linear(at, array.shape.strides), array.shape.element_type.bytes)
         for line in range(min(-(-bytes_ // LINE_BYTES), MOST_LINES)):
             address = w.value(
@@ -324,16 +333,19 @@ def _ask_for_row(
 
     with scatter.emitter.scope():
         (output,), start = outputs, scatter.start(row)[0]
-        ask(output, scatter.position(start, window))
+        prefetch(output, scatter.position(start, window))
         updates = context.arrays.get(scatter.updates)
         if updates is not None and updates.shape.layout.is_default:
-            ask(updates, scatter.update_index(row, window))
+            prefetch(updates, scatter.update_index(row, window))
 
 
 def _by_update(
     context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None
 ) -> None:
-    """A thread per update element: one atomic operation each, or as many attempts as it takes; where indices are unique, neither."""
+    """Emit one thread per update element.
+
+    It uses an atomic operation, a compare-and-swap loop, or, for unique indices, a plain store.
+    """
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(dimensions)) as index, emitter.scope():
         row = [index[d] for d in scatter.batch_dims]
@@ -364,8 +376,9 @@ def _by_update(
 def _compare_and_swap(
     scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Scalar
 ) -> None:
-    """Combine an update into an element: guess the old value, and again with what was there, until the guess was right. An element of
-    less than 32 bits is exchanged together with its neighbours in the word.
+    """Combine an update into an element by a compare-and-swap loop.
+
+    An element of less than 32 bits is exchanged together with the rest of its word.
     """
     w, element_type = scatter.w, scatter.root.shape.element_type
     t, bits = memory_type(element_type), type_bits(memory_type(element_type))

@@ -1,8 +1,7 @@
-"""select-and-scatter: each window of the operand selects one element, onto which the window's source value is
-scattered.
+"""The opcode select-and-scatter: each window selects one element, which receives the source value.
 
-Windows that do not overlap are written whole, chosen position or not, in a loop along the minor
-dimension that vectorises; others are taken in order, each adding to the one element it chose.
+Disjoint windows are written whole, selected position or not, in a vectorisable loop along the minor
+dimension. Others are processed in order, each combining into its selected element.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, real, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
 
-UNROLLED_WINDOW = 32  # positions of a window that is written out whole
+UNROLLED_WINDOW = 32  # positions of a window that is unrolled
 
 
 def write_select_and_scatter_kernel(context: KernelContext) -> None:
-    """Fill with the initial value where needed, then window by window."""
+    """Emit the fill with the initial value, if needed, then the windows."""
     root, output, w = context.roots[0], context.outputs[0], context.writer
     x, source, initial = root.operands
     if 0 in root.shape.dimensions:
@@ -48,7 +47,7 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
 
 
 def _windows_are_disjoint(rules: tuple[WindowDimension, ...]) -> bool:
-    """Whether no two windows share an element, none reaches into padding, and one is small enough to unroll."""
+    """Return True for disjoint windows without padding, small enough to unroll."""
     plain = [
         r == WindowDimension(r.size, r.stride, 0, min(r.padding_high, 0)) and r.stride >= r.size
         for r in rules
@@ -87,8 +86,9 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
 
 
 def select_position(context: KernelContext, emitter: ElementalEmitter, index: IndexTuple) -> str:
-    """Code that finds the element which the window of source element `index` selects: its offset in the operand's dimensions and the
-    result's layout, -1 where the window has none.
+    """Emit the selection for source element `index`; return the offset of the element.
+
+    The offset is in the operand's dimensions and the result's layout, -1 for an empty window.
     """
     root, output, w = context.roots[0], context.outputs[0], context.writer
     x = root.operands[0]
@@ -112,8 +112,8 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
         at = w.value(f"load i64, ptr {chosen}")
         first = w.value(f"icmp slt i64 {at}, 0")
         held: Scalar = from_memory(w, w.value(f"load {stored}, ptr {best}"), element_type)
-        # Before the first element `best` holds nothing: the candidate stands in, and is taken
-        # whatever select says.
+        # Before the first element `best` is undefined: the candidate replaces it, and is selected
+        # in any case.
         held = select_value(w, first, element_type, candidate, held)
         (keep,) = emitter.combine(root.called[0], [held, candidate], [element_type] * 2)
         kept = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
@@ -125,11 +125,11 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
 
 
 def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
-    """In row-major order of the source, so that what meets on one element is combined in order."""
+    """Emit windows in row-major order of the source, so that elements combine in order."""
     root, output, w = context.roots[0], context.outputs[0], context.writer
     source = root.operands[1]
     emitter = context.emitter()
-    # WorkPartition must not meet on an element: cut where windows do not reach over one another.
+    # Tasks must not update the same element: partition dimensions without overlapping windows.
     free = [d for d, rule in enumerate(rules) if rule == WindowDimension(1)]
     with context.iterate(list(source.shape.dimensions), cut_along=free) as index, emitter.scope():
         at = select_position(context, emitter, index)

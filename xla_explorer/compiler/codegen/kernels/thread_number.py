@@ -1,9 +1,9 @@
-"""The number of a GPU thread in its grid: block x threads per block + thread in the block, as each kind of GPU has it.
+"""The number of a GPU thread in its grid: block x threads per block + thread in the block.
 
-Source: LLVM, docs/NVPTXUsage.rst (special registers); docs/AMDGPUUsage.rst (kernel descriptor,
-initial register state); HSA platform system architecture specification 1.2, section 2.9.6: the
-dispatch packet holds the workgroup's size in x at byte 4, 16 bits wide; OpenCL C specification 3.0,
-section 6.15.1 (work-item functions), mangled as LLVM's SPIR-V backend reads them.
+Sources: LLVM, docs/NVPTXUsage.rst (special registers) and docs/AMDGPUUsage.rst (kernel descriptor,
+initial register state). HSA platform system architecture specification 1.2, section 2.9.6: the
+dispatch packet has the workgroup's size in x at byte 4, 16 bits wide. OpenCL C specification 3.0,
+section 6.15.1 (work-item functions), mangled as in LLVM's SPIR-V backend.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 ThreadNumber = Callable[[FunctionWriter, Target], str]
-"""Writes the instructions that compute a thread's number in its grid; returns the name of an i64 value."""
+"""Emits the number of a thread in its grid; returns the name of an i64 value."""
 _REGISTERS = {
     "amdgcn": {"block": "amdgcn.workgroup.id.x", "thread": "amdgcn.workitem.id.x"},
     "nvptx64": {
@@ -31,11 +31,11 @@ _THREAD_NUMBERS: dict[str, ThreadNumber] = {}
 
 
 class UnknownGpuError(XlaExplorerError, LookupError):
-    """Nothing says how the architecture numbers its threads."""
+    """An architecture without a declared numbering of its threads."""
 
 
 def numbers_threads(architecture: str) -> Callable[[ThreadNumber], ThreadNumber]:
-    """Declare how the threads of an architecture are numbered, for kernels that compute one element a thread.
+    """Register the thread numbering of an architecture, for kernels of one element a thread.
 
     Parameters
     ----------
@@ -65,7 +65,10 @@ def numbers_threads(architecture: str) -> Callable[[ThreadNumber], ThreadNumber]
 
 
 def launch_number(b: Builder, target: Target, what: str) -> Value[Integer]:
-    """The number of the `block`, of the `thread` in it, or the `size` of a block, where a register has it."""
+    """Return the number of the `block`, of the `thread` in it, or the `size` of a block.
+
+    Raises an UnknownGpuError if no register has it.
+    """
     registers = _REGISTERS.get(_architecture(target), {})
     if what not in registers:
         raise UnknownGpuError(
@@ -76,7 +79,7 @@ def launch_number(b: Builder, target: Target, what: str) -> Value[Integer]:
 
 
 def thread_number(w: FunctionWriter, target: Target) -> str:
-    """The name of an i64 value."""
+    """Return the name of an i64 value, the number of the thread in the grid."""
     found = _THREAD_NUMBERS.get(_architecture(target))
     if found is None:
         known = ", ".join(sorted(_THREAD_NUMBERS))

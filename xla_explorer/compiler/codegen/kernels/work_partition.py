@@ -1,13 +1,12 @@
-"""Cutting a kernel into independent tasks, so that several threads can run it.
+"""Partition of a kernel into independent tasks for several threads.
 
-A kernel that is written for `tasks` tasks has one more parameter, `i64 %task`. One loop of each
-nest is cut: task k runs from floor(k n / tasks) to floor((k + 1) n / tasks). The cut depends on
-the extents and on `tasks` alone, and no result is computed in two tasks, so the values are those
-of the uncut kernel. What cannot be cut is done by task 0.
+A kernel with `tasks` tasks has one more parameter, `i64 %task`. One loop of each nest is
+partitioned: task k iterates from floor(k n / tasks) to floor((k + 1) n / tasks). The partition
+depends only on the extents and on `tasks`, and no result is computed in two tasks. So the values
+equal those of the sequential kernel. Task 0 executes code that cannot be partitioned.
 
-A kernel may have phases: what belongs to one starts when all tasks have ended the phase before. So
-tasks combine what each has found (a sum in stretches), and write the same memory twice (fill, then
-overwrite). All tasks see the same scratch memory then.
+A kernel may have phases, with a barrier between them. So tasks can combine partial results, or
+write the same memory twice (fill, then overwrite). All tasks use the same scratch memory then.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 
-BALANCED = 4  # steps a task from which the difference between two tasks does not matter
-INNERMOST_GRAIN = 16  # elements that an innermost loop is cut at multiples of: whole vectors, and no cache line shared (f32)
+BALANCED = 4  # iterations a task from which the difference between two tasks does not matter
+INNERMOST_GRAIN = 16  # elements: whole vectors, and no shared cache line (f32)
 
 
 class LoopPartition(NamedTuple):
-    """One loop of a kernel, cut.
+    """The iterations of one loop in a task.
 
-    along: what it runs over. begin, end: of this task. most: steps of the largest task.
+    along: name of the loop. begin, end: of the task. most: iterations of the largest task.
     """
 
     along: str
@@ -37,8 +36,8 @@ class LoopPartition(NamedTuple):
 class WorkPartition:
     """The tasks of one kernel.
 
-    tasks: how many, 1 for a kernel that is not cut. cut: whether any loop was. phases: tasks of
-    each phase, empty for a kernel without.
+    tasks: their number, 1 for a sequential kernel. cut: True if a loop was partitioned. phases:
+    tasks of each phase, empty without phases.
     """
 
     def __init__(self, writer: FunctionWriter, tasks: int) -> None:
@@ -46,14 +45,13 @@ class WorkPartition:
         self.tasks = tasks
         self.cut = False
         self.phases: list[int] = []
-        self._number = "%task"  # of this task, in the phase being written
+        self._number = "%task"  # of this task, in the phase being emitted
 
     @contextmanager
     def phase(self, *, alone: bool = False) -> Iterator[str | int]:
-        """A phase; yields the number of the task.
+        """Open a phase; yield the number of the task.
 
-        alone: one task does it. Where nothing is cut this is no more than the code inside, by
-        task 0.
+        alone: only one task executes the phase. In a sequential kernel the phase is just its code.
         """
         if self.tasks == 1:
             yield 0
@@ -69,14 +67,19 @@ class WorkPartition:
             self.tasks, self._number = tasks, number
 
     def can_cut(self, extent: int, grain: int = 1) -> bool:
-        """Whether each task gets something of a loop of `extent` steps that may be cut at multiples of `grain`."""
+        """Return True if no task is empty after partitioning a loop.
+
+        extent: iterations. grain: parts are multiples of it.
+        """
         return self.tasks > 1 and extent // grain >= self.tasks
 
     def place_to_cut(
         self, extents: Sequence[int], among: Collection[int] | None = None
     ) -> tuple[int, int] | None:
-        """Which loop of a nest to cut, and its grain: the outermost that gives even tasks, else the longest; None when all are
-        too short. A loop over long rows of elements is cut at multiples of INNERMOST_GRAIN. among: loops that may be cut (None: any).
+        """Return the loop of a nest to partition and its grain, or None if all are too short.
+
+        It is the outermost loop with balanced tasks, else the longest. An innermost loop has the
+        grain INNERMOST_GRAIN. among: loops that may be partitioned (None: any).
         """
         grains = [1] * len(extents)
         if extents and extents[-1] >= INNERMOST_GRAIN * self.tasks:
@@ -98,7 +101,7 @@ class WorkPartition:
         return longest, grains[longest]
 
     def bounds(self, extent: int, grain: int = 1) -> tuple[str | int, str | int]:
-        """Where this task of a loop starts and ends; never empty where `can_cut` holds."""
+        """Return the first iteration and the end of a loop in this task."""
         w, units = self.w, -(-extent // grain)
         self.cut = True
         if extent % (grain * self.tasks) == 0:
@@ -112,7 +115,7 @@ class WorkPartition:
         return begin, end
 
     def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> LoopPartition | None:
-        """`bounds`, or None where `can_cut` does not hold."""
+        """Return the partition of a loop, or None if a task would be empty."""
         if not self.can_cut(extent, grain):
             return None
         units = -(-extent // grain)
@@ -120,7 +123,10 @@ class WorkPartition:
 
     @contextmanager
     def only(self, part: int) -> Iterator[None]:
-        """Code that a single task runs (a negative number counts from the last); all do where nothing is cut."""
+        """Open a region that a single task executes (negative: counted from the last).
+
+        In a sequential kernel it is just its code.
+        """
         if self.tasks == 1:
             yield
             return

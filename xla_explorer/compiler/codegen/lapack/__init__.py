@@ -1,4 +1,4 @@
-"""Custom calls by which JAX reaches LAPACK, as native code."""
+"""Custom calls of JAX to LAPACK, as native code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel of a custom call that is a LAPACK routine: matrix by matrix, in column-major memory of its own."""
+"""The kernel of a LAPACK custom call: matrix by matrix, in column-major scratch memory."""
 
 from __future__ import annotations
 
@@ -35,13 +35,11 @@ from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.shape import Shape, array_shape
 
 Index = tuple[str | int, ...]
-_NOT_FINITE = (
-    -4
-)  # what LAPACK's own checks of an argument that is NaN return, and what jaxlib returns
+_NOT_FINITE = -4  # results of LAPACK's own checks for a NaN argument, and of jaxlib
 
 
 def write_lapack_call(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
-    """Copy what the routine changes, call it, copy what it leaves."""
+    """Emit copies of the operands, the call, and copies of the results."""
     call = lapack_call(i)
     assert isinstance(call, LapackCall)
     context = KernelContext(target, i, slots)
@@ -95,7 +93,7 @@ class _LapackKernel:
         )
 
     def write(self) -> None:
-        """All matrices of the batch, one after the other."""
+        """Emit the loop over all matrices of the batch."""
         call, w = self.call, self.w
         w.declare(
             f"declare void @{call.symbol}({', '.join(['ptr'] * len(self.pointers))}{', i64' * self._letters})"
@@ -119,7 +117,7 @@ class _LapackKernel:
         w, outputs = self.w, self.context.outputs
         lengths = (
             ", i64 1" * self._letters
-        )  # Fortran passes the lengths of texts behind the arguments
+        )  # Fortran passes the lengths of strings after the arguments
         w.do(
             f"call void @{self.call.symbol}({', '.join([f'ptr {pointer}' for pointer in self.pointers])}{lengths})"
         )
@@ -137,7 +135,7 @@ class _LapackKernel:
             self._order_rows(self.call.row_order, batch)
 
     def _order_rows(self, order: RowOrder, batch: Index) -> None:
-        """Exchanges of rows counted from 0, and where the rows are after them."""
+        """Emit row exchanges counted from 0, and the resulting order of rows."""
         w, rows, exchanges = self.w, self.context.outputs[order.result], self.views[order.exchanges]
         argument = self.call.arguments[order.exchanges]
         assert isinstance(argument, Array) and argument.result is not None
@@ -195,7 +193,10 @@ class _LapackKernel:
                 output.store(self.w, (*batch, *index), value)
 
     def _if_finite(self, batch: Index) -> None:
-        """The call where the first operand is finite; NaN and an `info` that is not zero where it is not."""
+        """Emit the call if the first operand is finite.
+
+        Else the results are NaN, with a non-zero `info`.
+        """
         w = self.w
         view = next(
             view
@@ -213,7 +214,7 @@ class _LapackKernel:
                 element = w.value(
                     f"load {t}, ptr {w.value(f'getelementptr inbounds {t}, ptr {view.pointer}, i64 {at}')}"
                 )
-                # Zero for what is finite, NaN for all else, which stays.
+                # Zero for finite elements, NaN for others; a NaN sum stays NaN.
                 nothing = w.value(f"fmul {t} {element}, {float_constant(0.0, t)}")
                 sum_ = w.value(f"fadd {t} {w.value(f'load {t}, ptr {total}')}, {nothing}")
                 w.do(f"store {t} {sum_}, ptr {total}")
@@ -238,7 +239,10 @@ class _LapackKernel:
                     self._fill(argument.result, batch, scalar_constant(value, element_type))
 
     def _unpack(self, number: int, argument: Eigenvectors, batch: Index) -> None:
-        """Column j as it is where the eigenvalue is real; of a pair, j + i (j + 1) and its conjugate."""
+        """Emit the eigenvectors: column j for a real eigenvalue.
+
+        A complex pair is j + i (j + 1) and its conjugate.
+        """
         w, vectors, imaginary = self.w, self.views[number], self.views[argument.imaginary]
         if not vectors.shape.element_count:
             return

@@ -1,7 +1,7 @@
-"""Which LAPACK routine a custom call is, and with which arguments: a function for each family, by LAPACK's own names.
+"""The LAPACK routine of a custom call and its arguments: a function for each family.
 
-Sources: jaxlib/cpu/lapack_kernels.h for operands, results and attributes of the calls; LAPACK
-Users' Guide for arguments and work spaces.
+The functions have LAPACK's names. Sources: jaxlib/cpu/lapack_kernels.h for operands, results and
+attributes of the calls; LAPACK Users' Guide for arguments and workspaces.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from xla_explorer.hlo.shape import Shape
 
 _LETTERS = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 _REAL = {"s": "f32", "d": "f64", "c": "f32", "z": "f64"}
-_BLOCK = 32  # columns that LAPACK's blocked routines take at once
-_REFLECTORS = 65 * 64  # elements that those keep of a block of reflectors, at most
+_BLOCK = 32  # block size of LAPACK's blocked routines, in columns
+_REFLECTORS = 65 * 64  # maximum elements of a block of reflectors
 
 
 class Letter(NamedTuple):
@@ -37,7 +37,7 @@ class Number(NamedTuple):
 
 
 class Nothing(NamedTuple):
-    """A null pointer: a function that is not asked for."""
+    """A null pointer, for an unused function."""
 
 
 class Work(NamedTuple):
@@ -48,9 +48,9 @@ class Work(NamedTuple):
 
 
 class Array(NamedTuple):
-    """A matrix or a vector, column-major, which takes its elements from an operand and leaves them in a result, or either.
+    """A column-major matrix or vector, initialised from an operand, stored to a result, or both.
 
-    skips: elements of a vector in front of where the routine begins.
+    skips: leading elements of a vector that the routine does not use.
     """
 
     shape: Shape
@@ -60,9 +60,9 @@ class Array(NamedTuple):
 
 
 class Status(NamedTuple):
-    """An integer that the routine returns, `info` or another.
+    """An integer result of the routine, `info` or another.
 
-    result: None where the call has none.
+    result: its result number, None if the call has none.
     """
 
     result: int | None
@@ -70,8 +70,9 @@ class Status(NamedTuple):
 
 
 class RowOrder(NamedTuple):
-    """The permutation of the rows that the routine's exchanges make; these are counted from 0 in their result. exchanges: the number of
-    the argument that has them.
+    """The permutation of rows by the exchanges of the routine.
+
+    The exchanges are counted from 0 in their result. exchanges: the number of their argument.
     """
 
     result: int
@@ -79,7 +80,7 @@ class RowOrder(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """A matrix that was not asked for; the result is zeros."""
+    """A matrix that is not computed; the result is zeros."""
 
     element_type: PrimitiveType
     result: int
@@ -100,11 +101,10 @@ Argument = Letter | Number | Nothing | Work | Array | Status | Unused | Eigenvec
 
 
 class LapackCall(NamedTuple):
-    """symbol: of the routine.
+    """A routine with its arguments.
 
-    batch: dimensions in front of each matrix. needs_finite: the routine may not end, or says
-    nothing useful, where an element is NaN or infinite. row_order: what the call has in place of
-    `info`.
+    symbol: of the routine. batch: leading dimensions. needs_finite: with NaN or infinity the
+    routine may not terminate, or returns garbage. row_order: replaces `info` in some calls.
     """
 
     symbol: str
@@ -115,7 +115,7 @@ class LapackCall(NamedTuple):
 
 
 class _Call:
-    """A custom call as the families below ask about it."""
+    """A custom call, as the families read it."""
 
     def __init__(self, i: HloInstruction, kind: str) -> None:
         self.instruction, self.kind = i, kind
@@ -140,14 +140,14 @@ class _Call:
         return Array(shape, operand, result)
 
     def work(self, count: int) -> tuple[Argument, ...]:
-        """A work space with its size behind it."""
+        """Return a workspace and its size."""
         return self.plain(count), Number(max(count, 1))
 
     def plain(self, count: int) -> Work:
         return Work(self.element_type, max(count, 1))
 
     def real(self, count: int) -> tuple[Argument, ...]:
-        """What only the routines for complex matrices want besides."""
+        """Return the additional real workspace of routines for complex matrices."""
         return (Work(self.real_type, max(count, 1)),) if self.is_complex else ()
 
     def ints(self, count: int) -> Work:
@@ -350,7 +350,7 @@ def _sytrd(c: _Call) -> tuple[Argument, ...]:
 def _gtsv(c: _Call) -> tuple[Argument, ...]:
     n, columns = c.results[3].dimensions[-2:]
     lower = c.matrix(0, 0)
-    # JAX gives the outer diagonals with the length of the main one: the first of the lower is
+    # JAX passes the outer diagonals with the length of the main one: the first of the lower is
     # unused.
     lower = lower._replace(skips=int(lower.shape.dimensions[-1] == n and n > 0))
     return (
@@ -395,7 +395,7 @@ _BY_NAME = {
     for f in _FAMILIES
     for kind in "sdcz"
 }
-# What JAX's other platforms call, whose operands and results are those of a LAPACK routine.
+# Targets of JAX's other platforms whose operands and results are those of a LAPACK routine.
 _OTHERS = {
     "Qr": "geqrf",
     "Eigh": "syevd",
@@ -406,7 +406,7 @@ LAPACK_SYMBOLS = tuple([f"{name}_" for name in _BY_NAME])
 
 
 def _routine_name(i: HloInstruction) -> str:
-    """LAPACK's name with the letter of the type; empty where the call is none of them."""
+    """Return LAPACK's name with the letter of the type, or an empty name for other calls."""
     target = custom_call_target(i)
     if target.startswith("lapack_") and target.endswith("_ffi"):
         return target[len("lapack_") : -len("_ffi")]
@@ -418,12 +418,12 @@ def _routine_name(i: HloInstruction) -> str:
 
 
 def is_lapack_call(i: HloInstruction) -> bool:
-    """Whether an instruction is a custom call of one of the families."""
+    """Return True for a custom call of one of the families."""
     return i.opcode.name == "custom-call" and _routine_name(i) in _BY_NAME
 
 
 def lapack_call(i: HloInstruction) -> LapackCall | Reason:
-    """The routine of a custom call with its arguments, or why its operands and results are not those of the routine."""
+    """Return the routine of a custom call with its arguments, or a refusal."""
     name = _routine_name(i)
     family, kind = _BY_NAME[name], name[0]
     if (mismatch := signature_mismatch(i)) is not None:
@@ -450,7 +450,7 @@ def _unfit(i: HloInstruction, what: str) -> Reason:
 
 
 def why_lapack_call(i: HloInstruction, target: Target) -> Reason:
-    """The decision for LAPACK of a call that it serves."""
+    """Return the reason for LAPACK to record."""
     name = _routine_name(i)
     return Reason(
         "library-only",

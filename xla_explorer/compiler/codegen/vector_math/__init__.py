@@ -1,13 +1,13 @@
 """Transcendental functions as vectorisable LLVM IR.
 
-`vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the
-text of several with all that they call; `write_math` writes one inline, for vectors too. The
-functions are scalar, branch-free and `alwaysinline`: no calls into libm, no tables. f16 and bf16
-callers convert to f32 and back. Nothing here imports LLVM.
+`vector_math_function(opcode, element_type)` returns one function, `vector_math_module(names)` the
+text of several with their callees; `write_math` emits one inline, for vectors too. The functions
+are scalar, branch-free and `alwaysinline`: no calls of libm, no tables. f16 and bf16 callers
+convert to f32 and back. Nothing here imports LLVM.
 
-The text assumes fma; `fused_multiply_add=False` gives a variant that also serves targets without
-it. Every operation is IEEE arithmetic without fast-math flags: exactness arguments depend on the
-written order, so callers add none either.
+The text uses fma; `fused_multiply_add=False` selects a variant for targets without it. Every
+operation is IEEE arithmetic without fast-math flags: exactness depends on the program order, so
+callers must not add flags.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _KEY_BY_NAME = {
 
 
 def vector_math_opcodes() -> tuple[str, ...]:
-    """The HLO opcodes that have a function, in the order of the families."""
+    """Return the HLO opcodes with a function, in the order of the families."""
     return tuple(_RECIPES)
 
 
@@ -84,11 +84,11 @@ def vector_math_function(
     suffix: str = "",
     change: Change | None = None,
 ) -> VectorMathFunction:
-    """The function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
+    """Return the function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
 
-    `fused_multiply_add=False` gives the text for targets without fma (wasm32, x86-64 before AVX2):
-    same name, same special values, up to one unit in the last place more. Raises LookupError, which
-    lists what exists, when there is none. suffix, change: see `written_function`.
+    `fused_multiply_add=False` selects the text for targets without fma (wasm32, x86-64 before
+    AVX2). It has the same name and special values, and up to one more unit in the last place of
+    error. Raises a LookupError with the existing functions. suffix, change: see `written_function`.
     """
     recipe = _RECIPES.get(opcode)
     if recipe is None or element_type not in recipe.max_ulps:
@@ -100,7 +100,7 @@ def vector_math_function(
 
 
 def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) -> Value:
-    """The value of an opcode on floats, written inline for as many lanes as the operands have.
+    """Emit an opcode on floats inline, for as many lanes as the operands have.
 
     fused: see `vector_math_function`.
     """
@@ -112,21 +112,21 @@ def write_math(b: Builder, opcode: str, *operands: Value, fused: bool = True) ->
 
 
 def opcode_of(function: str) -> str:
-    """The opcode that a function of ours, by its name, computes."""
+    """Return the opcode of a function by its name."""
     return _KEY_BY_NAME[function][0]
 
 
 def element_type_of(function: str) -> str:
-    """The element type that a function of ours, by its name, computes with."""
+    """Return the element type of a function by its name."""
     return _KEY_BY_NAME[function][1]
 
 
 def vector_math_functions(
     names: Iterable[str], fused_multiply_add: bool = True
 ) -> tuple[VectorMathFunction, ...]:
-    """The named functions and all that they call, each once, callees first.
+    """Return the named functions and their callees, each once, callees first.
 
-    LookupError for an unknown name.
+    Raises a LookupError for an unknown name.
     """
     found: dict[str, VectorMathFunction] = {}
 
@@ -148,7 +148,10 @@ def vector_math_functions(
 
 
 def vector_math_module(names: Iterable[str], fused_multiply_add: bool = True) -> str:
-    """IR text to append to a module: the named functions, all that they call, then the declarations, each once."""
+    """Return IR text to append to a module.
+
+    It has the named functions, their callees, and the declarations, each once.
+    """
     functions = vector_math_functions(names, fused_multiply_add)
     declarations = dict.fromkeys(line for function in functions for line in function.declarations)
     return "\n".join([*(function.text for function in functions), *declarations, ""])

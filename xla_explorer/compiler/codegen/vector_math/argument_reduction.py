@@ -1,10 +1,10 @@
 """Reduction of an angle modulo pi/2, for every finite argument and without a branch.
 
-The angle is multiplied by 1/(2 pi), cut into chunks so short that each product is exact; whole
-turns are dropped from each product. Which chunks matter depends on the exponent of the argument
-only: those before the window give whole turns, those after it nothing that counts (M. Payne, R.
-Hanek, "Radian reduction for trigonometric functions", 1983). A few selects pick the window, so the
-same instructions serve 1e-30 and 1e30.
+The angle is multiplied by 1/(2 pi) in chunks so short that each product is exact; whole turns are
+dropped from each product. The relevant chunks, a window, depend only on the exponent of the
+argument. Earlier chunks yield whole turns, later ones are negligible. A few selects pick the
+window, so the same instructions serve 1e-30 and 1e30. Source: M. Payne, R. Hanek, "Radian reduction
+for trigonometric functions", 1983.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ F32_CHUNK_BITS: Final = 53 - 24
 def reduce_f32(b: MathBuilder, magnitude: Value) -> ReducedAngle:
     """In double arithmetic: 24 bits of the argument times 29 bits of 1/(2 pi) are exact there."""
     width = F32_CHUNK_BITS
-    # Chunk j gives whole turns when the last bit of x (weight 2^(e-23)) times the last bit of the
+    # Chunk j yields whole turns if the last bit of x (weight 2^(e-23)) times the last bit of the
     # chunk is at least 1.
     windows = [magnitude >= 2.0 ** (23 + width * (window + 1)) for window in range(3)]
 
@@ -93,10 +93,10 @@ _F64_CHUNKS: Final = 5
 
 
 def _pick_window(b: MathBuilder, window: Value) -> list[Value]:
-    """The chunks window, window + 1, ... of 1/(2 pi), by a barrel shifter of selects."""
+    """Return the chunks window, window + 1, ... of 1/(2 pi), by a barrel shifter of selects."""
     width = F64_CHUNK_BITS
     count = _F64_WINDOWS + _F64_CHUNKS - 1
-    # Each chunk lies in [0, 1); the weights 2^(-53 j) are the same for every window and left to the
+    # Each chunk is in [0, 1); the weights 2^(-53 j) are equal for every window and applied by the
     # caller.
     chunks = [
         b.constant(math.ldexp(chunk_of_reciprocal(width * index, width), -width))
@@ -123,10 +123,10 @@ def _split(b: MathBuilder, value: Value, magic: float) -> tuple[Value, Value]:
 
 
 def reduce_f64(b: MathBuilder, magnitude: Value) -> ReducedAngle:
-    """With products kept exact as pairs (fma) and summed on two fixed grids, so that cancellation costs nothing.
+    """Reduce in double arithmetic: exact products as pairs (fma), summed on two fixed grids.
 
-    A double comes as close as 2^-61 to a multiple of pi/2, hence about 120 bits behind the point
-    are needed.
+    The grids make cancellation harmless. A double is as close as 2^-61 to a multiple of pi/2, so
+    about 120 fraction bits are needed.
     """
     form = b.format
     width = F64_CHUNK_BITS

@@ -1,4 +1,4 @@
-"""Mathematical constants to more than double precision, split into parts that each element type holds exactly."""
+"""Mathematical constants beyond double precision, as sums of parts that are exact in a type."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Constant:
         self.value = Fraction(digits)
 
     def high(self, element_type: str) -> float:
-        """The nearest number of the element type."""
+        """Return the nearest number of the element type."""
         return FORMATS[element_type].round(float(self.value))
 
     def low(self, element_type: str) -> float:
-        """The nearest number to what `high` leaves out."""
+        """Return the nearest number to the error of `high`."""
         return FORMATS[element_type].round(float(self.value - Fraction(self.high(element_type))))
 
     def leading(self, element_type: str, bits: int) -> float:
-        """The number cut to `bits` bits, so that products with small integers are exact."""
+        """Return the number truncated to `bits` bits; products with small integers are exact."""
         exponent = math.frexp(float(self.value))[1]
         scale = Fraction(2) ** (bits - exponent)
         return FORMATS[element_type].round(float(Fraction(math.floor(self.value * scale)) / scale))
 
     def after_leading(self, element_type: str, bits: int) -> float:
-        """The nearest number to what `leading` leaves out."""
+        """Return the nearest number to the error of `leading`."""
         return FORMATS[element_type].round(
             float(self.value - Fraction(self.leading(element_type, bits)))
         )

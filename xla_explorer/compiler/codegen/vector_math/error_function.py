@@ -20,6 +20,7 @@ SATURATION: Final = {"f32": 4.0, "f64": 6.0}
 
 
 def error_function(b: MathBuilder) -> Value:
+    """Emit erf(x)."""
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.at_most(b.absolute(x), SATURATION[element_type])

@@ -1,8 +1,8 @@
-"""exponential, exponential-minus-one and logistic.
+"""The opcodes exponential, exponential-minus-one and logistic.
 
-All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. The nearest integer n comes
-from adding 1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer
-conversion, so no poison for NaN.
+All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. Adding 1.5 *
+2^mantissa_bits rounds to the nearest integer n, which is then in the low bits of the sum: no
+float-to-integer conversion, so no poison for NaN.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ MINUS_ONE_LIMIT: Final = {"f32": -30.0, "f64": -60.0}
 
 
 class Reduction(NamedTuple):
-    """x = n ln 2 + r: `biased` holds n in its low bits, `quotient` is e^r - 1."""
+    """The terms of x = n ln 2 + r: `biased` has n in its low bits, `quotient` is e^r - 1."""
 
     biased: Value
     quotient: Value
 
 
 def reduce_and_expand(b: MathBuilder, x: Value, low: Value | None = None) -> Reduction:
-    """e^r - 1 for the reduced argument of x (+ low); NaN gives NaN, and |x| must be below 2^(mantissa_bits - 2)."""
+    """Emit e^r - 1 for the reduced argument of x (+ low).
+
+    NaN yields NaN, and |x| must be below 2^(mantissa_bits - 2).
+    """
     element_type = b.format.element_type
     magic = b.format.integer_magic
     biased = b.fma(x, LOG2_E.high(element_type), magic)
@@ -57,14 +60,14 @@ def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
 
 
 def exponential_of_sum(b: MathBuilder, x: Value, low: Value | None = None) -> Value:
-    """e^(x + low), rounded once more when the result is denormal.
+    """Emit e^(x + low), rounded once more if the result is denormal.
 
-    `low` must be 0 where x is clamped.
+    `low` must be 0 for a clamped x.
     """
     element_type = b.format.element_type
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), UNDERFLOW[element_type])
     biased, quotient = reduce_and_expand(b, clamped, low)
-    # 2^n does not exist for the largest n: 2^(n-1) * 2e^r does, and overflows when it should. For
+    # 2^n does not exist for the largest n: 2^(n-1) * 2e^r does, and overflows correctly. For
     # denormal results the scale is 2^lift too large and a last multiplication rounds into place.
     lift = 64 if element_type == "f32" else 128
     tiny = clamped < SCALE_UNDERFLOW[element_type]
@@ -78,10 +81,12 @@ def exponential_of_sum(b: MathBuilder, x: Value, low: Value | None = None) -> Va
 
 
 def exponential(b: MathBuilder) -> Value:
+    """Emit e^x."""
     return exponential_of_sum(b, b.argument())
 
 
 def exponential_minus_one(b: MathBuilder) -> Value:
+    """Emit e^x - 1 without cancellation."""
     element_type = b.format.element_type
     x = b.argument()
     clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), MINUS_ONE_LIMIT[element_type])
@@ -96,8 +101,9 @@ def exponential_minus_one(b: MathBuilder) -> Value:
 
 
 def logistic(b: MathBuilder) -> Value:
+    """Emit 1 / (1 + e^-x)."""
     x = b.argument()
-    # With e^-|x| nothing overflows, and large negative x give e^x itself, down to the denormals.
+    # e^-|x| does not overflow; for large negative x the result is e^x itself, down to denormals.
     decay = b.call("xe_exponential_" + b.format.element_type, -b.absolute(x))
     numerator = b.select(x < 0.0, decay, b.constant(1.0))
     return numerator / (decay + 1.0)

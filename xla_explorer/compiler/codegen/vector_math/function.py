@@ -1,4 +1,4 @@
-"""What a vector-math function is: the finished text and the recipe that writes it."""
+"""A vector-math function: the finished text, and the recipe that emits it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, Math
 
 ELEMENT_TYPES: Final = ("f32", "f64")
 Change = Callable[[InOrderBuilder], None]
-# What the separate roundings of products cost at most on targets without fma.
+# Maximum additional error of separately rounded products on targets without fma.
 UNFUSED_ULPS: Final = 1.0
 
 
 @dataclass(frozen=True)
 class VectorMathFunction:
-    """A transcendental function as LLVM IR text: one straight-line scalar `define`, inlined away by the optimiser.
+    """A transcendental function as LLVM IR text: one straight-line scalar `define`, inlined later.
 
-    `name` has no '@'. `dependencies` are names of further vector-math functions that the text
-    calls, `declarations` the `declare` lines of the LLVM intrinsics it uses. `max_ulps` bounds the
-    error in units in the last place of a normal result; `source` names the algorithm.
+    `name` has no '@'. `dependencies` are names of called vector-math functions, `declarations` the
+    `declare` lines of its LLVM intrinsics. `max_ulps` bounds the error in units in the last place
+    of a normal result; `source` names the algorithm.
     """
 
     name: str
@@ -36,7 +36,7 @@ class VectorMathFunction:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to write one opcode's function for any element type.
+    """The emitter of one opcode's function for any element type.
 
     `max_ulps` is keyed by element type.
     """
@@ -54,6 +54,7 @@ class Recipe:
         suffix: str = "",
         change: Change | None = None,
     ) -> VectorMathFunction:
+        """Return the function for an element type."""
         name = function_name(self.opcode, element_type) + suffix
         text, declarations, dependencies = written_function(
             name,
@@ -81,9 +82,9 @@ def written_function(
     suffix: str = "",
     change: Change | None = None,
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The whole `define` of a scalar function, the intrinsics it declares, and the vector-math functions it calls.
+    """Return the `define` of a scalar function, its declarations, and its callees.
 
-    suffix: of the names of those. change: done to the finished records.
+    suffix: of the names of the callees. change: applied to the finished records.
     """
     body, t = InOrderBuilder(), Type(FORMATS[element_type].llvm_type)
     called: dict[str, None] = {}
@@ -103,5 +104,5 @@ def written_function(
 
 
 def function_name(opcode: str, element_type: str) -> str:
-    """The LLVM name; without '.' and '-', which ptxas does not accept in names."""
+    """Return the LLVM name; without "." and "-", which ptxas rejects in names."""
     return f"xe_{opcode.replace('-', '_')}_{element_type}"

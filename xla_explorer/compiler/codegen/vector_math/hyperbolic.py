@@ -1,7 +1,7 @@
-"""tanh, sinh, cosh, asinh, acosh and atanh.
+"""The functions tanh, sinh, cosh, asinh, acosh and atanh.
 
-Odd functions take x + x^3 P(x^2) near 0 and the exponential or logarithm beyond, where those do not
-cancel.
+Odd functions are x + x^3 P(x^2) near 0. Beyond, they use the exponential or the logarithm, which do
+not cancel there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def odd_polynomial(b: MathBuilder, x: Value, coefficients: tuple[float, ...]) ->
 
 
 def half_exponential(b: MathBuilder, magnitude: Value) -> Value:
-    """e^x / 2 for x >= 0, which overflows later than e^x."""
+    """Emit e^x / 2 for x >= 0, which overflows later than e^x."""
     clamped = b.at_most(magnitude, HALF_EXPONENTIAL_OVERFLOW[b.format.element_type])
     biased, quotient = reduce_and_expand(b, clamped)
     scale = power_of_two(b, biased, -2)
@@ -50,6 +50,7 @@ def half_exponential(b: MathBuilder, magnitude: Value) -> Value:
 
 
 def hyperbolic_tangent(b: MathBuilder) -> Value:
+    """Emit tanh(x)."""
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.at_most(b.absolute(x), TANH_SATURATION[element_type])
@@ -63,6 +64,7 @@ def hyperbolic_tangent(b: MathBuilder) -> Value:
 
 
 def hyperbolic_sine(b: MathBuilder) -> Value:
+    """Emit sinh(x)."""
     x = b.argument()
     magnitude = b.absolute(x)
     half = half_exponential(b, magnitude)
@@ -72,16 +74,21 @@ def hyperbolic_sine(b: MathBuilder) -> Value:
 
 
 def hyperbolic_cosine(b: MathBuilder) -> Value:
+    """Emit cosh(x)."""
     half = half_exponential(b, b.absolute(b.argument()))
     return half + 0.25 / half
 
 
 def large_limit(b: MathBuilder) -> float:
-    """From here on asinh(x) and acosh(x) are log(2x) to working precision, and x^2 + 1 is x^2 and still finite."""
+    """Return the limit beyond which asinh(x) and acosh(x) are log(2x) to working precision.
+
+    There x^2 + 1 rounds to x^2, which is still finite.
+    """
     return float(2.0 ** (b.format.mantissa_bits + 2))
 
 
 def arc_hyperbolic_sine(b: MathBuilder) -> Value:
+    """Emit asinh(x)."""
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.absolute(x)
@@ -96,6 +103,7 @@ def arc_hyperbolic_sine(b: MathBuilder) -> Value:
 
 
 def arc_hyperbolic_cosine(b: MathBuilder) -> Value:
+    """Emit acosh(x)."""
     element_type = b.format.element_type
     x = b.argument()
     large = x > large_limit(b)
@@ -107,6 +115,7 @@ def arc_hyperbolic_cosine(b: MathBuilder) -> Value:
 
 
 def arc_hyperbolic_tangent(b: MathBuilder) -> Value:
+    """Emit atanh(x)."""
     x = b.argument()
     magnitude = b.absolute(x)
     value = 0.5 * logarithm_plus_one_of(b, (magnitude + magnitude) / (1.0 - magnitude))

@@ -1,4 +1,4 @@
-"""asin, acos, atan and atan2."""
+"""The functions asin, acos, atan and atan2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ ARC_TANGENT: Final = {"f32": polynomials.ARC_TANGENT_F32, "f64": polynomials.ARC
 
 
 def arc_sine_kernel(b: MathBuilder, magnitude: Value) -> tuple[Value, Value, Value]:
-    """(is far, t, t^3 P(t^2)): asin(t) is the sum of the two, and t = |x|, or sqrt((1-|x|)/2) when |x| > 1/2 is far."""
+    """Return (is far, t, t^3 P(t^2)), where asin(t) is the sum of the last two.
+
+    t = |x|, or sqrt((1-|x|)/2) if |x| > 1/2, which is far.
+    """
     far = magnitude > 0.5
     square = b.select(far, b.fma(magnitude, -0.5, 0.5), magnitude * magnitude)
     t = b.select(far, b.square_root(square), magnitude)
@@ -24,6 +27,7 @@ def arc_sine_kernel(b: MathBuilder, magnitude: Value) -> tuple[Value, Value, Val
 
 
 def arc_sine(b: MathBuilder) -> Value:
+    """Emit asin(x)."""
     element_type = b.format.element_type
     x = b.argument()
     far, t, tail = arc_sine_kernel(b, b.absolute(x))
@@ -33,6 +37,7 @@ def arc_sine(b: MathBuilder) -> Value:
 
 
 def arc_cosine(b: MathBuilder) -> Value:
+    """Emit acos(x)."""
     element_type = b.format.element_type
     x = b.argument()
     far, t, tail = arc_sine_kernel(b, b.absolute(x))
@@ -44,7 +49,10 @@ def arc_cosine(b: MathBuilder) -> Value:
 
 
 def arc_tangent_of_quotient(b: MathBuilder, smaller: Value, larger: Value) -> Value:
-    """atan(smaller / larger) in [0, pi/4], for 0 <= smaller <= larger, the larger not 0 and twice it finite."""
+    """Emit atan(smaller / larger) in [0, pi/4], for 0 <= smaller <= larger.
+
+    The larger must not be 0, and twice the larger must be finite.
+    """
     element_type = b.format.element_type
     # atan(s/l) = pi/4 + atan((s-l)/(s+l)) above tan(pi/8): one division for both.
     above = smaller > larger * math.tan(math.pi / 8)
@@ -58,6 +66,7 @@ def arc_tangent_of_quotient(b: MathBuilder, smaller: Value, larger: Value) -> Va
 
 
 def arc_tangent(b: MathBuilder) -> Value:
+    """Emit atan(x)."""
     element_type = b.format.element_type
     x = b.argument()
     magnitude = b.absolute(x)
@@ -73,6 +82,7 @@ def arc_tangent(b: MathBuilder) -> Value:
 
 
 def arc_tangent_2(b: MathBuilder) -> Value:
+    """Emit atan2(y, x)."""
     form = b.format
     element_type = form.element_type
     y, x = b.arguments()
@@ -80,7 +90,7 @@ def arc_tangent_2(b: MathBuilder) -> Value:
     steep = vertical > horizontal
     smaller = b.select(steep, horizontal, vertical)
     larger = b.select(steep, vertical, horizontal)
-    # Infinity over infinity is taken as 1; 0 over 0 as 0; large operands are scaled so that their
+    # Infinity over infinity counts as 1; 0 over 0 as 0; large operands are scaled so that their
     # sum is finite.
     both_infinite = smaller.equals(math.inf)
     scale = b.select(larger > 2.0 ** (form.exponent_bias - 2), b.constant(0.25), b.constant(1.0))
@@ -88,8 +98,8 @@ def arc_tangent_2(b: MathBuilder) -> Value:
     larger = b.select(both_infinite, b.constant(1.0), larger * scale)
     larger = b.select(larger.equals(0.0), b.constant(1.0), larger)
     infinite = larger.equals(math.inf)
-    # finite / inf is 0, but the kernel's test multiplies the larger operand only, which infinity
-    # survives.
+    # finite / inf is 0; the kernel's test multiplies only the larger operand, which stays
+    # infinite.
     angle = arc_tangent_of_quotient(b, smaller, larger)
     angle = b.select(infinite, b.constant(0.0), angle)
     complement = HALF_PI.high(element_type) - (angle - HALF_PI.low(element_type))

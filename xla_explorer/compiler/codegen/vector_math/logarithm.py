@@ -15,7 +15,7 @@ ROOT_HALF: Final = 0.70710678118654752
 
 
 class Decomposition(NamedTuple):
-    """x = mantissa * 2^exponent; the exponent is an integer held in the float type."""
+    """The terms of x = mantissa * 2^exponent; the exponent is an integer in the float type."""
 
     mantissa: Value
     exponent: Value
@@ -68,13 +68,14 @@ def logarithm_of(b: MathBuilder, f: Value, exponent: Value) -> Value:
 
 
 def with_special_values(b: MathBuilder, x: Value, result: Value) -> Value:
-    """Log's values at x = +inf, 0, x < 0 and NaN, around `result` for the rest."""
+    """Emit log's values at x = +inf, 0, x < 0 and NaN, and `result` for other x."""
     finite = b.select(x < math.inf, result, x)
     not_positive = b.select(x.equals(0.0), b.constant(-math.inf), b.constant(math.nan))
     return b.select(x > 0.0, finite, not_positive)
 
 
 def logarithm(b: MathBuilder) -> Value:
+    """Emit log(x)."""
     x = b.argument()
     mantissa, exponent = decompose_any(b, x)
     return with_special_values(b, x, logarithm_of(b, mantissa - 1.0, exponent))
@@ -84,8 +85,8 @@ def logarithm_plus_one_of(b: MathBuilder, x: Value) -> Value:
     """log(1 + x) for any x."""
     total = x + 1.0
     mantissa, exponent = decompose(b, total)
-    # m - 1 = 2^-k x + (2^-k - 1) in one rounding: what 1 + x rounds away comes back. For large
-    # totals nothing is lost, and 2^-k may not exist.
+    # m - 1 = 2^-k x + (2^-k - 1) in one rounding recovers the rounding error of 1 + x. For large
+    # totals there is no error, and 2^-k may not exist.
     form = b.format
     scale = b.from_bits(b.to_bits(mantissa) - b.to_bits(total) + b.integer(form.bits(1.0)))
     large = total > 2.0 ** (form.mantissa_bits + 3)
@@ -95,6 +96,7 @@ def logarithm_plus_one_of(b: MathBuilder, x: Value) -> Value:
 
 
 def logarithm_plus_one(b: MathBuilder) -> Value:
+    """Emit log(1 + x)."""
     return logarithm_plus_one_of(b, b.argument())
 
 

@@ -1,7 +1,7 @@
-"""The builder that recipes of this folder are written with: straight-line code on floats of one format, scalars or vectors.
+"""The builder of recipes: straight-line code on floats of one format, scalars or vectors.
 
-Choices are `select`s, so that LLVM's loop vectoriser can widen the callers' loops after inlining.
-No fast-math flags are added: what is written is IEEE arithmetic in the written order.
+Conditions are `select`s, so that LLVM's loop vectoriser can widen the callers' loops after
+inlining. Operations are IEEE arithmetic in program order, without fast-math flags.
 """
 
 from __future__ import annotations
@@ -32,23 +32,29 @@ class FloatFormat:
 
     @property
     def sign_mask(self) -> int:
+        """The mask of the sign bit."""
         return 1 << (self.width - 1)
 
     @property
     def mantissa_mask(self) -> int:
+        """The mask of the mantissa bits."""
         return (1 << self.mantissa_bits) - 1
 
     @property
     def smallest_normal(self) -> float:
+        """The smallest positive normal number."""
         return float(2.0 ** (1 - self.exponent_bias))
 
     @property
     def integer_magic(self) -> float:
-        """1.5 * 2^mantissa_bits: adding it rounds to an integer, which then stands in the low mantissa bits."""
+        """The constant 1.5 * 2^mantissa_bits.
+
+        Adding it rounds to an integer, in the low mantissa bits of the sum.
+        """
         return float(1.5 * 2.0**self.mantissa_bits)
 
     def bits(self, value: float) -> int:
-        """The encoding of `value`, rounded to this format."""
+        """Return the encoding of `value`, rounded to this format."""
         if self.element_type == "f32":
             return int(struct.unpack("<I", struct.pack("<f", value))[0])
         return int(struct.unpack("<Q", struct.pack("<d", value))[0])
@@ -69,10 +75,11 @@ Call = Callable[[str, tuple[Value, ...]], Value]
 
 
 class MathBuilder(Builder):
-    """What a recipe asks of a builder; the records go to another, and have as many lanes as the arguments.
+    """The interface of recipes; another builder stores the records.
 
-    call: how another vector-math function, by name, is called. fused: whether the target has a
-    fused multiply-add; without one, LLVM turns `llvm.fma` into a call of libm.
+    Values have as many lanes as the arguments. call: emits a call of another vector-math function
+    by name. fused: the target has a fused multiply-add; without one, LLVM turns `llvm.fma` into a
+    call of libm.
     """
 
     __slots__ = ("_arguments", "_call", "_target", "format", "fused")
@@ -94,27 +101,27 @@ class MathBuilder(Builder):
         detail: str = "",
         may_trap: bool = False,
     ) -> Value:
-        """An operation, written by the other builder."""
+        """Emit an operation through the other builder."""
         return self._target.emit(op, t, operands, detail, may_trap)
 
     # -- values ------------------------------------------------------------------------------------
     def arguments(self) -> tuple[Value, ...]:
-        """The arguments of the function."""
+        """Return the arguments of the function."""
         return self._arguments
 
     def argument(self) -> Value:
-        """The only argument."""
+        """Return the only argument."""
         (value,) = self._arguments
         return value
 
     def constant(self, value: float, llvm_type: str | None = None) -> Value:
-        """A constant, of the function's type by default."""
+        """Return a constant, of the function's type by default."""
         return self.number(
             value, Type(llvm_type or self.format.llvm_type, self._arguments[0].type.lanes)
         )
 
     def integer(self, value: int) -> Value[Integer]:
-        """A constant of the integer type that is as wide as the format."""
+        """Return a constant of the integer type of the same width."""
         width = self.format.width
         return self.constant(
             (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1)),
@@ -128,7 +135,7 @@ class MathBuilder(Builder):
         return super().select(condition, then, otherwise)
 
     def call(self, function: str, *operands: Value) -> Value:
-        """The result of another vector-math function of the same element type."""
+        """Emit a call of another vector-math function of the same element type."""
         return self._call(function, operands)
 
     # -- fused operations --------------------------------------------------------------------------
@@ -155,7 +162,10 @@ class MathBuilder(Builder):
         return ((error + left_high * right_low) + left_low * right_high) + left_low * right_low
 
     def subtract_product(self, minuend: Value, left: Value, right: Value) -> Value:
-        """Minuend - left * right for a product near the minuend: exact if the difference is representable."""
+        """Emit minuend - left * right for a product near the minuend.
+
+        Exact if the difference is representable.
+        """
         if self.fused:
             return self.fma(-left, right, minuend)
         product = left * right
@@ -175,7 +185,10 @@ class MathBuilder(Builder):
 
     # -- limits ------------------------------------------------------------------------------------
     def at_most(self, value: Value, bound: float) -> Value:
-        """min(value, bound) that keeps NaN. The operand order is that of x86's `minps`, one instruction."""
+        """Emit min(value, bound); NaN stays NaN.
+
+        The operand order is that of x86's `minps`, one instruction.
+        """
         limit = self.operand(bound, value.type)
         return self.select(limit < value, limit, value)
 

@@ -1,8 +1,8 @@
-"""power: e^(y log|x|) with the logarithm and the product to twice the working precision, then C's special values.
+"""The opcode power: e^(y log|x|) in twice the working precision, then C's special values.
 
-An error in y log|x| grows by up to the largest exponent of the format on its way through e^x, hence
-the pairs of numbers (T. J. Dekker, "A floating-point technique for extending the available
-precision", 1971), which fma makes short.
+An error in y log|x| is multiplied by up to the largest exponent of the format in e^x. So logarithm
+and product are pairs of numbers, which fma makes cheap. Source: T. J. Dekker, "A floating-point
+technique for extending the available precision", 1971.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import MathBuilder
 
 ATANH_TAIL: Final = {"f32": polynomials.POWER_ATANH_F32, "f64": polynomials.POWER_ATANH_F64}
 TWO_THIRDS: Final = Constant(str(Fraction(2, 3)))
-# Larger |y| act as this one: |log|x|| is at least 2^-(mantissa_bits + 1) when it is not 0.
+# Larger |y| have the same effect: |log|x|| is at least 2^-(mantissa_bits + 1) unless it is 0.
 LARGEST_EXPONENT: Final = {"f32": 2.0**40, "f64": 2.0**70}
 
 
@@ -64,6 +64,7 @@ def logarithm_pair(b: MathBuilder, x: Value) -> tuple[Value, Value]:
 
 
 def power(b: MathBuilder) -> Value:
+    """Emit x^y."""
     form = b.format
     element_type = form.element_type
     x, y = b.arguments()

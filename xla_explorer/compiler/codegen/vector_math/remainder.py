@@ -1,4 +1,4 @@
-"""remainder: C's fmod, exact, by long division with 50 bits of quotient per step.
+"""The opcode remainder: C's fmod, exact, by long division with 50 bits of quotient per step.
 
 The number of steps is fixed by the range of the format, so there is no loop: 6 in double precision
 for f32, 42 for f64.
@@ -21,10 +21,11 @@ F64_HALF_STEPS: Final = 21  # 2^1024 / 2^-1074 < 2^(2 * 21 * 50)
 def divide_step_by_step(
     b: MathBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool
 ) -> Value:
-    """`rest` modulo `divisor`, of either sign and smaller in magnitude than the divisor, both doubles.
+    """Emit `rest` modulo `divisor`, both doubles; the result may have either sign.
 
-    Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A
-    quotient is off by less than 1/2 before it is rounded, which leaves |rest| < divisor.
+    Its magnitude is below the divisor. Each difference is exact: the rest has no bit below the last
+    bits of dividend and divisor. A quotient's error before rounding is below 1/2, so that |rest| <
+    divisor.
     """
     inverse = 1.0 / divisor
     for step in reversed(range(steps)):
@@ -38,6 +39,7 @@ def divide_step_by_step(
 
 
 def remainder_of_doubles(b: MathBuilder, dividend: Value, divisor: Value) -> Value:
+    """Emit the remainder of two positive doubles."""
     # First modulo divisor * 2^1050, whose inverse exists even if the divisor is denormal; an
     # infinite multiple changes nothing.
     halfway = 2.0 ** (QUOTIENT_BITS * F64_HALF_STEPS - 1000)
@@ -55,11 +57,12 @@ def remainder_of_doubles(b: MathBuilder, dividend: Value, divisor: Value) -> Val
 
 
 def remainder(b: MathBuilder) -> Value:
+    """Emit fmod(x, y)."""
     x, y = b.arguments()
     dividend, divisor = b.absolute(x), b.absolute(y)
     unbounded = b.both(divisor.equals(math.inf), dividend < math.inf)
     if b.format.element_type == "f64" and not b.fused:
-        # The exact product without fma overflows where the multiples of the divisor come near the
+        # The exact product without fma overflows if multiples of the divisor are close to the
         # largest number.
         return b.binary("frem", x, y)
     if b.format.element_type == "f64":

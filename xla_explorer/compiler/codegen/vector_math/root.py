@@ -15,14 +15,17 @@ CBRT_OFFSET: Final = 0.0677083
 
 
 def square_root(b: MathBuilder) -> Value:
+    """Emit sqrt(x)."""
     return b.square_root(b.argument())
 
 
 def reciprocal_square_root(b: MathBuilder) -> Value:
+    """Emit 1 / sqrt(x)."""
     return 1.0 / b.square_root(b.argument())
 
 
 def cube_root(b: MathBuilder) -> Value:
+    """Emit cbrt(x)."""
     form = b.format
     x = b.argument()
     magnitude = b.absolute(x)

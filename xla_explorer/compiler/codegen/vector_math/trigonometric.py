@@ -20,6 +20,7 @@ TANGENT: Final = {"f32": polynomials.TANGENT_F32, "f64": polynomials.TANGENT_F64
 
 
 def reduce(b: MathBuilder, magnitude: Value) -> ReducedAngle:
+    """Reduce a magnitude modulo pi/2."""
     return reduce_f32(b, magnitude) if b.format.element_type == "f32" else reduce_f64(b, magnitude)
 
 
@@ -40,7 +41,7 @@ def cosine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
         return b.fma(square * square, tail, b.fma(square, -0.5, 1.0))
     half = square * 0.5
     leading = 1.0 - half
-    # What 1 - half rounded away, then the small terms.
+    # The rounding error of 1 - half, then the small terms.
     rest = (1.0 - leading) - half
     return leading + b.fma(square * square, tail, rest - angle * low)
 
@@ -62,14 +63,17 @@ def sine_or_cosine(b: MathBuilder, quarter_turns: int) -> Value:
 
 
 def sine(b: MathBuilder) -> Value:
+    """Emit sin(x)."""
     return sine_or_cosine(b, 0)
 
 
 def cosine(b: MathBuilder) -> Value:
+    """Emit cos(x)."""
     return sine_or_cosine(b, 1)
 
 
 def tangent(b: MathBuilder) -> Value:
+    """Emit tan(x)."""
     form = b.format
     x = b.argument()
     quadrant, angle, low = reduce(b, b.absolute(x))

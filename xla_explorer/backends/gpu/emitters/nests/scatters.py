@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.compiler.codegen.kernels.scatter import atomic_operation, updates_take_turns
+from xla_explorer.compiler.codegen.kernels.scatter import atomic_operation, updates_compare_and_swap
 from xla_explorer.compiler.codegen.nest.ir import (
     Array,
     BoundAxis,
@@ -53,7 +53,7 @@ def scatter_nest(i: HloInstruction, slots: Sequence[int]) -> LoopNest | Reason:
     distinct, count = list(dict.fromkeys(i.operands)), len(i.operands) // 2
     first, results = dict(zip(distinct, slots, strict=False)), slots[len(distinct) :]
     in_place = [first[o] for o in i.operands[:count]] == list(results)
-    if in_place and (atomic_operation(i) is not None or updates_take_turns(i)):
+    if in_place and (atomic_operation(i) is not None or updates_compare_and_swap(i)):
         return refuse(
             "updates-by-atomics",
             f"%{i.name} combines each update into memory on its own, in any order",

@@ -2,15 +2,14 @@
 
 The complex numbers are two arrays, real and imaginary parts, of `lanes` interleaved transforms:
 element k of transform c is at k * lanes + c. The stages are Stockham's, decimation in frequency.
-For n = r m, a stage of radix r maps s interleaved sub-transforms by
+For n = r m, a stage of radix r maps s interleaved sub-transforms with w = exp(-2 pi i / n):
 
-y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),
-w = exp(-2 pi i / n).
+`y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r)`.
 
 The next stage has n = m and s = r s; no reordering follows. Prime factors up to LARGEST_RADIX have
-their own butterfly. A length with a larger one becomes a circular convolution of a power-of-2
-length (Bluestein, "A linear filtering approach to the computation of discrete Fourier transform",
-1970), computed in f64.
+their own butterfly. Other lengths become a circular convolution of a power-of-2 length in f64.
+Source: L. Bluestein, "A linear filtering approach to the computation of discrete Fourier
+transform", 1970.
 """
 
 from __future__ import annotations
