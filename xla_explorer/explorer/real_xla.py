@@ -3,11 +3,16 @@
 `xe.compile(module, backend="xla")` is one compile by the installed jaxlib. It returns a `Session`
 like every backend: passes, code, buffers, and a call that runs the program on XLA.
 
-`xe.xla` holds the questions whose answers need more than one such compile, or XLA's own records:
-where the time goes (`why_slow`, `profile`, `time`), what is held in memory (`why_memory`), why JAX
-compiled again (`why_recompiled`), what flags change (`sweep_flags`), and why XLA fused as it did
-(`replay`). They take a JAX function with its arguments, and compile with `backend="xla"`
-themselves. `compare` and `replay` take sessions of that backend and dumps of XLA.
+`xe.xla` has the questions that need more than one such compile, or XLA's own records.
+
+- `why_slow`, `profile`, `time`: where the time goes
+- `why_memory`: the values in memory at the peak
+- `why_recompiled`: the reason for each compile by `jax.jit`
+- `sweep_flags`: the effect of XLA's flags
+- `replay`, `compare`: the reasons of XLA's fusion decisions, and two compiles side by side
+
+The first four take a JAX function with its arguments, and compile with `backend="xla"` themselves.
+The last two take sessions of that backend and dumps of XLA.
 """
 
 from __future__ import annotations
@@ -43,6 +48,7 @@ from xla_explorer.explorer.xla import (
 from xla_explorer.explorer.xla.as_called import as_called
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.overrides import XlaOverrides, overrides
 from xla_explorer.explorer.xla.profile import of_one_module
 from xla_explorer.explorer.xla.tried_advice import try_flags
 from xla_explorer.explorer.xla.what_if import WhatIf
@@ -56,9 +62,10 @@ from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory", "WhyRecompiled",
-    "WhySlow", "XlaDifference", "XlaProfile", "compare", "profile", "read_profile", "replay", "replay_fusion", "sweep_flags",
-    "time", "why_memory", "why_recompiled", "why_slow",
+    "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory",
+    "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile", "compare",
+    "overrides", "profile", "read_profile", "replay", "replay_fusion", "sweep_flags", "time",
+    "why_memory", "why_recompiled", "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5
@@ -103,7 +110,8 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x) ROOT r = f32[64] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x)
+    ...   ROOT r = f32[64] add(e, x) }'''
     >>> found = xe.xla.profile(text)  # doctest: +SKIP
     >>> found.kernels()["share"].sum()  # doctest: +SKIP
     1.0
@@ -114,7 +122,10 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
 
 
 def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> WhySlow:
-    """Say where a program's time goes on real XLA:CPU, what bounds it, what XLA did not fuse and why, and what to try first.
+    """Explain where a program's time goes on real XLA:CPU.
+
+    The page has the kernels by time, the limit of each, the fusions that XLA refused with the
+    reasons, and advice in order of gain.
 
     Parameters
     ----------
@@ -196,17 +207,20 @@ def _timed(executable: Executable, leaves: list[Any], repeats: int) -> list[floa
 
 
 def timed_each_round(run_us: float, repeats: int) -> int:
-    """How often each compiler runs in a round: of a long program once, for long runs vary less."""
+    """Return the calls of each compiler per round: one for a long program, whose times vary less."""
     return max(repeats // _ROUNDS, 1) if repeats * run_us < _TIMED_US else 1
 
 
 def recorded_runs(run_us: float) -> int:
-    """How many runs are recorded: of a long program two, since one alone would have no spread."""
+    """Return the number of recorded runs: at least two, since one has no spread."""
     return max(min(_MOST_RECORDED, int(_RECORDED_US / max(run_us, 1.0))), 2)
 
 
 def enough_rounds(seconds: Callable[[], float]) -> Iterator[int]:
-    """Numbers of rounds: five, or as many of at least two as begin within some seconds, which a loaded machine needs."""
+    """Yield round numbers: five, or fewer if time runs out, but at least two.
+
+    A loaded machine needs the time limit.
+    """
     end = seconds() + _SECONDS_OF_ROUNDS
     for number in range(_ROUNDS):
         if number >= 2 and seconds() >= end:
@@ -215,7 +229,7 @@ def enough_rounds(seconds: Callable[[], float]) -> Iterator[int]:
 
 
 def compare(first: Session, second: Session) -> XlaDifference:
-    """Hold two compiles of one program by real XLA against each other: what XLA decided otherwise, and what that costs.
+    """Compare two compiles of one program by real XLA: the decisions that differ and their cost.
 
     Parameters
     ----------
@@ -239,7 +253,9 @@ def compare(first: Session, second: Session) -> XlaDifference:
 
 
 def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
-    """Say what a program of real XLA:CPU holds in memory when it holds most, by source line and buffer, and which donations do not help.
+    """Explain the peak memory of a program on real XLA:CPU, by source line and buffer.
+
+    It also lists the donations that do not help.
 
     Parameters
     ----------
@@ -264,7 +280,8 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x) ROOT r = f32[64] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[64] parameter(0) e = f32[64] exponential(x)
+    ...   ROOT r = f32[64] add(e, x) }'''
     >>> xe.xla.why_memory(text).by_role["parameters"]  # doctest: +SKIP
     256
     """
@@ -276,7 +293,10 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
 
 
 def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]) -> list[int]:
-    """Return which parameters a jitted function donates; none for what is not jitted, or does not say (equinox's `filter_jit`)."""
+    """Return the numbers of the parameters that a jitted function donates.
+
+    The list is empty for functions that are not jitted, or hide it (equinox's `filter_jit`).
+    """
     if is_stage(program) or not callable(program) or not is_jitted(program):
         return []
     with warnings.catch_warnings():
@@ -298,7 +318,7 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
 def _on_xla(
     program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[Session, list[Any]]:
-    """(the compile by real XLA, the leaves that its parameters take)."""
+    """Return the compile by real XLA, and the leaves of its parameters."""
     module, leaves = given(program, arrays, keywords)
     return _compiled_by_xla(module), leaves
 
@@ -314,7 +334,10 @@ def _xla(session: Session) -> XlaExecutable:
 
 
 def _ours(module: HloModule, leaves: list[Any]) -> Executable | None:
-    """The program by our compiler, run once, of which the page shows the time alone; None where it cannot compile or run it."""
+    """Return the program compiled by our compiler and run once; None if it cannot compile or run.
+
+    The page shows its time only.
+    """
     try:
         executable = compile_module(module, journal="off").executable
         executable.execute(leaves)
@@ -324,7 +347,7 @@ def _ours(module: HloModule, leaves: list[Any]) -> Executable | None:
 
 
 def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
-    """Recorded runs, without the first: it is slower, since the recorder begins with it."""
+    """Record runs without the first, which is slower because the recorder starts with it."""
     events = _xla(session).record(leaves, repeats + 1)
     later = [event for event in events if event.run != events[0].run]
     return XlaProfile(

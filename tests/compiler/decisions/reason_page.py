@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pathlib
 
-from xla_explorer.compiler.decisions.answer_reasons import ANSWERS, COSTS, OVERRIDES, REPLAYS, USER
+from xla_explorer.compiler.decisions.answer_reasons import (
+    ANSWERS,
+    COSTS,
+    OVERRIDES,
+    REPLAYS,
+    USER,
+    XLA_OVERRIDES,
+)
 from xla_explorer.compiler.decisions.kinds import KINDS
 from xla_explorer.compiler.decisions.reason_code import ReasonTable
 
@@ -60,6 +67,13 @@ def page() -> str:
         "Why two instructions stayed apart when real XLA fused (`xe.xla.replay_fusion`), besides our policy's refusals.",
         "",
         *_table(REPLAYS),
+    ]
+    lines += [
+        "## overrides in real XLA",
+        "",
+        "Why `xe.xla.overrides` did not grant a request.",
+        "",
+        *_table(XLA_OVERRIDES),
     ]
     lines += [
         "## costs of refusals",

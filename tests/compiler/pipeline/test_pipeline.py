@@ -347,3 +347,17 @@ def test_a_pass_that_did_not_run_is_answered_with_near_names() -> None:
     assert (refused.value.hint or "").startswith("near: ") and "fusion" in (
         refused.value.hint or ""
     )
+
+
+def test_a_pass_that_is_no_dataclass_is_refused_where_it_is_registered() -> None:
+    from xla_explorer.compiler.pipeline import pass_interface
+
+    class Plain:
+        name = "plain-class-in-a-test"
+
+        def run(self, module: HloModule, context: PassContext) -> bool:
+            return False
+
+    with pytest.raises(pass_interface.PassRegistrationError, match="must be a dataclass"):
+        pass_interface.register_pass()(Plain)
+    assert "plain-class-in-a-test" not in pass_interface.registered_passes()

@@ -64,6 +64,86 @@ ANSWERS = table(
     }
 )
 
+XLA_OVERRIDES = table(
+    {
+        "not-in-the-module": (
+            "the module that XLA hands over has no instruction of this name",
+            "jit_step has no instruction %exp.3; similar: %exp.2",
+            "take names from the text that XLA prints: jax.jit(f).lower(x).compile().as_text()",
+        ),
+        "already-in-one-kernel": (
+            "one kernel computes both, so that nothing is to fuse",
+            "%mul.1 and %exp.1 are both computed by %fusion",
+            "nothing to do: XLA fused them itself",
+        ),
+        "already-apart": (
+            "two kernels compute them, so that nothing is to split",
+            "%tanh.1 and %exp.1 are computed by two kernels",
+            "nothing to do: XLA did not fuse them",
+        ),
+        "not-producer-and-consumer": (
+            "the second does not read the first, so that they share no edge",
+            "the kernel %exp_fusion does not read the result of %tanh.1",
+            "name the producer first, and a kernel that reads it",
+        ),
+        "kernel-of-another-kind": (
+            "XLA emits one of the kernels by special code, which is not a loop over elements",
+            "XLA emits %ynn_fusion (kCustom) by special code, not by a loop",
+            "turn that code off by its flag, such as --xla_cpu_experimental_ynn_fusion_type=",
+        ),
+        "several-results": (
+            "one of the kernels has several results",
+            "%fusion has several results",
+            "fuse with the kernel that reads one of them",
+        ),
+        "opcode-not-fusible": (
+            "XLA:CPU emits no loop for the operation of one of the kernels",
+            "XLA:CPU emits no loop for %sort.1 (sort)",
+            "leave this pair out",
+        ),
+        "has-control-edges": (
+            "a control edge orders one of the kernels against others",
+            "%fusion has control predecessors",
+            "leave this pair out",
+        ),
+        "nothing-to-change": (
+            "the rule or pipeline changes nothing in this module",
+            "it changes nothing in jit_step",
+            "try it first with xe.optimize on the module's text",
+        ),
+        "values-differ": (
+            "the change would alter the values that the module computes",
+            "it changes the values of jit_step: the largest relative error is 0.2",
+            "check the claim of the rule, or the pass, with check_values=True",
+        ),
+        "not-scheduled": (
+            "the computation has no schedule yet",
+            "%region has no schedule",
+            "name instructions of the entry computation",
+        ),
+        "in-several-computations": (
+            "the instructions of the order do not stand in one computation",
+            "the instructions are of several computations",
+            "give the order of one computation",
+        ),
+        "order-against-operands": (
+            "the order puts an instruction before its own operand",
+            "%c depends on %a, so that it cannot come first",
+            "keep operands before their readers",
+        ),
+        "undone-by-xla": (
+            "XLA changed the kernels again before it scheduled the module",
+            "when XLA scheduled the module, they were computed by %a and %b",
+            "look at the passes that ran later: xe.xla.replay",
+        ),
+        "internal-error": (
+            "an error in this package: XLA compiled its own module, unchanged",
+            "XLA's module went on unchanged: KeyError('x')",
+            "report the program; the compile was not affected",
+        ),
+    }
+)
+
 OVERRIDES = table(
     {
         "in-one-kernel": (

@@ -422,6 +422,7 @@ OF_ANY_KIND: ReasonTable = {
     **answer_reasons.ANSWERS,
     **answer_reasons.OVERRIDES,
     **answer_reasons.REPLAYS,
+    **answer_reasons.XLA_OVERRIDES,
 }
 
 
@@ -443,6 +444,7 @@ def section_of(kind: str, code: str) -> str:
             "answers": answer_reasons.ANSWERS,
             "overrides": answer_reasons.OVERRIDES,
             "replays": answer_reasons.REPLAYS,
+            "overrides-in-real-xla": answer_reasons.XLA_OVERRIDES,
         }
         return next((section for section, table in tables.items() if code in table), "any-decision")
     known = kind if kind in KINDS else RULE

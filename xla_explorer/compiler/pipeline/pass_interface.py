@@ -76,7 +76,7 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
     Raises
     ------
     PassRegistrationError
-        Another pass has one of the names.
+        The class is no dataclass, or another pass has one of the names.
 
     Examples
     --------
@@ -95,6 +95,11 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
     """
 
     def declare(cls: _Pass) -> _Pass:
+        if not dataclasses.is_dataclass(cls):
+            raise PassRegistrationError(
+                f"the pass {cls.__name__} must be a dataclass, whose fields are its options",
+                "write @dataclass(frozen=True) between @xe.register_pass() and the class",
+            )
         for name in (cls.name, *names):
             known = _REGISTRY.get(name)
             if known is not None and known is not cls and not _is_a_newer_cell(known, cls):

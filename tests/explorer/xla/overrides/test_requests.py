@@ -1,0 +1,191 @@
+"""Requests about XLA's program: what a file holds, and what each does to a module without XLA."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.xla import kernel_of, named
+from xla_explorer.explorer.xla.overrides.acting import after_scheduling, before_scheduling, dropped
+from xla_explorer.explorer.xla.overrides.requests import make_requests, read_requests
+from xla_explorer.frontends.hlo_proto import read_hlo_proto, write_hlo_proto
+
+# As XLA:CPU hands it over before it schedules: every operation stands in a fusion.
+MODULE = """HloModule jit_step
+
+%first (p0: f32[8,4]) -> f32[8,4] {
+  %p0 = f32[8,4]{1,0} parameter(0)
+  ROOT %tanh.1 = f32[8,4]{1,0} tanh(%p0)
+}
+
+%second (p1: f32[8,4]) -> f32[8,4] {
+  %p1 = f32[8,4]{1,0} parameter(0)
+  %two = f32[] constant(2)
+  %twos = f32[8,4]{1,0} broadcast(%two), dimensions={}
+  %mul.1 = f32[8,4]{1,0} multiply(%p1, %twos)
+  %sub.1 = f32[8,4]{1,0} subtract(%mul.1, %p1)
+  ROOT %exp.1 = f32[8,4]{1,0} exponential(%sub.1)
+}
+
+%third (p2: f32[8,4], p3: f32[8,4]) -> f32[8,4] {
+  %p2 = f32[8,4]{1,0} parameter(0)
+  %p3 = f32[8,4]{1,0} parameter(1)
+  ROOT %add.1 = f32[8,4]{1,0} add(%p2, %p3)
+}
+
+ENTRY %main (x: f32[8,4]) -> f32[8,4] {
+  %x = f32[8,4]{1,0} parameter(0)
+  %k1 = f32[8,4]{1,0} fusion(%x), kind=kLoop, calls=%first
+  %k2 = f32[8,4]{1,0} fusion(%k1), kind=kLoop, calls=%second
+  ROOT %k3 = f32[8,4]{1,0} fusion(%k2, %k1), kind=kLoop, calls=%third
+}
+"""
+X = np.linspace(-3, 3, 32, dtype=np.float32).reshape(8, 4)
+
+
+def acted(**requests):
+    """Return (module after the requests, results), with the values compared to those before."""
+    module = xe.parse_hlo(MODULE)
+    changed, found = before_scheduling(module, make_requests(**requests))
+    if changed is not None:
+        xe.verify(changed)
+        np.testing.assert_array_equal(xe.evaluate(changed, X), xe.evaluate(MODULE, X))
+        again = read_hlo_proto(write_hlo_proto(changed)).module
+        np.testing.assert_array_equal(xe.evaluate(again, X), xe.evaluate(MODULE, X))
+    return changed, found
+
+
+def test_a_forbidden_pair_is_computed_by_two_kernels():
+    module, [(word, pair, reason)] = acted(forbid=[("%sub.1", "exp.1")])
+    assert (word, pair, reason) == ("forbid", ("sub.1", "exp.1"), None)
+    kernels = [kernel_of(named(module, name)) for name in pair]
+    assert kernels[0] is not kernels[1] and kernels[0] in kernels[1].operands
+    assert dropped(module, make_requests(forbid=[pair])) == {}
+
+
+def test_a_producer_that_others_read_stays_a_kernel_of_its_own():
+    module, [(_, _, reason)] = acted(fuse=[("tanh.1", "mul.1")])
+    assert reason is None
+    inside = kernel_of(named(module, "mul.1")).called[0]
+    assert [i.opcode.name for i in inside.instructions.values()].count("tanh") == 1
+    assert kernel_of(named(module, "tanh.1")) is not kernel_of(named(module, "mul.1"))
+    assert dropped(module, make_requests(fuse=[("tanh.1", "mul.1")])) == {}
+
+
+def test_requests_act_one_after_another():
+    module, found = acted(
+        forbid=[("mul.1", "sub.1")], fuse=[("exp.1", "add.1"), ("tanh.1", "mul.1")]
+    )
+    assert [reason for _, _, reason in found] == [None, None, None]
+    assert sum(i.opcode.name == "fusion" for i in module.entry.instructions.values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("requests", "code"),
+    [
+        ({"fuse": [("nothing", "exp.1")]}, "not-in-the-module"),
+        ({"fuse": [("exp.1", "tanh.1")]}, "not-producer-and-consumer"),
+        ({"forbid": [("exp.1", "mul.1")]}, "not-producer-and-consumer"),
+        ({"fuse": [("x", "tanh.1")]}, "opcode-not-fusible"),
+        ({"passes": "dce"}, "nothing-to-change"),
+    ],
+)
+def test_what_cannot_be_granted_is_refused_with_a_reason(requests, code):
+    changed, [(_, _, reason)] = acted(**requests)
+    assert changed is None and reason.code == code
+
+
+def test_a_request_that_holds_already_changes_nothing():
+    changed, found = acted(fuse=[("mul.1", "exp.1")], forbid=[("tanh.1", "exp.1")])
+    assert changed is None and [reason for _, _, reason in found] == [None, None]
+
+
+def test_a_pass_that_changes_values_is_refused():
+    @register_pass()
+    @dataclasses.dataclass(frozen=True)
+    class SineForTanh:
+        name: ClassVar[str] = "sine-for-tanh-in-a-test"
+
+        def run(self, module, context):
+            for c in module.computations.values():
+                for i in list(c.instructions.values()):
+                    if i.opcode.name == "tanh":
+                        c.replace(i, c.add("sine", i.shape, i.operands))
+                        c.remove(i)
+            return True
+
+    changed, [(_, _, reason)] = acted(passes=SineForTanh.name)
+    assert changed is None and reason.code == "values-differ"
+
+
+def test_an_order_of_the_schedule_moves_instructions_later():
+    text = """HloModule m, is_scheduled=true
+
+ENTRY %e (x: f32[4]) -> (f32[4], f32[4]) {
+  %x = f32[4]{0} parameter(0)
+  %a = f32[4]{0} negate(%x)
+  %b = f32[4]{0} exponential(%x)
+  %c = f32[4]{0} add(%a, %b)
+  ROOT %t = (f32[4]{0}, f32[4]{0}) tuple(%c, %b)
+}
+"""
+    module = xe.parse_hlo(text)
+    changed, [(_, _, reason)] = after_scheduling(module, make_requests(schedule_order=["b", "a"]))
+    assert reason is None
+    names = [i.name for i in changed.entry.schedule]
+    assert names == ["x", "b", "a", "c", "t"]
+    again = read_hlo_proto(write_hlo_proto(changed)).module
+    assert [i.name for i in again.entry.schedule] == names
+    _, [(_, _, reason)] = after_scheduling(module, make_requests(schedule_order=["c", "a"]))
+    assert reason.code == "order-against-operands"
+
+
+def test_requests_survive_a_file(tmp_path):
+    path = tmp_path / "overrides.json"
+    wanted = make_requests(
+        [("a", "b")], [("c", "d")], ["add-zero"], "algsimp,dce", ["a", "c"], "jit_step*"
+    )
+    path.write_text(json.dumps(wanted.to_data()))
+    assert read_requests(path).to_data() == wanted.to_data()
+    assert wanted.concern("jit_step_1") and not wanted.concern("jit_loss")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fuse": ["ab"]}, "fuse must list pairs"),
+        ({"forbid": [("a",)]}, "forbid must list pairs"),
+        ({"fuse": [(1, "b")]}, "named by a text"),
+        ({"rules": ["no-such-rule"]}, "is not known"),
+        ({"passes": "no-such-pass"}, "no-such-pass"),
+        ({"when": 3}, "pattern of module names"),
+        ({"fuse": [("a", "b")], "forbid": [("a", "b")]}, "under fuse and under forbid"),
+    ],
+)
+def test_malformed_requests_are_refused(given, message):
+    with pytest.raises(xe.XlaExplorerError, match=message):
+        make_requests(**given)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"version": 9}', '{"version": 1, "fus": []}'])
+def test_malformed_files_are_refused(tmp_path, content):
+    path = tmp_path / "overrides.json"
+    path.write_text(content)
+    with pytest.raises(xe.XlaExplorerError, match=r"overrides\.json"):
+        read_requests(path)
+    with pytest.raises(xe.XlaExplorerError, match="cannot read"):
+        read_requests(tmp_path / "absent.json")
+
+
+def test_a_program_that_does_not_use_overrides_does_not_load_them():
+    import subprocess
+
+    code = "import xla_explorer.pjrt, sys; sys.exit('xla_explorer.explorer.xla.overrides' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

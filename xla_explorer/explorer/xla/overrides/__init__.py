@@ -1,0 +1,6 @@
+"""`xe.xla.overrides`: fusions, rules and passes of the user inside real XLA's own compile."""
+
+from xla_explorer.explorer.xla.overrides.hook import overrides
+from xla_explorer.explorer.xla.overrides.report import Outcome, XlaOverrides
+
+__all__ = ["Outcome", "XlaOverrides", "overrides"]

@@ -1,0 +1,212 @@
+"""`xe.xla.overrides`: the hook in real XLA's compile, which JAX offers since 0.10.2."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final
+
+from xla_explorer.compiler.rewriting.rule import Rule
+from xla_explorer.explorer.xla.overrides.acting import (
+    RequestRow,
+    after_scheduling,
+    before_scheduling,
+    dropped,
+    refused_by,
+)
+from xla_explorer.explorer.xla.overrides.report import Outcome, XlaOverrides
+from xla_explorer.explorer.xla.overrides.requests import Requests, make_requests
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.foundation.warning import warn
+from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema, write_hlo_proto
+from xla_explorer.frontends.protobuf import Message
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.print_options import PrintOptions
+from xla_explorer.hlo.text.printer import module_text
+
+_NAMELESS: Final = PrintOptions.fingerprint.but(header=False)
+_PLATFORMS: Final = ("cpu", "cuda", "rocm", "tpu")  # real XLA's; not this compiler's own plugin
+_numbers = itertools.count()
+
+
+class OverrideFailedWarning(UserWarning):
+    """An error inside `xe.xla.overrides`: XLA compiled its own module, unchanged."""
+
+
+def overrides(
+    *,
+    fuse: Iterable[Sequence[Any]] = (),
+    forbid: Iterable[Sequence[Any]] = (),
+    rules: Iterable[Rule | str] = (),
+    passes: Any = None,
+    schedule_order: Iterable[Any] = (),
+    when: str = "*",
+    clear_caches: bool = True,
+) -> XlaOverrides:
+    """Change the programs that real XLA compiles while the context is open.
+
+    JAX calls the hook in XLA's own pipeline, just before and after XLA schedules a module: XLA's
+    fusions are there, and can be split and joined. The result is a context manager and a decorator.
+    Names are those of the module that XLA prints (`session.passes` of `backend="xla"`,
+    `xe.xla.why_slow`). A request that cannot be granted changes nothing, and has its Reason in the
+    report. After an error in this code XLA compiles its module unchanged, with a warning.
+
+    Parameters
+    ----------
+    fuse, forbid
+        Pairs (producer, consumer) of instructions to compute by one kernel, or by two.
+    rules
+        Rewrite rules, declared with `@xe.rule`, or names of rules that exist.
+    passes
+        A pipeline of passes, `"algsimp,dce"`, with passes of yours included.
+    schedule_order
+        Instructions in the order in which XLA should run them.
+    when
+        Pattern of the names of modules that are changed: `"jit_step*"`.
+    clear_caches
+        Clear JAX's caches on entry and exit, so that functions are compiled again. JAX's persistent
+        compilation cache is off while the context is open.
+
+    Returns
+    -------
+    XlaOverrides
+        What became of each request in each program: `.to_frame()`, `.refused`, `.save(path)`.
+
+    Raises
+    ------
+    XlaExplorerError
+        A request is malformed, or jax is older than 0.10.2.
+
+    Examples
+    --------
+    >>> import xla_explorer as xe
+    >>> with xe.xla.overrides(forbid=[("exp.1", "add.2")]) as changed:  # doctest: +SKIP
+    ...     step(parameters, batch)
+    >>> changed.to_frame()  # doctest: +SKIP
+    """
+    requests = make_requests(fuse, forbid, rules, passes, schedule_order, when)
+    return XlaOverrides(requests, partial(overridden, clear_caches=clear_caches))
+
+
+@contextmanager
+def overridden(report: XlaOverrides, clear_caches: bool = True) -> Iterator[None]:
+    """Let the requests of a report act in XLA's compiles while the context is open."""
+    jax = import_optional("jax", "jax")
+    close = install(report)
+    cached = jax.config.jax_enable_compilation_cache
+    jax.config.update("jax_enable_compilation_cache", False)
+    if clear_caches:
+        jax.clear_caches()
+    try:
+        yield
+    finally:
+        close()
+        jax.config.update("jax_enable_compilation_cache", cached)
+        if clear_caches:
+            jax.clear_caches()
+
+
+def install(report: XlaOverrides) -> Callable[[], None]:
+    """Register the hook with JAX for both stages; return the function that removes it."""
+    try:
+        from jax.extend import xla as hooks
+    except ImportError as problem:
+        raise XlaExplorerError(
+            "xe.xla.overrides needs the hook that JAX has since version 0.10.2",
+            "pip install -U jax",
+        ) from problem
+    act = _Acting(report)
+    name = f"xla_explorer.overrides.{next(_numbers)}"
+    stages = (
+        (hooks.PipelineStage.PRE_SCHEDULER, act.before),
+        (hooks.PipelineStage.POST_SCHEDULER, act.after),
+    )
+    for stage, callback in stages:
+        hooks.register_hlo_module_transformation(
+            callback, name=name, stage=stage, platforms=_PLATFORMS
+        )
+
+    def close() -> None:
+        for stage, _ in stages:
+            hooks.clear_hlo_module_transformation(name, stage, _PLATFORMS)
+
+    return close
+
+
+class _Acting:
+    """The two callbacks of one report. XLA may call them from several threads."""
+
+    def __init__(self, report: XlaOverrides) -> None:
+        self.report = report
+        self._lock = threading.Lock()
+        self._fingerprints: dict[str, str] = {}  # by name of the module before it is scheduled
+        self._read = import_optional(
+            "jaxlib._hlo", "jax"
+        ).HloModule.from_serialized_hlo_module_proto
+
+    def before(self, data: bytes) -> bytes | None:
+        """Change a module before XLA schedules it; None leaves it as it is."""
+        return self._guarded(data, before_scheduling, check_dropped=False)
+
+    def after(self, data: bytes) -> bytes | None:
+        """Change the schedule of a module, and find the requests that XLA undid."""
+        return self._guarded(data, after_scheduling, check_dropped=True)
+
+    def _guarded(
+        self,
+        data: bytes,
+        act: Callable[[HloModule, Requests], tuple[HloModule | None, list[RequestRow]]],
+        *,
+        check_dropped: bool,
+    ) -> bytes | None:
+        started, requests = time.perf_counter(), self.report.requests
+        name = "?"
+        try:
+            name = Message(schema.MODULE, data).text("name")
+            if not requests.concern(name):
+                return None
+            module = read_hlo_proto(data).module
+            changed, found = act(module, requests)
+            made = write_hlo_proto(changed) if changed is not None else None
+            if made is not None:
+                self._read(made)  # raises here what would end XLA's compile
+            with self._lock:
+                if check_dropped:
+                    self._mark_dropped(module)
+                    fingerprint = self._fingerprints.get(name) or fingerprint_of(module)
+                else:
+                    fingerprint = self._fingerprints[name] = fingerprint_of(module)
+                self.report.outcomes += [
+                    Outcome(name, fingerprint, word, subjects, "refused" if why else "granted", why)
+                    for word, subjects, why in found
+                ]
+            return made
+        except Exception as problem:  # XLA's compile must go on, whatever happens here
+            reason = refused_by(problem)
+            with self._lock:
+                self.report.outcomes.append(Outcome(name, "", "all", (), "failed", reason))
+            warn(f"xe.xla.overrides did not act on {name}: {reason}", OverrideFailedWarning)
+            return None
+        finally:
+            with self._lock:
+                self.report.seconds += time.perf_counter() - started
+
+    def _mark_dropped(self, module: HloModule) -> None:
+        """Mark the granted requests of a program that its scheduled module does not follow."""
+        undone = dropped(module, self.report.requests)
+        rows = self.report.outcomes
+        for k, one in enumerate(rows):
+            reason = undone.get((one.word, one.subjects))
+            if one.program == module.name and one.result == "granted" and reason is not None:
+                rows[k] = one._replace(result="dropped", reason=reason)
+
+
+def fingerprint_of(module: HloModule) -> str:
+    """Return twelve digits that the instructions of a module determine, whatever their names."""
+    return hashlib.sha256(module_text(module, _NAMELESS).encode()).hexdigest()[:12]
