@@ -61,7 +61,7 @@ _MEASURED = """async () => { if (document.querySelector('.xe-measure').textConte
 
 QUESTIONS = (
     Question("Which kernel takes most time, and what bounds it?", (click(".xe-measure"),), _MEASURED),
-    Question("Why are these two operations not one kernel?", (click(".xe-refused tbody tr"),), _shows(".xe-why", "what must hold")),
+    Question("Why are these two operations not one kernel?", (click(".xe-refused tbody tr"),), _shows(".xe-why", "conditions")),
     Question("What would it gain if they were?", (click(".xe-attempt"),), _shows(".xe-compared", "median")),
     Question("Which passes made this instruction, and from what?", (click(".xe-hottest tbody tr"),), _shows(".xe-history li", "pass")),
     Question("What did this pass change in the text?", (_pass("fusion"), key("t")), _shows(".xe-text", "fused_computation")),

@@ -76,7 +76,7 @@ def test_every_tab_is_complete_or_says_which_call_has_the_rest(
     left_out = decisions - page.evaluate(
         "() => document.querySelector('.xe').explorer.store.decisions.length"
     )
-    assert ("of which here" in text) == (left_out > 0), (
+    assert ("in all, in this page" in text) == (left_out > 0), (
         "what is not on the page is said, what is there is not said to be missing"
     )
     text = panel("loops")

@@ -35,7 +35,7 @@ def test_fusion_decisions_are_frames_in_which_kernels_grow(browser: Any, tmp_pat
         xe.compile(layers_text(1), threads=1).save(tmp_path / "frames.html").as_uri() + "#tab=graph"
     )
     page.wait_for_selector(".xe[data-ready]")
-    page.locator(".xe-graph button[aria-label*='draw the module as it is at the decision']").click()
+    page.locator(".xe-graph button[aria-label*='draw the module at the shown decision']").click()
     page.evaluate("() => document.querySelector('.xe').focus()")
     seen: list[list[Any]] = []
     for _ in range(6):

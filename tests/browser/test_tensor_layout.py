@@ -75,7 +75,7 @@ def test_who_stands_where(browser: Any, tmp_path: Path) -> None:
     said = _select(page, "big")
     cells = page.evaluate(_CELLS)
     assert (
-        "dimension 0 runs fastest" in said
+        "dimension 0 is most minor" in said
         and "rows: dimension 0, columns: dimension 2, the others at 0" in said
     )
     assert cells[:2] == ["0", "2"] and cells[-1] == "8,191", (

@@ -26,17 +26,17 @@ _KNOWN = {
     "fused_microseconds": FactHead(
         "cost fused",
         "us",
-        "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel",
+        "cost of computing the producer inside its user, by the cost model; not of the whole kernel",
     ),
     "unfused_microseconds": FactHead(
         "cost unfused",
         "us",
-        "what it costs to compute the producer once, store it and read it again, by the cost model",
+        "cost of computing the producer once, storing it and reading it again, by the cost model",
     ),
     "evaluations": FactHead(
         "evaluations",
         "",
-        "how many times the fused code would hold the producer's computation, or compute it",
+        "how often the fused code would contain or execute the producer's computation",
     ),
     "refusal_costs_microseconds": FactHead(
         "refusal costs", "us", "time that the refusal adds to one run, by the cost model"

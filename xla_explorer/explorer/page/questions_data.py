@@ -31,7 +31,7 @@ def tensor_data(passes: RecordedPasses[RecordedPass], key: int, step: int) -> di
     name = passes.lineage.records[key].name if key in passes.lineage.records else key
     if flops > MOST_FLOPS_ON_A_CLICK:
         raise ValueError(
-            f'{flops:.1e} flops for the evaluator: ask in a cell, session.passes.value("%{name}", *arrays)'
+            f'{flops:.1e} flops take the evaluator too long here: in a cell, session.passes.value("%{name}", *arrays)'
         )
     found = tensor_value(passes, key, min(step, passes.last), ())
     return {

@@ -136,7 +136,7 @@ class SessionReports(TraceReports):
             )
             return (
                 "XLA dumps no decisions, and this dump has none of the passes whose decisions are replayed (xe.xla.replay). "
-                f"{own} takes the same module through our passes, which say what they decide, and why"
+                f"{own} compiles the same module with our passes, whose decisions have reasons"
             )
         return super().no_decisions()
 
@@ -232,7 +232,7 @@ class SessionReports(TraceReports):
             session.backend not in _BOUND_KNOWN
             or session.source.instruction_count() > LONGEST_COMPARED
         ):
-            raise ValueError("session.profile() in a cell measures it: here it could take long")
+            raise ValueError("measuring could take long: run session.profile() in a cell")
         profile(session, (), MEASURED_RUNS)
 
     @kept
@@ -382,7 +382,7 @@ class SessionReports(TraceReports):
         if session.last_emulation is None and work > MOST_EMULATED:
             seconds = work / EMULATED_PER_SECOND
             raise ValueError(
-                f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again"
+                f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then try again here"
             )
         counted = session.last_emulation or emulation(session, ())
         names = ["line", "warp_instructions", "share", "marks", "why"]

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _BESIDE_XLA = {
     True: "our rule on XLA's module; XLA rewrote this instruction too",
-    False: "our rule on XLA's module; XLA left this instruction as it was",
-    None: "our rule on XLA's module, on what another of our rules made",
+    False: "our rule on XLA's module; XLA did not change this instruction",
+    None: "our rule on XLA's module, on the result of another of our rules",
 }
 MOST_CHECKLISTS = 300
 """Decisions of a compile up to which each has the policy's checklist; `why_not` always has it."""

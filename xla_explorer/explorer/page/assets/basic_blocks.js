@@ -14,9 +14,9 @@ const MOST_BLOCKS = 200;
 const LOOP_HEADS = [
   ["loop", "mono", 0, "the label of its first instruction"],
   ["instructions", "r", 1, ""],
-  ["cycles", "r", 2, "of one turn, simulated, all loads served by the nearest cache"],
-  ["a cycle", "r", 3, "instructions a cycle"],
-  ["at least", "r", 4, "cycles of one turn that the execution units need"],
+  ["cycles", "r", 2, "of one iteration, simulated, with all loads from L1"],
+  ["per cycle", "r", 3, "instructions per cycle"],
+  ["at least", "r", 4, "cycles of one iteration by the throughput of the execution units"],
   ["busiest unit", "", 5, ""],
 ];
 
@@ -56,7 +56,7 @@ export function blocksPanel(app, kernel, stage, go) {
               ),
             ]
           : data.note
-            ? [make("p", { className: "xe-note", textContent: `no figures of llvm-mca: ${data.note}` })]
+            ? [make("p", { className: "xe-note", textContent: `llvm-mca has no figures: ${data.note}` })]
             : [];
       body.replaceChildren(make("p", { className: "xe-dim", textContent: data.head }), ...loops, drawn(data));
     } catch (error) {

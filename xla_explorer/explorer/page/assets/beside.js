@@ -26,10 +26,10 @@ function textsByNumber(lines) {
 
 /** @param {App} app */
 function besideTab(app) {
-  const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", title: "with the time of all its executions in one run of the program; the heads of the columns say that of one execution", onchange: () => open(Number(choice.value)) }),
+  const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", title: "the time is that of all executions in one run; the heads of the columns have that of one execution", onchange: () => open(Number(choice.value)) }),
     columns = make("span", { className: "xe-pane-chips", role: "group", ariaLabel: "columns" }),
     order = make("select", { tabIndex: -1, ariaLabel: "order", onchange: () => draw() }, make("option", { value: "aligned", textContent: "aligned by HLO line" }), make("option", { value: "order", textContent: "in the order of the code" })),
-    wrap = make("button", { tabIndex: -1, textContent: "wrap", ariaPressed: "true", title: "long lines go on in the next row; else the columns scroll", onclick: () => wrap.setAttribute("aria-pressed", String(!body.classList.toggle("scrolled"))) }),
+    wrap = make("button", { tabIndex: -1, textContent: "wrap", ariaPressed: "true", title: "wrap long lines; else the columns scroll", onclick: () => wrap.setAttribute("aria-pressed", String(!body.classList.toggle("scrolled"))) }),
     blocks = make("button", { tabIndex: -1, textContent: "blocks", ariaPressed: "false", title: "basic blocks of the last column's code, and llvm-mca's figures for its loops", onclick: () => { blocks.setAttribute("aria-pressed", String(blocks.getAttribute("aria-pressed") !== "true")); showBlocks(); } }),
     flow = make("div", { className: "xe-flow", hidden: true }),
     previous = make("button", { tabIndex: 0, textContent: "‹", ariaLabel: "previous kernel", onclick: () => walk(-1) }),

@@ -167,12 +167,12 @@ function buffersTab(app) {
     }
     const words = `%${first.name} and %${r.name}`;
     if (first.shared_with.includes(r.name)) {
-      answer.textContent = `${words} share their memory: one is written after the other was last read.`;
+      answer.textContent = `${words} share their memory: one is written after the last read of the other.`;
       return;
     }
     try {
       const { code, message } = await whyNotShared(first.name, r.name);
-      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} are in one place.`);
+      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} have the same address.`);
     } catch (error) {
       answer.textContent = messageOf(error);
     }
@@ -181,7 +181,7 @@ function buffersTab(app) {
   async function whyNotShared(a, b) {
     const kept = namedAll("not_shared", view.why_not_shared).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
-    if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
+    if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) has the reason`);
     return named("not_shared", await app.store.ask({ ask: "not_shared", a, b }));
   }
   function mark() {

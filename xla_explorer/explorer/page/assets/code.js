@@ -14,8 +14,8 @@ export function codeStrip(app) {
   const chips = make("span", { className: "xe-pane-chips" }),
     body = make("div", { className: "xe-panes" }),
     fold = make("button", { className: "xe-fold", tabIndex: -1, textContent: "▾", title: "fold or open (v)", onclick: () => root.classList.toggle("folded") }),
-    note = make("span", { className: "xe-dim", textContent: "same stripe, same instruction" }),
-    wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "long lines go on in the next row", ariaPressed: "false", onclick: wrapLines }),
+    note = make("span", { className: "xe-dim", textContent: "lines with the same stripe belong to the same instruction" }),
+    wrap = make("button", { className: "xe-wrap", tabIndex: -1, textContent: "wrap", title: "wrap long lines", ariaPressed: "false", onclick: wrapLines }),
     head = make("header", {}, fold, make("b", { textContent: "Code" }), chips, note, noiseButton(app), wrap),
     root = make("section", { className: "xe-code", ariaLabel: "code" }, head, body);
   /** @type {Map<string, import("./code_pane.js").BuiltPane>} */
@@ -70,7 +70,7 @@ export function codeStrip(app) {
         draggable(
           make(
             "button",
-            { tabIndex: -1, className: isOpen(p.name) ? "on" : "", title: `key ${k + 1}; drag it onto a pane: a tab there`, onclick: () => toggle(k) },
+            { tabIndex: -1, className: isOpen(p.name) ? "on" : "", title: `key ${k + 1}; drag it onto a pane to open it there as a tab`, onclick: () => toggle(k) },
             make("kbd", { textContent: k + 1 }),
             paneTitle(p.name),
           ),

@@ -64,7 +64,7 @@ function countButton(app, pane, changed) {
     {
       className: "xe-act xe-count-lines",
       textContent: "count",
-      title: "run it on the PTX emulator (random arguments): a bar for how often a line runs, colours for memory that is not coalesced, threads that diverge, banks in conflict",
+      title: "run on the PTX emulator with random arguments: bars show how often a line runs, colours show uncoalesced accesses, divergence and bank conflicts",
     },
     "emulating …",
     async () => {
@@ -99,7 +99,7 @@ function countLegend(counts) {
 export function editorPane(app) {
   app.editor.load();
   return {
-    about: [make("span", { className: "xe-dim", textContent: "compiled again when you pause; Ctrl+Enter: now" })],
+    about: [make("span", { className: "xe-dim", textContent: "compiles after a pause; Ctrl+Enter compiles at once" })],
     body: app.editor.root,
     lines: lineBlocks([], () => {}),
   };

@@ -39,7 +39,7 @@ export function colouring(app) {
   let chosen = app.store.data.own_colour ? 0 : -1;
   const select = make("select", {
     tabIndex: -1,
-    title: "what the colours mean",
+    title: "choose the colours",
     ariaLabel: "colour by",
     onchange: () => {
       chosen = +select.value;
@@ -106,7 +106,7 @@ export function colouring(app) {
         titleOf(node).textContent = `${c.title}: ${showQuantity(c.unit, value)}\n${node.title}`;
       }
     }
-    if (!known.length) return make("span", { className: "xe-scale", textContent: `${c.title}: nothing drawn has a value` });
+    if (!known.length) return make("span", { className: "xe-scale", textContent: `${c.title}: no drawn element has a value` });
     const bar = make("i", { className: "xe-ramp" });
     bar.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map(v => scaleColour(v, dark)).join(", ")})`;
     return make(

@@ -33,10 +33,10 @@ function compareTab(app) {
       "div",
       { className: "xe-bar-row" },
       app.store.data.live
-        ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
+        ? make("button", { className: "xe-act", textContent: "← back to the earlier compile", onclick: () => app.tryOut({ ask: "back" }) })
         : null,
       make("b", { textContent: comparison.title }),
-      make("span", { className: "xe-dim", textContent: "compiled again, everything else the same" }),
+      make("span", { className: "xe-dim", textContent: "compiled again, with everything else unchanged" }),
       make("span", { className: "xe-grow" }),
       csvButton("comparison", columns, () => rows.map(r => columns.map(c => r[c]))),
     ),

@@ -52,8 +52,8 @@ function decisionsTab(app) {
         },
       });
     chips.replaceChildren(
-      chip(data.decisions_hidden ? `${showNumber(decisions.length + data.decisions_hidden)}, of which here` : "all", decisions.length, null, ""),
-      ...(isPriced ? [chip(`${VERDICT_MARK.refused} all refused`, decisions.filter(d => d.verdict === REFUSED).length, REFUSED, REFUSED, "whatever the reason, those that cost most first")] : []),
+      chip(data.decisions_hidden ? `${showNumber(decisions.length + data.decisions_hidden)} in all, in this page` : "all", decisions.length, null, ""),
+      ...(isPriced ? [chip(`${VERDICT_MARK.refused} all refused`, decisions.filter(d => d.verdict === REFUSED).length, REFUSED, REFUSED, "for any reason, the most expensive first")] : []),
       ...[...codes].map(([key, list]) => {
         const [, code] = key.split("\u0000"),
           { verdict } = list[0];
@@ -82,7 +82,7 @@ function decisionsTab(app) {
         : sortHead("cost", true, byCost ? "descending" : "none", () => {
             byCost = !byCost;
             build();
-          }, "what a refusal costs in one run, by the cost model (≤: at most); a click sorts by it");
+          }, "cost of a refusal per run, by the cost model (≤: upper bound); click to sort");
     const costCell = (/** @type {Decision} */ d) => {
       const [us, bound] = refusalCost(d);
       return make("td", { className: "r", textContent: us === null ? "" : us === 0 ? "none" : `${bound ? "≤ " : ""}${showMicroseconds(us)}` });

@@ -12,7 +12,7 @@ const READ_AFTER = 150,
 /** @typedef {ReturnType<typeof sourceEditor>} Editor */
 /** @param {(request: any) => Promise<any>} ask */
 export function sourceEditor(ask) {
-  const text = make("textarea", { className: "mono", spellcheck: false, wrap: "off", ariaLabel: "the program as text; it is compiled again on a pause" }),
+  const text = make("textarea", { className: "mono", spellcheck: false, wrap: "off", ariaLabel: "the program as text; it compiles after a pause" }),
     marks = make("pre", { className: "xe-edit-marks", ariaHidden: "true" }),
     passes = make("input", { type: "text", className: "mono", spellcheck: false, placeholder: "as compiled", ariaLabel: "passes", title: "another pipeline, such as default,without(fusion) or algsimp,cse,dce" }),
     status = make("div", { className: "xe-edit-status", role: "status" }),

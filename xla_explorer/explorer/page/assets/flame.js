@@ -40,7 +40,7 @@ export function compileFlame(app, first) {
   const rows = make("div", { className: "xe-flame-rows", role: "group", ariaLabel: "compile time" }),
     note = make("span", { className: "xe-dim" }),
     more = slowButton(
-      { textContent: "time rules and LLVM's passes", title: "the passes and LLVM run once more with a clock: session.llvm.flame()", hidden: !app.store.data.live },
+      { textContent: "time rules and LLVM's passes", title: "runs the passes and LLVM once more with clocks: session.llvm.flame()", hidden: !app.store.data.live },
       "timing …",
       async button => {
         root = await app.store.report("flame", {}, "flame");
@@ -65,7 +65,7 @@ export function compileFlame(app, first) {
         return one;
       }),
     );
-    note.textContent = chosen.length > 1 ? `${chosen.map(s => s[0]).join(" › ")} · a click on a row above leads back` : "a click makes a span the whole width";
+    note.textContent = chosen.length > 1 ? `${chosen.map(s => s[0]).join(" › ")} · click a row above to zoom out` : "click a span to zoom in";
   }
   draw([]);
   return el;

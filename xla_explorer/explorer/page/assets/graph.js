@@ -72,7 +72,7 @@ function toolBar(view) {
   /** @param {string} text @param {string} title @param {() => void} onclick */
   const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: `${text}: ${title}`, onclick, tabIndex: -1 }),
     { camera } = view,
-    frames = tool("frames", "draw the module as it is at the decision that is shown, with what is fused so far; f and F are the next and the last frame", () => {
+    frames = tool("frames", "draw the module at the shown decision, with the fusions made so far; f and F go to the next and previous frame", () => {
       view.app.frames = !view.app.frames;
       frames.setAttribute("aria-pressed", String(view.app.frames));
       view.draw(true);
@@ -89,8 +89,8 @@ function toolBar(view) {
     tool("+", "zoom in (+)", () => camera.zoom(1.25)),
     frames,
     view.refusals,
-    tool("parameters", "draw parameters as nodes, or as part of what reads them", () => view.change({ fold: !view.state.options.fold })),
-    tool("tidy", "lay out afresh: nodes have kept their places so far (r)", () => view.relayout()),
+    tool("parameters", "draw parameters as nodes, or inside their users", () => view.change({ fold: !view.state.options.fold })),
+    tool("tidy", "compute a new layout; so far nodes kept their places (r)", () => view.relayout()),
     tool("JSON", "save this picture as JSON", () => {
       const { nodes, edges, groups, title } = view.app.now.picture;
       saveText("graph.json", JSON.stringify({ title, nodes, edges, groups }, null, 1), "application/json");
@@ -207,12 +207,12 @@ registerTab({
   shortcut: "g",
   help: [
     ["↑ ↓", "operands, users of the selection"],
-    ["← →", "beside it"],
+    ["← →", "left, right neighbour"],
     ["e  c", "expand, collapse a box"],
     ["n", "neighbourhood of the selection"],
-    ["p", "mark one end; again: all paths to the other"],
+    ["p", "mark one end of a path; again: all paths to the other end"],
     ["0  +  −", "fit, zoom (Ctrl + wheel)"],
-    ["r", "lay out afresh"],
+    ["r", "new layout"],
   ],
   view: graphTab,
 });

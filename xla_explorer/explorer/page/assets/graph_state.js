@@ -189,12 +189,12 @@ export function graphCaption({ app, all, scene, options, frame }, gone) {
     folded = app.now.picture.aliases.size,
     hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
     isText = app.store.steps[app.step].level === "llvm";
-  if (frame) return [`decision ${frame.number} of ${frame.of}: ${numberOf(frame.kernels, "kernel")} of several so far`, `${drawn} drawn`, "f and F go on"];
+  if (frame) return [`decision ${frame.number} of ${frame.of}: ${numberOf(frame.kernels, "kernel")} with several instructions so far`, `${drawn} drawn`, "f, F: next, previous"];
   const parts = [drawn ? `${showNumber(drawn)} drawn` : isText ? "an LLVM pass has no instruction graph: see Text (t)" : "nothing to draw"];
   if (hidden) parts.push(`${showNumber(hidden)} hidden: +n, / or n show more`);
   if (folded) parts.push(`${showNumber(folded)} folded into users`);
   if (scene?.folded) parts.push(`${showNumber(scene.folded)} parameters folded`);
-  if (gone) parts.push(`${gone} gone (dashed)`);
+  if (gone) parts.push(`${gone} removed (dashed)`);
   if (options.only) parts.push("all paths between two instructions, Esc shows all");
   else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
   return parts;

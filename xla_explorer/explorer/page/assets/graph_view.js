@@ -153,7 +153,7 @@ export class GraphView {
     this.refusals.hidden = !state.refused;
     this.refusals.textContent = `refused ${state.refused}`;
     this.refusals.setAttribute("aria-pressed", String(this.areRefusalsDrawn()));
-    this.svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
+    this.svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys move through it, each element is read out`);
   }
 
   areRefusalsDrawn() {
@@ -184,7 +184,7 @@ export class GraphView {
       ["gone", "╌ gone", gone],
       ["refused", "╌ fusion refused", refused],
       ["own", "→ own edge", own],
-      ["far", "→ faint: passes by 4 rows or more", far],
+      ["far", "→ faint: spans 4 rows or more", far],
       ["hottest", "◎ longest kernel", Number(hottest !== null)],
     ])
       .filter(([, , n]) => n)

@@ -52,7 +52,7 @@ function kernelsTab(app) {
     const llvmCell = (/** @type {Kernel} */ r) =>
       llvm.has(r.name)
         ? slowButton(
-            { textContent: "LLVM passes", title: "what each pass of LLVM changed in this kernel, as more steps of the passes" },
+            { textContent: "LLVM passes", title: "show LLVM's passes over this kernel as further steps" },
             "…",
             () => openLlvm(r.name),
             message => (note.textContent = message),

@@ -22,7 +22,7 @@ export function layerTable(root, whole, choose) {
   function openLayer(layer, row, depth) {
     const parts = partsOf(layer),
       rows = parts.slice(0, MOST_LAYERS).map(part => rowOf(part, depth + 1));
-    if (parts.length > MOST_LAYERS) rows.push(make("tr", {}, make("td", { className: "xe-dim", colSpan: heads.length, textContent: `${showNumber(parts.length - MOST_LAYERS)} more, of less time` })));
+    if (parts.length > MOST_LAYERS) rows.push(make("tr", {}, make("td", { className: "xe-dim", colSpan: heads.length, textContent: `${showNumber(parts.length - MOST_LAYERS)} shorter ones` })));
     row.after(...rows);
     open.set(layer, rows);
   }
@@ -51,11 +51,11 @@ export function layerTable(root, whole, choose) {
     });
     toggle.classList.toggle("none", !layer.parts.size);
     toggle.disabled = !layer.parts.size;
-    const name = make("td", { className: "mono" }, toggle, make("span", { textContent: layer.name }), layer.isAll ? make("span", { className: "xe-dim", textContent: " in all of them" }) : null),
+    const name = make("td", { className: "mono" }, toggle, make("span", { textContent: layer.name }), layer.isAll ? make("span", { className: "xe-dim", textContent: " in all layers" }) : null),
       bar = make("i", { className: "xe-share" }),
       row = make(
         "tr",
-        { tabIndex: 0, title: "a click chooses it in the graph and sums it up", onclick: () => choose({ name: layer.name, groups: [...layer.groups], around: [...layer.around] }) },
+        { tabIndex: 0, title: "click to select it in the graph, with its totals", onclick: () => choose({ name: layer.name, groups: [...layer.groups], around: [...layer.around] }) },
         name,
         make("td", { className: "r", textContent: showMicroseconds(layer.time) }),
         make("td", {}, bar, showPercent(layer.time / whole)),

@@ -43,7 +43,7 @@ function loopsTab(app) {
       const opaque = found.filter(row => row.code).length,
         written = found.filter(row => !row.code && row.made_by === "writer").length;
       note.textContent = found.length
-        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue shared or launched · ${pane.note}`
+        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue parallel or launched · ${pane.note}`
         : pane.note || "this backend makes no kernels with loops";
       choose(found[0] ?? null);
       mark();
@@ -186,7 +186,7 @@ function directivesPart(app, row, show) {
     ),
   );
   const emitter = decisions.find(d => d.kind === "launch" && d.verdict === "accepted")?.facts.emitter,
-    writer = emitter ? `the emitter ${emitter}` : "a writer of its own",
+    writer = emitter ? `the emitter ${emitter}` : "a specialised emitter",
     text = row.code
     ? `opaque (${row.code}): ${row.reason}`
     : `${row.made_by !== "writer" ? `the code is made from this nest, scheduled by the ${row.made_by}` : `opaque code, by ${writer}; the nest shows what the kernel computes`}${row.nanoseconds === null ? "" : ` · about ${showMicroseconds(row.nanoseconds / 1e3)} ${row.where}, limited by ${row.limit} (estimate)`}`;
@@ -194,11 +194,11 @@ function directivesPart(app, row, show) {
     make("p", {}, make("b", { className: "mono", textContent: `%${row.name}${row.part ? ` (${row.part})` : ""}` }), ` ${row.family}`),
     dimLine(text),
     row.schedule ? make("p", { className: "mono", textContent: row.schedule }) : null,
-    whyHeading(row.steps.length ? "directives; a click shows what one changed" : "decisions about its loops"),
+    whyHeading(row.steps.length ? "directives; click one to see its change" : "decisions about its loops"),
     list.childElementCount ? list : dimLine("none"),
     diff,
-    ...(row.code ? [] : [whyHeading("what if; grey is refused, its tooltip says why"), whatIf(app, row, show)]),
-    ...(row.accesses.length ? [whyHeading("accesses; one is drawn over two axes"), ...accessesPart(app, row)] : []),
+    ...(row.code ? [] : [whyHeading("what if; grey is refused, with the reason in its tooltip"), whatIf(app, row, show)]),
+    ...(row.accesses.length ? [whyHeading("accesses; click one to draw it over two axes"), ...accessesPart(app, row)] : []),
   ].filter(el => el !== null);
 }
 

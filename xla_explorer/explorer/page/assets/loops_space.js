@@ -20,7 +20,7 @@ const LAUNCHED = ["block", "thread", "warp"];
 export function accessesPart(app, row) {
   const picture = make("div", { className: "xe-space" }),
     rows = row.accesses.map(access => make("tr", { tabIndex: 0, onclick: () => choose(access), onmouseenter: () => point(access.instruction), onmouseleave: () => point(null) }, ...cells(access))),
-    head = ["access", "offset", "along", "pattern", "bytes", "behind L1", "L2", "L3", "sectors", "coalesced"];
+    head = ["access", "offset", "along", "pattern", "bytes", "beyond L1", "L2", "L3", "sectors", "coalesced"];
   /** @param {number | null} id */
   const point = id => app.change({ pointed: id });
   /** @param {AccessPattern} access */
@@ -65,12 +65,12 @@ function cells(a) {
  * @param {AccessPattern} access
  */
 function spaceOf(row, access) {
-  if (access.terms === null) return [make("p", { className: "xe-dim", textContent: `${access.access}: its offset is no sum of steps, so that no picture is drawn` })];
+  if (access.terms === null) return [make("p", { className: "xe-dim", textContent: `${access.access}: its offset is not an affine function of the axes, so it is not drawn` })];
   const factors = new Map(access.terms),
     onDevice = row.axes.some(axis => LAUNCHED.includes(axis.kind)),
     unit = onDevice ? SECTOR : LINE,
     steps = row.axes.filter(axis => axis.extent > 1);
-  if (!steps.length) return [make("p", { className: "xe-dim", textContent: "one step, one element" })];
+  if (!steps.length) return [make("p", { className: "xe-dim", textContent: "a single access to one element" })];
   const along = steps.find(axis => axis.name === access.along) ?? steps[steps.length - 1];
   let x = along,
     y = steps.filter(axis => axis !== along).at(-1) ?? null;
@@ -113,7 +113,7 @@ function spaceOf(row, access) {
       if (x.kind !== "serial" && x.kind !== "parallel") drawn.push(shape("rect", { x: -1, y: r * CELL - 1, width: across * CELL + 1, height: CELL + 1, class: "at-once" }));
     }
     const first = touched[0].size,
-      what = { vector: "the lanes of a register", unrolled: "unrolled instances", warp: "the lanes of a warp", thread: "consecutive threads", block: "consecutive blocks" }[x.kind] ?? "one iteration after the other",
+      what = { vector: "vector lanes", unrolled: "unrolled instances", warp: "the lanes of a warp", thread: "consecutive threads", block: "consecutive blocks" }[x.kind] ?? "sequential iterations",
       size = `${numberOf(first, onDevice ? "sector" : "cache line")} of ${unit} bytes`,
       least = Math.max(1, Math.ceil((across * access.element_bytes) / unit));
     root.replaceChildren(
@@ -121,7 +121,7 @@ function spaceOf(row, access) {
       shape("svg", { width: across * CELL + 2, height: down * CELL + 2, viewBox: `-1 -1 ${across * CELL + 2} ${down * CELL + 2}`, role: "img", "aria-label": `${access.access}: a row touches ${size}` }, ...drawn),
       make("p", {
         className: "xe-dim",
-        textContent: `a row: ${what}${x.extent > across ? `, ${across} of ${x.extent}` : ""}; it touches ${size}${fx ? `, ${least} would do` : ", one element for all"} · one colour for each, a cell's tooltip names its element`,
+        textContent: `a row: ${what}${x.extent > across ? `, ${across} of ${x.extent}` : ""}; it touches ${size}${fx ? `, ${least} at least` : ", one element for all iterations"} · one colour for each; a cell's tooltip has its element`,
       }),
     );
   }

@@ -35,12 +35,12 @@ export function whatIf(app, row, show) {
   /** @param {LoopTry} found */
   function showResult(found) {
     const change = found.before ? (found.nanoseconds - found.before) / found.before : 0,
-      beside = Math.abs(change) < 0.005 ? "as before" : `${change > 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(0)} %`;
+      beside = Math.abs(change) < 0.005 ? "unchanged" : `${change > 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(0)} %`;
     result.replaceChildren(
       found.code
         ? make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${found.message} (${found.code})${found.hint ? `: ${found.hint}` : ""}` })
         : make("p", { className: "xe-override accepted", textContent: `✓ ${found.schedule || "the plain nest"}` }),
-      make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} ${found.where}, ${beside} beside ${showMicroseconds(found.before / 1e3)}; limited by ${found.limit}` }),
+      make("p", { className: "xe-dim", textContent: `estimate ${showMicroseconds(found.nanoseconds / 1e3)} ${found.where}, before ${showMicroseconds(found.before / 1e3)} (${beside}); limited by ${found.limit}` }),
       ...found.ran.map(sentence => make("p", { className: "mono", textContent: sentence })),
     );
     const axes = [...new Set(found.choices.map(choice => choice.axis))];
@@ -73,8 +73,8 @@ export function whatIf(app, row, show) {
     show(found.lines);
   }
   if (app.store.data.live) {
-    const tried = slowButton({ textContent: "try", title: "prove it, estimate it" }, "proving …", () => ask(false), failed),
-      ran = slowButton({ textContent: "run alone", title: "compile this kernel alone, check its values, time or count it beside the default" }, "compiling and running …", () => ask(true), failed),
+    const tried = slowButton({ textContent: "try", title: "check that it is legal, and estimate it" }, "checking …", () => ask(false), failed),
+      ran = slowButton({ textContent: "run alone", title: "compile this kernel alone, check its values, and time or count it against the default" }, "compiling and running …", () => ask(true), failed),
       back = make("button", { tabIndex: 0, textContent: "as it is", title: "the kernel's own schedule" });
     back.onclick = () => {
       text.value = own;

@@ -101,21 +101,21 @@ function shareBar(share) {
 function accountPart(kernels, run) {
   if (!run) return [];
   const rest = run - kernels;
-  if (rest <= 0) return [make("p", { className: "xe-dim", textContent: `the kernels take ${showMicroseconds(kernels)} together in a run of ${showMicroseconds(run)}: they run beside each other` })];
+  if (rest <= 0) return [make("p", { className: "xe-dim", textContent: `the kernels take ${showMicroseconds(kernels)} together in a run of ${showMicroseconds(run)}: they overlap` })];
   const inKernels = make("i", { className: "in-kernels" }),
     between = make("i", { className: "between" });
   inKernels.style.flexGrow = String(kernels);
   between.style.flexGrow = String(rest);
   return [
-    make("h4", { textContent: "the whole run" }),
+    make("h4", { textContent: "whole run" }),
     make("div", { className: "xe-account", ariaHidden: "true" }, inKernels, between),
     make(
       "p",
       { className: "xe-account-text" },
       make("span", { textContent: `kernels ${showMicroseconds(kernels)} of ${showMicroseconds(run)}, ${showPercent(kernels / run)}` }),
       make("span", {
-        textContent: `between kernels, threads and host ${showMicroseconds(rest)}, ${showPercent(rest / run)}`,
-        title: "starting kernels and threads and waiting for them, taking arguments and giving results",
+        textContent: `outside kernels ${showMicroseconds(rest)}, ${showPercent(rest / run)}`,
+        title: "launches, starting and joining threads, passing arguments and results",
       }),
     ),
   ];
@@ -140,7 +140,7 @@ function placesPart(title, parts, choose) {
             "td",
             { className: "mono" },
             k < shown.length && !NOWHERE.has(name)
-              ? make("button", { className: "xe-place", tabIndex: 0, textContent: shortPlace(name), title: `${name}: find it`, onclick: () => choose(name) })
+              ? make("button", { className: "xe-place", tabIndex: 0, textContent: shortPlace(name), title: `search for ${name}`, onclick: () => choose(name) })
               : make("span", { textContent: name }),
           ),
           make("td", {}, shareBar(share)),
@@ -256,7 +256,7 @@ function overviewTab(app) {
         className: "xe-act xe-equal",
         tabIndex: 0,
         textContent: `× ${items.length}`,
-        title: "all together; a click shows each",
+        title: "all together; click to show each",
         ariaExpanded: "false",
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
@@ -291,7 +291,7 @@ function overviewTab(app) {
         make("td", { className: "r", textContent: `${measured ? "" : "~"}${showMicroseconds(time)}` }),
         make("td", { className: "share" }, shareBar(all ?? share), showPercent(all ?? share)),
         ...(isBoundKnown ? [make("td", { textContent: row.bound, title: BOUNDS[row.bound] ?? "" })] : []),
-        ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 1: the data stay in a cache, and the roof is that of memory" : "" })] : []),
+        ...(roofs.size ? [make("td", { className: "r", textContent: showPercent(roof), title: (roof ?? 0) > 1 ? "above 100 %: the data stay in a cache; the roof is that of memory" : "" })] : []),
         make("td", { className: "mono place", textContent: shortPlace(row.line), title: row.line }),
         make("td", { className: "long mono", textContent: row.computes, title: row.computes }),
       );
@@ -301,20 +301,20 @@ function overviewTab(app) {
 
   /** @param {Decision[]} refusals */
   function refusalsPart(refusals) {
-    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "No refused fusion has a price by the cost model." })];
+    if (!refusals.length) return [make("p", { className: "xe-dim", textContent: app.store.data.no_decisions || "The cost model has no cost for any refused fusion." })];
     const families = groupedByKey(refusals, sameRefusal, d => refusalCost(d)[0] ?? 0).sort((a, b) => Number(b.items[0].forceable) - Number(a.items[0].forceable)),
       shownOnes = families.slice(0, MOST_DEAR),
       left = refusals.length - shownOnes.reduce((sum, { items }) => sum + items.length, 0),
       rows = shownOnes.flatMap(({ items, weight }) => folded(items, weight, (d, others, us) => refusalLine(d, others, us, us === null ? [d] : items)));
     return [
-      make("h4", { textContent: "refused fusions by price" }),
+      make("h4", { textContent: "refused fusions by cost" }),
       make(
         "table",
         { className: "xe-table xe-refused" },
-        make("thead", {}, make("tr", {}, ...["producer → consumer", "costs a run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
+        make("thead", {}, make("tr", {}, ...["producer → consumer", "cost per run", "why", ""].map(h => make("th", { textContent: h, scope: "col" })))),
         make("tbody", {}, ...rows),
       ),
-      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · first those that an override can turn${left ? ` · ${left} more: press d` : ""}` }),
+      make("p", { className: "xe-dim", textContent: `by the cost model, ≤ an upper bound · fusions that can be forced come first${left ? ` · ${left} more: press d` : ""}` }),
     ];
   }
 
@@ -336,7 +336,7 @@ function overviewTab(app) {
           ? `force ${forceable.length > 1 ? "these fusions" : "this fusion"}, compile and measure again, compare`
           : d.forceable
             ? "the checklist of this decision, and the call that forces it"
-            : "what must hold does not: no override turns this decision",
+            : "a condition fails, so no override can force this fusion",
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
           if (isTried) app.tryOut({ ask: "override", force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
@@ -368,10 +368,10 @@ function overviewTab(app) {
 
 /** @type {Record<string, string>} */
 const BOUNDS = {
-  memory: "reading and writing its arrays is most of the least time that the machine allows",
-  arithmetic: "its operations are most of the least time that the machine allows",
-  launch: "starting it takes longer than its work",
-  latency: "neither traffic nor operations account for a tenth of its time: it waits, or the machine was busy with something else",
+  memory: "memory-bound: the traffic of its arrays takes most of the least possible time on this machine",
+  arithmetic: "compute-bound: its operations take most of the least possible time on this machine",
+  launch: "launch-bound: its start takes longer than its work",
+  latency: "latency-bound: traffic and operations take less than a tenth of its time; it waits, or the machine was busy",
 };
 
 registerTab({

@@ -32,7 +32,7 @@ export function draggable(el, name, { dragged }) {
 
 /** The titles: a single one, or a group of buttons that arrow keys walk through. @param {OpenPane} open @param {FrameActions} actions */
 function titles({ names, front }, actions) {
-  if (names.length === 1) return draggable(make("b", { textContent: paneTitle(front), title: "drag it onto another pane: a tab there" }), front, actions);
+  if (names.length === 1) return draggable(make("b", { textContent: paneTitle(front), title: "drag it onto another pane to move it there as a tab" }), front, actions);
   const tab = (/** @type {string} */ name) =>
     draggable(make("button", { className: name === front ? "on" : "", ariaPressed: String(name === front), tabIndex: -1, textContent: paneTitle(name), onclick: () => actions.show(name) }), name, actions);
   return make("span", { className: "xe-pane-tabs", role: "group", ariaLabel: "texts of this pane" }, ...names.map(tab));

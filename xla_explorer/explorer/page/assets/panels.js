@@ -71,7 +71,7 @@ export function arrangePanels(root, panels, first) {
         ariaOrientation: axis === "x" ? "vertical" : "horizontal",
         ariaValuemin: LIMITS[grown()[0]][0],
         ariaValuenow: LIMITS[grown()[0]][0],
-        title: "drag, or arrow keys; a double click takes the size back",
+        title: "drag, or press arrow keys; double-click resets the size",
       });
     const measured = new ResizeObserver(() => {
       const [name, el] = grown();

@@ -62,8 +62,8 @@ function passCostsTab(app) {
         data.opcodes.rows.map(row => ({ row })),
         r => app.search?.(`op:${r.row[0]}`),
       );
-    body.replaceChildren(costs, ...(data.flame[1] ? [compileFlame(app, data.flame)] : []), make("h4", { textContent: "opcodes as written, and what each pass changed" }), opcodes);
-    note.textContent = `passes that changed something; ${data.left_out || "bytes and flops are estimates of the module after each"}`;
+    body.replaceChildren(costs, ...(data.flame[1] ? [compileFlame(app, data.flame)] : []), make("h4", { textContent: "opcodes as written, and the change by each pass" }), opcodes);
+    note.textContent = `passes that changed the module; ${data.left_out || "bytes and flops are estimates of the module after each"}`;
     bar.append(csvButton("passes", data.columns, () => data.rows, "CSV of passes"), csvButton("opcodes", heads, () => data.opcodes.rows, "CSV of opcodes"));
     mark();
   }

@@ -78,7 +78,7 @@ function rewriteTab(app) {
             ? "This pass changed nothing. ] goes to the next that did."
             : app.store.decisions.some(d => d.step === app.step)
               ? "This pass works by decisions, not by rules: they are in Decisions (d); f walks through them."
-              : "No rules were recorded in this pass: it rewrites as a whole, see Text (t).",
+              : "This pass recorded no rules: it transforms the module as a whole, see Text (t).",
         }),
       );
       return;

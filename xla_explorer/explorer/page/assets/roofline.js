@@ -75,7 +75,7 @@ export function rooflinePlot(roof, rows, choose, room) {
   if (!roof || !points.length)
     return make("p", {
       className: "xe-note",
-      textContent: roof ? "no kernel with work and a time above the clock's resolution" : "no roofline: the limits of this machine are known for the backend cpu only, after session.profile()",
+      textContent: roof ? "no kernel with work and a time above the clock's resolution" : "no roofline: run session.profile() on the backend cpu; other backends have no measured limits",
     });
   const { machine, flops_per_second: flops, bytes_per_second: memory, cached, cores } = roof,
     fastest = Math.max(memory, ...cached.map(c => c[1])),
@@ -140,5 +140,5 @@ export function rooflinePlot(roof, rows, choose, room) {
     texts.push(at);
   });
   svg.append(names);
-  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${machine}. Area by time; dashed: bandwidth of the caches. A point above the memory roof is fed by a cache.` }));
+  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${machine}. Area is time; dashed: bandwidth of the caches. A point above the memory roof is fed by a cache.` }));
 }

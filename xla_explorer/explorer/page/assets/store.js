@@ -307,7 +307,7 @@ export async function openStore(model, ask) {
       const kept = data.reports[key];
       if (kept && kept.error) throw new Error(kept.error);
       if (kept !== undefined) return kept;
-      if (!data.live) throw new Error(`this page does not carry it${call ? `; ${call} shows it` : ""}`);
+      if (!data.live) throw new Error(`not in this page${call ? `; ${call} shows it` : ""}`);
       return ask({ ask: name, ...rest });
     });
 

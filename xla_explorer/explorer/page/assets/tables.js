@@ -42,7 +42,7 @@ export const csvButton = (name, head, rows, label = "CSV") =>
  * @param {() => void} sort
  * @param {string} [tip]
  */
-export const sortHead = (title, isNumber, order, sort, tip = "a click sorts by it") =>
+export const sortHead = (title, isNumber, order, sort, tip = "click to sort") =>
   make(
     "th",
     { className: isNumber ? "r" : "", scope: "col", ariaSort: order },

@@ -131,7 +131,7 @@ function drawnLayout(layout) {
   if (sizes.length < 1 || sizes.includes(0)) return [head, note(sizes.length ? "no element" : "one element: no order")];
   if (tiles.flat().some(Number.isNaN)) return [head, note("its tiles combine dimensions: not drawn")];
   const rowMajor = minor.every((d, k) => d === sizes.length - 1 - k),
-    kind = sizes.length < 2 ? "one dimension" : rowMajor ? "row-major" : minor.every((d, k) => d === k) ? "column-major" : `dimension ${minor[0]} runs fastest`,
+    kind = sizes.length < 2 ? "one dimension" : rowMajor ? "row-major" : minor.every((d, k) => d === k) ? "column-major" : `dimension ${minor[0]} is most minor`,
     drawn = sizes.length < 2 ? [] : drawnDimensions(layout),
     others = sizes.length - drawn.length,
     order = firstInMemory(layout);
@@ -139,8 +139,8 @@ function drawnLayout(layout) {
     head,
     note([kind, ...tiles.map(tile => `tiles of ${tile.join(" x ")}`), ...(space ? [`memory space ${space}`] : [])].join(" · ")),
     ...(drawn.length ? [grid(layout), note(`rows: dimension ${drawn[0]}, columns: dimension ${drawn[1]}${others ? ", the others at 0" : ""}; in a cell: elements before it`)] : []),
-    ...(order ? [make("p", { className: "xe-layout-order" }, make("span", { className: "xe-dim", textContent: "in memory " }), make("code", { textContent: order }))] : []),
-    note(`from one element to the next: ${strides(layout).join("; ")}`),
+    ...(order ? [make("p", { className: "xe-layout-order" }, make("span", { className: "xe-dim", textContent: "memory order " }), make("code", { textContent: order }))] : []),
+    note(`strides: ${strides(layout).join("; ")}`),
   ];
 }
 

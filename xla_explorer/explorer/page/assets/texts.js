@@ -108,7 +108,7 @@ function textTab(app) {
     }
     const now = app.now.text,
       before = app.before ? app.before.text : null,
-      asWritten = before ? "" : ", as written: nothing to compare with yet";
+      asWritten = before ? "" : ", as written: no earlier module to compare with";
     if (!before || mode.value === "whole text") {
       title.textContent = `${numberOf(now.length, "line")}${asWritten}`;
       show(now.map((/** @type {import("./schema.js").TextLine} */ after, /** @type {number} */ k) => ({ kind: "same", before: after, after, beforeNumber: k + 1, afterNumber: k + 1 })));

@@ -166,6 +166,6 @@ export function timeChart(app, rows, choose, redrawn) {
     { className: "xe-plot" },
     lane(`run: ${numberOf(run.length, "kernel")}, each as long as its median`, run, redrawn),
     passes.length ? lane(`compile: passes that took time: ${passes.length}`, passes, redrawn) : null,
-    make("p", { className: "xe-dim", textContent: `In order, without what lies between them; the kernels together ${showMicroseconds(together)}. Wheel or + − zooms, a drag or ← → moves, a double click or 0 shows all.` }),
+    make("p", { className: "xe-dim", textContent: `In order, without the gaps between them; the kernels take ${showMicroseconds(together)}. Wheel or + − zooms, a drag or ← → moves, a double click or 0 shows all.` }),
   );
 }

@@ -39,7 +39,7 @@ export function stepRow(app, s, longest) {
       onclick: () => app.go(s.index),
       title: `${s.name}: ${showNumber(s.instructions_before)} → ${showNumber(s.instructions_after)} ${isLlvm ? "lines" : "instructions"}${rewrites}${time}`,
     },
-    s.values_differ ? make("b", { className: "xe-differ", textContent: "≠", title: "the values left the tolerance here" }) : null,
+    s.values_differ ? make("b", { className: "xe-differ", textContent: "≠", title: "the values exceed the tolerance here" }) : null,
     make("span", { className: "xe-name", textContent: s.name }),
     s.rewrites ? make("span", { className: "xe-rules", textContent: `${s.rewrites}×`, title: "rules applied" }) : null,
     make("span", { className: "xe-delta", textContent: deltaText(s), title: "instructions" }),

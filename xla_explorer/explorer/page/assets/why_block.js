@@ -34,7 +34,7 @@ async function peakWithin(app, kernels) {
 export function blockPart(app, block, isCurrent) {
   const drawn = app.now?.picture.groups.filter((/** @type {import("./schema.js").PictureGroup} */ g) => block.groups.includes(g.id)) ?? [],
     body = make("div", {}, dimLine("…")),
-    opens = drawn.length === 1 && !app.isBoxOpen(drawn[0].id) ? [make("button", { className: "xe-act xe-open-block", textContent: "open (e)", title: "draw what is inside; c closes it", onclick: () => app.openBox(drawn[0].id) })] : [];
+    opens = drawn.length === 1 && !app.isBoxOpen(drawn[0].id) ? [make("button", { className: "xe-act xe-open-block", textContent: "open (e)", title: "show its inside; c closes it", onclick: () => app.openBox(drawn[0].id) })] : [];
   kernelsOf(app)
     .then(async rows => {
       const kernels = kernelsIn(rows, block.groups).sort((a, b) => timeOf(b) - timeOf(a)),
@@ -52,7 +52,7 @@ export function blockPart(app, block, isCurrent) {
 
 /** @param {App} app @param {KernelRow[]} all @param {KernelRow[]} kernels @param {Awaited<ReturnType<typeof peakWithin>>} peak */
 function factsOf(app, all, kernels, peak) {
-  if (!kernels.length) return [dimLine("no kernel of the compiled program has its name: its instructions are gone, or in the kernels of other blocks")];
+  if (!kernels.length) return [dimLine("no kernel of the compiled program is in it: its instructions were removed, or are in kernels of other blocks")];
   const measured = all.some(row => row.measured_us !== null),
     run = app.store.timings.find(t => t.instruction === null)?.median_us,
     time = summed(kernels, timeOf),
@@ -73,7 +73,7 @@ function factsOf(app, all, kernels, peak) {
   ];
   return [
     make("table", { className: "xe-facts" }, ...facts.flatMap(([key, value]) => (value === null ? [] : [make("tr", {}, make("th", { textContent: key }), make("td", {}, value))]))),
-    whyHeading(kernels.length > MOST_KERNELS ? `the longest ${MOST_KERNELS} of its kernels` : "its kernels"),
+    whyHeading(kernels.length > MOST_KERNELS ? `its ${MOST_KERNELS} longest kernels` : "its kernels"),
     make("ol", { className: "xe-links" }, ...kernels.slice(0, MOST_KERNELS).map(row => make("li", {}, linkTo(app, row.instruction, row.name), make("span", { className: "xe-dim", textContent: `  ${showMicroseconds(timeOf(row))}`, title: row.computes })))),
   ];
 }

@@ -35,7 +35,7 @@ function checkLine(app, { name, ok, value, message, code, place }) {
 
 /** @param {App} app @param {Check[]} checklist */
 const checklistPart = (app, checklist) => [
-  dimLine(checklist.some(check => check.ok === false) ? "what must hold (✓ holds, ✗ does not):" : "what must hold, and does (✓):"),
+  dimLine(checklist.some(check => check.ok === false) ? "conditions (✓ holds, ✗ does not):" : "conditions, all of which hold (✓):"),
   make("ul", { className: "xe-checks" }, ...checklist.map(check => checkLine(app, check))),
 ];
 

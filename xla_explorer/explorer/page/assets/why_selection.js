@@ -49,7 +49,7 @@ function headPart(app, id, name, drawn, isPrinted) {
   if (drawn || isPrinted || !app.now) return [head];
   const here = [...app.store.counterparts(id, new Set(app.now.names.keys()), app.now.picture.aliases)].filter(k => k !== id);
   if (!here.length) return [head];
-  return [head, make("p", {}, make("span", { className: "xe-dim", textContent: "here it is " }), ...linksTo(app, here.slice(0, 8)))];
+  return [head, make("p", {}, make("span", { className: "xe-dim", textContent: "in this step: " }), ...linksTo(app, here.slice(0, 8)))];
 }
 
 /** @param {App} app @param {number} id @param {string} line */
@@ -95,7 +95,7 @@ function remarksPart(app, id, isCurrent) {
         present = new Set(all.flatMap(r => (r.id === null ? [] : [r.id]))),
         ids = app.store.counterparts(id, present, app.now?.picture.aliases),
         about = all.filter(r => r.id !== null && (r.id === id || ids.has(r.id)));
-      if (about.length) box.replaceChildren(whyHeading("LLVM says"), ...about.slice(0, 6).map(remarkLine));
+      if (about.length) box.replaceChildren(whyHeading("LLVM's remarks"), ...about.slice(0, 6).map(remarkLine));
     })
     .catch(() => {});
   return box;
@@ -142,7 +142,7 @@ function historyPart(app, id, name, isCurrent) {
     .history(id)
     .then((/** @type {string[] | null} */ lines) => {
       if (!isCurrent()) return;
-      if (lines?.length === 0) past.replaceWith(dimLine("no pass did anything to it that is recorded"));
+      if (lines?.length === 0) past.replaceWith(dimLine("no recorded pass changed it"));
       else past.replaceChildren(...(lines ?? [leftOut]).map(item));
     })
     .catch((/** @type {Error} */ error) => {

@@ -25,7 +25,7 @@ export function stepPart(app) {
     out.push(
       make("p", {
         className: "xe-error",
-        textContent: "≠ after this step the results left the tolerance: session.bisect(...) names the rewrite.",
+        textContent: "≠ after this step the results exceed the tolerance: session.bisect(...) finds the rewrite.",
       }),
     );
   out.push(
