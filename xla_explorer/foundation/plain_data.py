@@ -52,6 +52,17 @@ travels(Reason, lambda r: (r.code, r.message, r.facts), Reason)
 travels(SourceSpan, lambda s: (s.filename, s.line, s.column, s.end_column, s.line_text), SourceSpan)
 
 
+def _parts_of(kind: type, value: Any) -> Iterable[Any] | None:
+    """Return the values from which `_maker` makes an object again, or None."""
+    if kind in _APART:
+        return _APART[kind](value)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return cast("Iterable[Any]", value)
+    if dataclasses.is_dataclass(kind):
+        return [getattr(value, f.name) for f in dataclasses.fields(kind)]
+    return None
+
+
 class _Writer:
     def __init__(self) -> None:
         self.table: list[list[Any]] = []
@@ -80,11 +91,11 @@ class _Writer:
         tag = _TAGS.get(kind)
         if tag is not None:
             return [tag, *[write(v) for v in value]]
-        apart = _APART.get(kind)
-        if apart is not None:
-            return ["o", self.class_number(kind), *[write(v) for v in apart(value)]]
-        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            return ["o", self.class_number(kind), *[write(v) for v in value]]
+        if issubclass(kind, enum.Enum):
+            return ["e", self.class_number(kind), value.name]
+        parts = _parts_of(kind, value)
+        if parts is not None:
+            return ["o", self.class_number(kind), *[write(v) for v in parts]]
         if kind is dict:
             return ["d", *[write(part) for pair in value.items() for part in pair]]
         if kind is int:
@@ -97,14 +108,6 @@ class _Writer:
             return self.array("a", value)
         if isinstance(value, np.generic):
             return self.array("n", np.asarray(value))
-        if issubclass(kind, enum.Enum):
-            return ["e", self.class_number(kind), value.name]
-        if dataclasses.is_dataclass(kind):
-            return [
-                "o",
-                self.class_number(kind),
-                *[write(getattr(value, f.name)) for f in dataclasses.fields(kind)],
-            ]
         if isinstance(value, BaseException):
             return self.exception(kind, value)
         raise PlainDataError(f"a {kind.__qualname__} cannot be sent to another process")
