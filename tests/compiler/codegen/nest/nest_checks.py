@@ -1,4 +1,4 @@
-"""What must hold of the nests of a module's instructions."""
+"""Checks of the nests of a module's instructions: verifier, text and meaning."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from xla_explorer.hlo.module import HloModule
 
 
 class Checked:
-    """What came of the instructions of modules. nests: by opcode; refused: by code."""
+    """The outcome for the instructions of some modules.
+
+    nests: by opcode. refused: by code.
+    """
 
     def __init__(self) -> None:
         self.nests: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
     def module(self, module: HloModule, arguments: tuple[Any, ...]) -> None:
-        """Every instruction of the entry that has a nest: verifier, text and meaning."""
+        """Check every instruction of the entry that has a nest."""
         evaluator = Evaluator(record=True)
         evaluator.evaluate_computation(module.entry, arguments)
         values = evaluator.values
@@ -45,7 +48,10 @@ class Checked:
 
 
 def check_nest(nest: LoopNest, operands: list[Any], wanted: Any, i: HloInstruction) -> None:
-    """The nest is well formed, its text is read back, and it computes what is wanted (floats that are summed: nearly)."""
+    """Check that a nest is well formed, its text is read back, and it computes the result.
+
+    Sums of floats may differ in their last bits.
+    """
     text = nest_text(nest)
     assert not why_not_well_formed(nest), (str(i), text)
     assert nest_text(parse_nest(text)) == text
@@ -57,7 +63,7 @@ def check_nest(nest: LoopNest, operands: list[Any], wanted: Any, i: HloInstructi
 
 
 def assert_near(found: list[Any], wanted: list[Any], what: str) -> None:
-    """Equal bits, or floats that differ by the rounding of sums."""
+    """Assert equal bits, or floats that differ by the rounding of sums."""
     for a, b in zip(found, wanted, strict=True):
         b = np.asarray(b)
         assert a.dtype == b.dtype and a.shape == b.shape, what

@@ -1,4 +1,4 @@
-"""How many kernels of whole programs are made from loop nests, by family.
+"""The number of kernels of whole programs that are made from loop nests, by family.
 
 `python -m tests.compiler.codegen.nest.nest_shares` prints the table over all workloads and a sample
 of the conformance cases.
@@ -47,7 +47,7 @@ _FAMILIES = {
 
 
 def family(i: HloInstruction) -> str:
-    """The first family of which a kernel contains an opcode; `elementwise` for what is left."""
+    """Return the first family of which a kernel has an opcode, or `elementwise`."""
     opcodes = {
         x.opcode.name
         for x in (i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,))
@@ -58,7 +58,7 @@ def family(i: HloInstruction) -> str:
 
 
 def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
-    """(family, whether it is a nest) of every kernel of a program for a CPU with AVX-512, whatever machine this is."""
+    """Return (family, whether it is a nest) of every kernel, for a CPU with AVX-512."""
     target = described_cpu(describe_target("x86_64-unknown-linux-gnu", "x86-64-v4"))
     module = optimize(parse_hlo(text), cpu_pipeline(), target=target).module
     fused = {
@@ -80,7 +80,7 @@ def kernels_of(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def shares(texts: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Family -> (nests, kernels)."""
+    """Return (nests, kernels) by family."""
     nests: Counter[str] = Counter()
     kernels: Counter[str] = Counter()
     for text in texts:
@@ -91,7 +91,7 @@ def shares(texts: Iterable[str]) -> dict[str, tuple[int, int]]:
 
 
 def workload(name: str) -> str:
-    """The text of a program of the performance suite."""
+    """Return the text of a program of the performance suite."""
     plain = WORKLOADS / f"{name}.hlo"
     return (
         plain.read_text()
@@ -101,12 +101,12 @@ def workload(name: str) -> str:
 
 
 def workloads(pattern: str = "[mb]_*") -> list[str]:
-    """Names of programs of the performance suite."""
+    """Return the names of programs of the performance suite."""
     return sorted({path.name.partition(".")[0] for path in WORKLOADS.glob(f"{pattern}.hlo*")})
 
 
 def table(found: dict[str, tuple[int, int]]) -> str:
-    """One line a family, and the sum."""
+    """Return a line for each family, and one for the sum."""
     rows = {**found, "all": (sum(n for n, _ in found.values()), sum(k for _, k in found.values()))}
     return "\n".join(
         [f"{name:12} {n:5} of {k:5}  {100 * n / max(k, 1):3.0f} %" for name, (n, k) in rows.items()]

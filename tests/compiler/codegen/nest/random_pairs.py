@@ -1,8 +1,10 @@
-"""Random (program, schedule) pairs: verifier, text, numpy and native code agree, and for one in ten the emulated PTX.
+"""Random pairs of program and schedule: verifier, text, numpy and native code agree.
+
+For one in ten, the emulated PTX agrees too.
 
     python tests/compiler/codegen/nest/random_pairs.py FIRST LAST     # seeds; a hundred pairs each
 
-It prints the counts as it goes on, and ends at the first pair that does not agree.
+The program prints counts, and ends at the first pair that does not agree.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ PAIRS = 100
 
 
 def check(seed: int) -> Counter[str]:
-    """`PAIRS` pairs of a seed, by what was compared."""
+    """Check `PAIRS` pairs of a seed; return their number by what was compared."""
     choice, seen = random.Random(seed), Counter[str]()
     for _ in range(PAIRS):
         nest, operands, wanted = plain(choice.choice(list(BODIES)))

@@ -1,4 +1,4 @@
-"""Directives keep the meaning of a nest, refuse what they cannot prove, and run under the ordinary pass runner."""
+"""Directives keep the meaning of a nest, refuse what they cannot prove, and run as passes."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ NAMES += (
 
 @cache
 def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
-    """(a plain nest, operands, what it computes)."""
+    """Return (a plain nest, operands, its results)."""
     nest = nest_of(
         xe.parse_hlo(f"HloModule m\n{COMPUTATIONS}\nENTRY main {{ {BODIES[name]} }}").entry.root
     )
@@ -225,7 +225,7 @@ def plain(name: str) -> tuple[LoopNest, tuple[Any, ...], list[Any]]:
 
 
 def random_text(choice: random.Random, nest: LoopNest) -> str:
-    """A directive, often one that is refused."""
+    """Return the text of a directive, which is often refused."""
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
@@ -274,9 +274,9 @@ def random_text(choice: random.Random, nest: LoopNest) -> str:
 
 
 def check_random_schedules(seed: int, count: int) -> Counter[str]:
-    """Each nest is well formed, prints and parses, and computes what the plain one does.
+    """Check that nests stay well formed, are read back from text, and keep their meaning.
 
-    Directives by name, and refusals by code.
+    Return the number of directives by name and of refusals by code.
     """
     choice, seen = random.Random(seed), Counter[str]()
     for _ in range(count):
@@ -321,7 +321,7 @@ def test_many_random_schedules_keep_the_meaning(first: int) -> None:
 
 
 def schedule(name: str) -> Schedule:
-    """The plain schedule of a body."""
+    """Return the plain schedule of a body."""
     return Schedule(plain(name)[0], plain(name)[0])
 
 
@@ -422,7 +422,7 @@ def test_a_sweep_stores_what_it_reduces() -> None:
 
 
 def _sweeps_of(nest: LoopNest) -> str:
-    """The loop of a row that follows its reductions, and the axis of one of these."""
+    """Return the loop of a row after its reductions, and the axis of one of these."""
     loop = next(s for s, around in walk(nest.body) if isinstance(s, For) and around)
     reduced = next(s for s, _ in walk(nest.body) if isinstance(s, Reduce))
     return f"{loop.axis.name},{reduced.axes[0].axis.name}"
@@ -539,7 +539,7 @@ def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
 
 
 def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
-    """Each has its own taps; what no tap of a phase reaches is the initial value."""
+    """Each residue has its own taps; a residue without taps is the initial value."""
     found = schedule("dilated-convolution").then("split-by-residue{j,2}")
     taps = next(
         b.axis.name for s, _ in walk(found.nest.body) if isinstance(s, Reduce) for b in s.axes[1:]
@@ -669,7 +669,10 @@ def test_arrays_and_values_are_named_with_a_percent_sign_or_without(body: str, t
 
 @pytest.mark.parametrize("body", ["columns", "variance", "dot", "bias"])
 def test_a_schedule_of_a_policy_is_accepted_as_a_users(body: str) -> None:
-    """Also where a register is longer than a rest: rests of 12 columns in registers of 16 lanes were refused to whoever typed them."""
+    """Also if a register is longer than a remainder.
+
+    Remainders of 12 columns in registers of 16 lanes were refused when typed.
+    """
     nest = plain(body)[0]
     if body == "columns":
         text = BODIES[body].replace("16", "300").replace("21", "2000")
@@ -692,7 +695,10 @@ def test_the_checks_that_directives_name_are_theirs() -> None:
 
 
 def test_a_check_of_an_axis_asks_the_accesses_inside_its_loop(monkeypatch):
-    """A concatenate of 1,000 pieces becomes hundreds of loops: each of them asked all accesses of the kernel."""
+    """A concatenate of 1,000 pieces becomes hundreds of loops.
+
+    Each of them visited all accesses of the kernel.
+    """
     asked = []
     real = base.linearize
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Estimates rank schedules as the clock does, and say how accesses run through memory."""
+"""Estimates rank schedules as measurements do, and classify accesses to memory."""
 
 from __future__ import annotations
 

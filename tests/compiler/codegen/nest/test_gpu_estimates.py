@@ -1,4 +1,4 @@
-"""Estimates of launches: what the description of a GPU says, sectors of warps, idle multiprocessors."""
+"""Estimates of launches: a GPU's description, sectors of warps, idle multiprocessors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native code made of loop nests: for every schedule the values are those of the nest in numpy."""
+"""Native code of loop nests: its values are those of the nest in numpy, for every schedule."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BODIES += ("running-rows", "running-columns", "running-line", "running-sums", "r
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
-    """What the native code of a nest stores; every task of each phase, one after the other."""
+    """Return what the native code of a nest stores: every task of each phase, in order."""
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
@@ -76,7 +76,7 @@ def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
 
 
 def check_random_schedules(seed: int, count: int) -> Counter[str]:
-    """Native code beside numpy; what is not lowered is counted by its sentence."""
+    """Compare native code with numpy; count what has no lowering by its message."""
     choice, seen = random.Random(seed), Counter[str]()
     for _ in range(count):
         scheduled, operands, wanted = plain(choice.choice(BODIES))
@@ -117,7 +117,7 @@ def test_a_result_past_the_cache() -> None:
     ],
 )
 def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
-    """A place that a directive makes of a step depends on its axis (seed 50001 of random pairs)."""
+    """Seed 50001 of random pairs: an index of a directive depends on the axis that is copied."""
     nest, operands, wanted = plain("bias")
     scheduled, trace = run_schedule(nest, parse_directives(text))
     assert all(step.changed for step in trace.steps)
@@ -125,7 +125,7 @@ def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
 
 
 def test_blocks_by_lines_of_memory_in_lanes() -> None:
-    """Where lines begin is one number of 64 bits for lanes of 32 (seed 3064 of random pairs)."""
+    """Seed 3064 of random pairs: an i64 offset of cache lines meets vector lanes of i32."""
     nest, operands, wanted = plain("columns")
     scheduled, _ = run_schedule(nest, parse_directives("overlap{i,16,x.4},vectorize{io}"))
     assert "by lines of" in nest_text(scheduled) and "@vector" in nest_text(scheduled)
@@ -136,7 +136,10 @@ def test_blocks_by_lines_of_memory_in_lanes() -> None:
     "text", ["split{j,32},split{jo,4},vectorize{joi}", "split{j,32},pad{jo,8},vectorize{jo}"]
 )
 def test_lanes_on_which_nothing_depends_store_one_element(text: str) -> None:
-    """An axis of one step that was made longer: LLVM aborted at a masked store of a number (seed 80002 of random pairs)."""
+    """Seed 80002 of random pairs: LLVM aborted at a masked store of a scalar.
+
+    A directive had made an axis of one step longer.
+    """
     nest, operands, wanted = plain("bias")
     scheduled, trace = run_schedule(nest, parse_directives(text))
     assert all(step.changed for step in trace.steps)
@@ -282,6 +285,9 @@ def test_what_is_not_lowered_says_so() -> None:
     ],
 )
 def test_what_copies_share_is_loaded_if_one_of_them_needs_it(text: str) -> None:
-    """The weights of a padded convolution are one load for all rows that are copies; which taps are inside differs from row to row."""
+    """The weights of a padded convolution are one load for all unrolled rows.
+
+    The taps that are inside differ from row to row.
+    """
     nest, operands, wanted = plain("padded-convolution")
     assert_near(native(Schedule(nest, nest).then(text).nest, operands), wanted, text)

@@ -1,4 +1,4 @@
-"""Kernels made from loop nests: which are, and the evaluator's values for lengths around those of registers, pads and concatenates."""
+"""Kernels from loop nests have the evaluator's values, for lengths around those of registers."""
 
 from __future__ import annotations
 
@@ -257,7 +257,10 @@ ENTRY e { x = f32[3,32,32] parameter(0)
 
 
 def test_what_is_written_in_place_does_no_step_twice() -> None:
-    """Three rows of a transpose in blocks of two: the last block begins a row earlier, and that row must not change twice."""
+    """Three rows of a transpose in blocks of two: the last block begins a row earlier.
+
+    The repeated row must not change twice.
+    """
     random = np.random.default_rng(0)
     x, y = (
         random.standard_normal((3, 32, 32)).astype(np.float32),
@@ -269,7 +272,10 @@ def test_what_is_written_in_place_does_no_step_twice() -> None:
 
 
 def test_equal_kernels_have_schedules_that_name_their_own_operands() -> None:
-    """The second transpose is the kernel of the first; its schedule, which follows the cache lines of the operand, must be its own."""
+    """The second transpose is the kernel of the first.
+
+    Its schedule follows the cache lines of the operand, and must name its own operand.
+    """
     session = xe.compile(
         """HloModule m
         ENTRY e {

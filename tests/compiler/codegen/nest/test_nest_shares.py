@@ -1,4 +1,4 @@
-"""Families of kernels that are made from loop nests stay so: the shares of whole programs do not fall."""
+"""Families of kernels that are made from loop nests stay so, in whole programs."""
 
 from __future__ import annotations
 

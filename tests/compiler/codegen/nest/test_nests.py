@@ -1,4 +1,4 @@
-"""Plain loop nests: what they compute is what the evaluator gives, they are well formed, and their text is read back."""
+"""Plain loop nests are well formed, compute the evaluator's values, and their text is read back."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ PLAIN_SOFTMAX = """kernel @softmax(%x: f32[5,12], out %out: f32[5,12]) {
 
 
 def root_nest(text: str) -> LoopNest:
-    """The nest of the root of a module."""
+    """Return the nest of the root of a module."""
     found = nest_of(xe.parse_hlo(text).entry.root)
     assert not isinstance(found, Reason), found
     return found
 
 
 def of_body(body: str) -> LoopNest:
-    """The nest of the root of an entry."""
+    """Return the nest of the root of an entry."""
     return root_nest(f"HloModule m\nENTRY main {{\n{body}\n}}")
 
 

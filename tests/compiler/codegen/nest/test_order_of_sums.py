@@ -1,4 +1,4 @@
-"""Kernels whose float sums are not made in HLO's order say so in the journal."""
+"""The journal records kernels that do not sum floats in HLO's order."""
 
 from __future__ import annotations
 

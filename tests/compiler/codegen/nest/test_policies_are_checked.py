@@ -1,4 +1,4 @@
-"""What a policy does to a nest is checked as what anybody does: an illegal directive is refused, and never runs."""
+"""Directives of a policy are checked as those of a user: an illegal one is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products as loop nests: tiles in registers, copies of panels, rows of a matrix side by side; what is not made so says why."""
+"""Products as loop nests: register tiles, packed panels, rows side by side, refusals."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_long_contractions_go_by_in_blocks(dot, blocks):
 
 @pytest.mark.parametrize(("columns", "cuts"), [(15, 0), (23, 1), (31, 1), (63, 2)])
 def test_transposed_columns_that_tiles_leave_over_are_one_vector_with_a_mask(columns, cuts):
-    """Each piece of the columns reads the whole left operand, so 31 must not be 16, 8, 4, 2 and 1."""
+    """Each piece of the columns reads the whole left operand: 31 must not be 16, 8, 4, 2 and 1."""
     nest = nest_of(_dot("64,33", f"{columns},33", f"64,{columns}", RIGHT_TRANSPOSED))
     assert isinstance(nest, LoopNest)
     schedule = product_policy(nest, replace(tuning_of(CPU), overlaps_tails=False))
@@ -154,7 +154,7 @@ def test_transposed_columns_that_tiles_leave_over_are_one_vector_with_a_mask(col
     ("rows", "columns", "depth"), [(61, 92, 33), (61, 64, 1025), (203, 92, 1700), (16, 92, 9)]
 )
 def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracted):
-    """Each piece of the rows and of the columns was code of its own: up to four copies of a product."""
+    """Each piece of the rows and columns was code of its own: up to four products."""
     left, right = (
         f"{rows},{depth}" if contracted[0] else f"{depth},{rows}",
         f"{columns},{depth}" if contracted[1] else f"{depth},{columns}",
@@ -179,7 +179,7 @@ def test_tiles_that_do_not_come_out_even_overlap(rows, columns, depth, contracte
 @pytest.mark.parametrize("columns", [17, 33, 49, 65, 401])
 @pytest.mark.parametrize("contracted", [PLAIN, RIGHT_TRANSPOSED])
 def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
-    """A directive was refused there, so that the whole product was plain loops, 12 times as slow."""
+    """A refused directive made the whole product plain loops, 12 times as slow."""
     i = _dot(
         "64,33",
         f"{columns},33" if contracted == RIGHT_TRANSPOSED else f"33,{columns}",
@@ -190,7 +190,7 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
 
 
 def test_lanes_that_no_copy_wrote_are_not_read():
-    """What memory holds there may be subnormal numbers, with which a product takes 25 times as long."""
+    """Memory there may hold subnormal numbers, with which a product takes 25 times as long."""
     i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
     found = nest_code(i, CPU, argument_slots(i))
     assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
@@ -199,7 +199,7 @@ def test_lanes_that_no_copy_wrote_are_not_read():
 
 @pytest.mark.parametrize("rows", [5, 16, 20, 33])
 def test_columns_of_the_left_operand_are_vectors_where_nothing_else_is_contiguous(rows):
-    """The result is written with gaps, then; step by step it took 15 times as long."""
+    """The result is written with gaps; step by step it took 15 times as long."""
     schedule = _made(f"24,{rows}", "7,24", f"{rows},7", (0, 1))
     assert isinstance(schedule, Schedule) and re.search(r"vectorize\{i\w*,strided\}", str(schedule))
     assert not why_not_well_formed(schedule.nest)
@@ -213,7 +213,7 @@ def test_columns_of_the_left_operand_are_vectors_where_nothing_else_is_contiguou
 
 
 def test_sums_of_what_other_instructions_multiply_are_reductions():
-    """The product of an instruction may be read elsewhere, and is rounded by itself."""
+    """The product of an instruction may have other uses, and is rounded by itself."""
     text = """HloModule m
     add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }
     f { a = f32[64,32] parameter(0) b = f32[32] parameter(1) z = f32[] parameter(2) c = f32[64,32] broadcast(b), dimensions={1}
@@ -232,7 +232,10 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
 @pytest.mark.parametrize("contracted", [0, 1])
 @pytest.mark.parametrize("size", [64, 1024, 1584])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
-    """One array is both operands: which of its reads is copied must be told, and both are reads of a copy of the other's panels, too."""
+    """One array is both operands, so that a directive must name which of its reads is packed.
+
+    Both are also reads of a copy of the other's panels.
+    """
     text = (
         f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"
         f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}"

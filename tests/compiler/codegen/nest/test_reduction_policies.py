@@ -1,4 +1,4 @@
-"""Reductions made from loop nests by policies: rows, columns, sums cut over threads, argmax in lanes, windows; values are the evaluator's."""
+"""Reductions by policies: rows, columns, threads, argmax in lanes, windows."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) y = s32[{_dims(shape)}] io
 
 
 def _checked(text: str, threads: int, x: np.ndarray) -> list[str]:
-    """Run beside the evaluator; what the schedules of its kernels are."""
+    """Compare a program with the evaluator; return the schedules of its kernels."""
     session = xe.compile(text, threads=threads, cache=False)
     for got, wanted in zip(
         session.run_flat([x]), xe.compile(text, backend="interpreter").run_flat([x]), strict=True
@@ -189,7 +189,7 @@ def test_a_reduction_that_carries_positions_is_text_and_well_formed():
 def test_windows_are_cut_where_padding_begins(
     shape, windows, element, opcode, initial, threads, monkeypatch
 ):
-    """Of each dimension: size, stride, padding before and after, dilation of the window."""
+    """Parameters of each dimension: size, stride, padding before and after, dilation."""
     monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
     out = [
         (n + low + high - ((size - 1) * dilation + 1)) // stride + 1
@@ -213,7 +213,7 @@ ENTRY e {{ x = {element}[{_dims(shape)}] parameter(0) z = {element}[] constant({
 def test_long_columns_are_summed_in_chunks(
     shape: tuple[int, ...], reduced: tuple[int, ...]
 ) -> None:
-    """Of equal numbers every rounding of one chain errs the same way: 5e-5 after 20,000 of them."""
+    """Equal numbers make all roundings of one chain err the same way: 5e-5 after 20,000."""
     made = np.asarray(
         xe.compile(_sum(shape, reduced, "f32", "add", "0"), threads=1)(
             np.full(shape, 0.1, np.float32)
@@ -246,7 +246,7 @@ ENTRY e {{ x = f32[2,5,{width},24] parameter(0) k = f32[3,3,1,24] parameter(1)
 
 
 def test_windows_of_small_floats_round_each_step_in_order():
-    """256 and 1 is 256 where each step is rounded to bf16: the order of the window's points is seen."""
+    """256 + 1 is 256 if each step is rounded to bf16, so the order of the points is visible."""
     text = """HloModule m
 f { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT r = bf16[] add(a, b) }
 ENTRY e { x = bf16[2,9,40] parameter(0) z = bf16[] constant(0)
@@ -268,7 +268,7 @@ ENTRY e { x = bf16[2,9,40] parameter(0) z = bf16[] constant(0)
 @pytest.mark.parametrize(("per_group", "groups"), [(16, 4), (6, 3)])
 @pytest.mark.parametrize("size", [3, 1])
 def test_features_of_a_group_are_lanes(per_group, groups, size):
-    """Sums of one register a group wait for one another: some groups run side by side."""
+    """One register of accumulators per group has a long latency: groups run side by side."""
     depth, out = 5, per_group * groups
     text = f"""HloModule m
 ENTRY e {{ x = f32[2,9,{depth * groups}] parameter(0) k = f32[{size},{depth},{out}] parameter(1)

@@ -1,4 +1,4 @@
-"""Scans as loop nests: what is proved of them, what directives refuse, how policies schedule them, and how threads take a long row."""
+"""Scans as loop nests: proofs, refusals, policies, and long rows in tasks."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from xla_explorer.compiler.codegen.nest.verifier import why_not_well_formed
 def running(
     kind: str, dimensions: tuple[int, ...], along: int, combiner: str, from_end: bool = False
 ) -> LoopNest:
-    """The plain nest of running values from 0."""
+    """Return the plain nest of running values from 0."""
     found = nest_of(xe.parse_hlo(scan(kind, dimensions, along, combiner, 0, from_end)).entry.root)
     assert isinstance(found, LoopNest)
     return found
 
 
 def values(made: Schedule, x: Any) -> list[Any]:
-    """What a schedule computes in numpy and natively, from 0."""
+    """Return the values of a schedule in numpy and natively, from 0."""
     given = x, np.asarray(0, x.dtype)
     return [evaluate_nest(made.nest, given)[0], native(made.nest, given)[0]]
 
@@ -182,7 +182,10 @@ def test_equal_bits_whatever_copies_are_made() -> None:
 
 
 def test_what_a_mask_leaves_out_before_an_array_is_no_address_inside_of_it() -> None:
-    """The last lanes of a row from its end may lie before the array: LLVM must not take their address for one of the array's."""
+    """The last lanes of a reversed row may be before the array.
+
+    LLVM must not assume that their address is inside of it.
+    """
     nest = running("f32", (4, 1003), 1, "add", True)
     lowered = lower(Schedule(nest, nest).then("split{j,8},vectorize{ji,strided}").nest)
     assert isinstance(lowered, LoweredNest)

@@ -1,4 +1,4 @@
-"""Schedules as values: calls, changes of one directive, texts of programs; and the kernels that are no nests."""
+"""Schedules as values: calls, changed directives, texts of programs, kernels without nests."""
 
 from __future__ import annotations
 

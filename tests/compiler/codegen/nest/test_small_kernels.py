@@ -1,4 +1,4 @@
-"""Kernels of few steps: copies of their code cost more to compile and to keep than they save."""
+"""Kernels of few steps: unrolled code costs more compile time and space than it saves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def _unary(opcode: str, shape: str) -> LoopNest:
     ],
 )
 def test_few_calls_of_functions_are_one_copy(shape: str, wanted: str) -> None:
-    """A result that lies where its operand does may not be done twice; functions, and again functions of the rest, were twice the code."""
+    """A result in the memory of its operand must not be computed twice.
+
+    Functions, and again functions for the remainder, were twice the code.
+    """
     made = elementwise_policy(_unary("tanh", shape), replace(tuning_of(CPU), overlaps_tails=False))
     assert (
         isinstance(made, Schedule)
@@ -101,7 +104,7 @@ def test_sums_and_columns_are_not_both_unrolled() -> None:
     ],
 )
 def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vectors: bool) -> None:
-    """No machine divides registers: each lane was taken out, divided and put back, by code of its own."""
+    """No machine divides vectors of integers: each lane was extracted, divided and inserted."""
     parameters = "x = u8[400] parameter(0) y = u8[400] parameter(1)"
     inner = f"x = u8[400] parameter(0) {divisor} ROOT r = u8[400] divide(x, y)"
     call = "fusion(x, y)" if not vectors else "fusion(x)"
@@ -122,7 +125,10 @@ def test_integers_are_divided_in_registers_by_constants_alone(divisor: str, vect
 def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are(
     registers: int, wanted: str
 ) -> None:
-    """Eight rows times four registers of columns were 32 sums on a machine of 16 registers: 2.3 times the time, and twice the code."""
+    """Eight rows times four registers of columns were 32 accumulators for 16 registers.
+
+    That took 2.3 times as long, with twice the code.
+    """
     nest = _nest("""HloModule m
     ENTRY e { x = f32[8,260] parameter(0) y = f32[8,260,520] parameter(1)
      ROOT r = f32[8,520] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1} }""")
@@ -140,7 +146,7 @@ def test_sums_of_a_vector_and_a_matrix_do_not_take_more_registers_than_there_are
 def test_sums_of_columns_do_not_take_more_registers_than_there_are(
     registers: int, wanted: str
 ) -> None:
-    """Four rows times four registers of columns were all that AVX2 has: 2.5 times the time."""
+    """Four rows times four registers of columns took all registers of AVX2: 2.5 times the time."""
     nest = _nest(f"""HloModule m
     {ADD}
     ENTRY e {{ x = f32[4096,1024] parameter(0) z = f32[] constant(0) ROOT r = f32[1024] reduce(x, z), dimensions={{0}}, to_apply=add }}""")

@@ -1,4 +1,4 @@
-"""What registers leave over: the last one begins earlier where steps may be done twice; small kernels are small code."""
+"""Tails of loops: the last register overlaps if steps may repeat; small kernels stay small."""
 
 from __future__ import annotations
 

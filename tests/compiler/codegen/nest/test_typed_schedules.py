@@ -1,4 +1,4 @@
-"""What a policy writes, a user may type: the text of its schedule makes the same nest, every directive checked."""
+"""A user may type the schedule of a policy: its text makes the same nest, with every check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updates from loop nests: where the operand lies, or after it was copied, with and without threads; pads; memory that arrays share."""
+"""Updates as loop nests: in place or after a copy, with threads, of pads, with aliased arrays."""
 
 from __future__ import annotations
 
@@ -104,7 +104,10 @@ def test_shared_memory_is_not_read_before_its_turn() -> None:
 
 @pytest.mark.parametrize("in_place", [True, False])
 def test_the_operand_of_an_update_in_place_counts_as_changing(in_place: bool) -> None:
-    """Its memory has the name of the result too: loads of it stay where they are, others move out of loops."""
+    """Its memory has the name of the result too.
+
+    Loads of the operand stay in their loops, other loads are hoisted.
+    """
     root = xe.parse_hlo(UPDATE.format(alias="", rows=3, columns=37)).entry.root
     nest = nest_of(root, in_place=in_place, copied=not in_place)
     assert isinstance(nest, LoopNest)

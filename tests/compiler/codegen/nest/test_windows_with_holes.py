@@ -1,4 +1,4 @@
-"""Windows whose elements lie between those of a dilated array, or beside it: every combination compiles and has the evaluator's value."""
+"""Windows that read between the elements of a dilated array have the evaluator's values."""
 
 from __future__ import annotations
 
