@@ -59,7 +59,6 @@ def executor(driver):
 def on(executor, text, **options):
     result = compiled(text)
     return GpuExecutable(
-        result.trace.module,
         result.buffers,
         result.program,
         result.stages["ptx"],
@@ -326,7 +325,6 @@ def test_kernels_with_tensor_maps(driver, monkeypatch):
     assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2
     executor = CudaExecutor(driver_of(driver))
     executable = GpuExecutable(
-        result.trace.module,
         result.buffers,
         result.program,
         result.stages["ptx"],

@@ -129,7 +129,7 @@ def in_launches(text, passes="default"):
 
 def on(executor, text, passes="default", compilation=in_launches):
     r = compilation(text, passes=passes)
-    return GpuExecutable(r.trace.module, r.buffers, r.program, r.stages["ptx"], "sm_90", executor)
+    return GpuExecutable(r.buffers, r.program, r.stages["ptx"], "sm_90", executor)
 
 
 def replayed(driver, text, arguments, passes="default", compilation=in_launches):

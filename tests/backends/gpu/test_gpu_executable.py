@@ -153,7 +153,6 @@ def broken(text, find, replace):
     assert find in ptx.text
     executable = result.executable
     changed = type(executable)(
-        executable.module,
         executable.assignment,
         executable.program,
         ptx,

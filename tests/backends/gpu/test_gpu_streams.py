@@ -71,9 +71,7 @@ def executable(driver, result, change=lambda thunks: thunks):
             accesses.append((program.scratch_bytes, True, True))
         driver.accesses[thunk.kernel.name] = accesses
     executor = CudaExecutor(driver_of(driver))
-    return GpuExecutable(
-        result.trace.module, result.buffers, program, result.stages["ptx"], "sm_90", executor
-    )
+    return GpuExecutable(result.buffers, program, result.stages["ptx"], "sm_90", executor)
 
 
 ARRAYS = [np.random.default_rng(k).standard_normal((64, 64)).astype(np.float32) / 8 for k in (0, 1)]

@@ -46,7 +46,7 @@ def run(libraries, result, arrays):
     executor = CudaExecutor(driver_of(libraries.driver))
     executor.libraries = LibraryRunner(executor, libraries.find)
     executable = GpuExecutable(
-        result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor
+        result.buffers, result.program, result.stages["ptx"], "sm_90", executor
     )
     return executable, executable.execute(arrays)
 

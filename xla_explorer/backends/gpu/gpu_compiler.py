@@ -174,7 +174,6 @@ class GpuCompiler:
         record_constants(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
         executable = GpuExecutable(
-            trace.module,
             assignment,
             program,
             stages["ptx"],

@@ -30,7 +30,6 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.rounds import rounds
-from xla_explorer.hlo.module import HloModule
 
 _WARM_UP = 3
 _ON_THE_HOST = (np.ndarray, np.generic, bool, int, float, complex)
@@ -59,7 +58,6 @@ class GpuExecutable:
 
     def __init__(
         self,
-        module: HloModule,
         assignment: BufferAssignment,
         program: GpuProgram,
         ptx: CompilationStage,
@@ -70,6 +68,7 @@ class GpuExecutable:
         synchronous: bool = False,
         graphs: bool = True,
     ) -> None:
+        module = assignment.module
         self.module, self.assignment, self.program = module, assignment, program
         self.steps: list[ProgramStep] = program.steps
         self.executor, self.why_emulated = executor, why_emulated

@@ -82,54 +82,60 @@ def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]
         for number, path in _FILE.findall(text)
         if filename is None or _same_file(path, filename)
     }
-    functions: set[str] = set()
-    lines: list[AssemblyLine] = []
-    current: int | None = None
-    function: str | None = None
-    for line in text.splitlines():
+    reader = _AssemblyReader(accepted if filename is not None else None)
+    return [reader.read(line) for line in text.splitlines()]
+
+
+class _AssemblyReader:
+    """Reader of assembly, line by line.
+
+    accepted: numbers of the files whose locations count; None for all.
+    """
+
+    def __init__(self, accepted: set[str] | None) -> None:
+        self._accepted = accepted
+        self._functions: set[str] = set()
+        self._function: str | None = None
+        self._location: int | None = None
+
+    def read(self, line: str) -> AssemblyLine:
+        """Return the next line with its kind, function and source line."""
         stripped = line.strip()
         if not stripped:
-            lines.append(AssemblyLine(line, None, "blank", function))
-            continue
+            return AssemblyLine(line, None, "blank", self._function)
         label = _LABEL.match(line)
         if label is not None:
-            name = label[1].strip('"')
-            if name in functions:
-                function, current = name, None
-            lines.append(AssemblyLine(line, None, "label", function))
-            continue
+            self._enter(label[1].strip('"'))
+            return AssemblyLine(line, None, "label", self._function)
         if stripped.startswith(_COMMENT_STARTS):
-            lines.append(AssemblyLine(line, None, "comment", function))
-            continue
+            return AssemblyLine(line, None, "comment", self._function)
         ptx = _PTX_FUNCTION.match(line)
         if ptx is not None:
-            function, current = ptx[1], None
-        if not stripped.startswith("."):
-            kind = "directive" if stripped in "{}()" or ptx is not None else "instruction"
-            if _PACKET.match(line):
-                kind = "packet"
-            lines.append(
-                AssemblyLine(line, current if kind == "instruction" else None, kind, function)
-            )
-            continue
-        if stripped.startswith(".loc"):
-            found = _LOC.match(line)
-            if found is not None:
-                current = (
-                    (int(found[2]) or None) if filename is None or found[1] in accepted else None
-                )
-        elif stripped.startswith(".type"):
-            typed = _FUNCTION_TYPE.match(line)
-            if typed is not None:
-                functions.add(typed[1].strip('"'))
-        elif stripped.startswith((".section", ".size")):
-            # Constants and debug tables between functions belong to none.
-            function = (
-                None if stripped.startswith(".section") and ".text" not in stripped else function
-            )
-        kind = "data" if stripped.split(None, 1)[0] in _DATA_DIRECTIVES else "directive"
-        lines.append(AssemblyLine(line, None, kind, function))
-    return lines
+            self._function, self._location = ptx[1], None
+        if stripped.startswith("."):
+            self._directive(line, stripped)
+            kind = "data" if stripped.split(None, 1)[0] in _DATA_DIRECTIVES else "directive"
+            return AssemblyLine(line, None, kind, self._function)
+        if _PACKET.match(line):
+            return AssemblyLine(line, None, "packet", self._function)
+        if stripped in "{}()" or ptx is not None:
+            return AssemblyLine(line, None, "directive", self._function)
+        return AssemblyLine(line, self._location, "instruction", self._function)
+
+    def _enter(self, name: str) -> None:
+        """Begin a function if the label is one."""
+        if name in self._functions:
+            self._function, self._location = name, None
+
+    def _directive(self, line: str, stripped: str) -> None:
+        """Record locations, function symbols and section changes."""
+        if (found := _LOC.match(line)) is not None:
+            counts = self._accepted is None or found[1] in self._accepted
+            self._location = (int(found[2]) or None) if counts else None
+        elif (typed := _FUNCTION_TYPE.match(line)) is not None:
+            self._functions.add(typed[1].strip('"'))
+        elif stripped.startswith(".section") and ".text" not in stripped:
+            self._function = None  # constants and debug tables belong to no function
 
 
 def _same_file(path: str, filename: str) -> bool:
@@ -154,23 +160,25 @@ def readable(lines: list[AssemblyLine], *, constants: bool = False) -> list[Asse
                     ".debug" in stripped or ".note" in stripped or ".eh_frame" in stripped
                 )
             continue
-        if section_is_debug or line.kind == "blank":
-            continue
-        if line.kind in ("instruction", "packet"):
-            kept.append(line)
-        elif line.kind == "label":
-            name = line.text.split(":", 1)[0].strip().strip('"')
-            if _DEBUG_LABEL.match(name):
-                continue
-            # The label of a constant pool says nothing without its data.
-            if constants or name == line.function or (name in used and "LCPI" not in name):
-                kept.append(line)
-        elif line.kind == "data":
-            if constants:
-                kept.append(line)
-        elif line.kind == "comment" and line.function is not None:
+        if not section_is_debug and _is_readable(line, used, constants):
             kept.append(line)
     return kept
+
+
+def _is_readable(line: AssemblyLine, used: set[str], constants: bool) -> bool:
+    """Return True for a line that is kept. used: words of all instructions."""
+    if line.kind == "label":
+        name = line.text.split(":", 1)[0].strip().strip('"')
+        # The label of a constant pool is meaningless without its data.
+        is_referenced = name in used and "LCPI" not in name
+        return not _DEBUG_LABEL.match(name) and (
+            constants or name == line.function or is_referenced
+        )
+    if line.kind == "data":
+        return constants
+    if line.kind == "comment":
+        return line.function is not None
+    return line.kind in ("instruction", "packet")
 
 
 def assembly_with_lines(

@@ -196,22 +196,31 @@ def _split(ir_text: str) -> _Entities | None:
                 return None
             declarations[found[1]] = line
         elif line.startswith("@"):
-            found = _GLOBAL.match(line)
-            if found is None:
-                return None
-            if _CONSTANT.match(found[2]):
-                constants[found[1]] = _Definition(
-                    found[1], line, frozenset(_REFERENCE.findall(found[2])), True
-                )
-            elif found[2].startswith("external "):
-                declarations[found[1]] = line
-            else:
+            if not _add_global(line, constants, declarations):
                 return None
         elif line.startswith("module asm") or (line.startswith("!") and "ptr @" in line):
             return None
         else:
             rest.append(line)
-    # Attribute groups decide about copies and optimisation levels of functions.
+    _read_attributes(functions, rest)
+    return functions, declarations, constants, rest
+
+
+def _add_global(line: str, constants: dict[str, _Definition], declarations: dict[str, str]) -> bool:
+    """Add a constant or an external global; return False for any other."""
+    found = _GLOBAL.match(line)
+    if found is None:
+        return False
+    if _CONSTANT.match(found[2]):
+        references = frozenset(_REFERENCE.findall(found[2]))
+        constants[found[1]] = _Definition(found[1], line, references, True)
+        return True
+    declarations[found[1]] = line
+    return found[2].startswith("external ")
+
+
+def _read_attributes(functions: dict[str, _Definition], rest: list[str]) -> None:
+    """Set which functions are copied, and their optimisation levels."""
     groups = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     for function in functions.values():
         header = function.text.split("\n", 1)[0]
@@ -220,13 +229,12 @@ def _split(ir_text: str) -> _Entities | None:
         )
         function.copied = bool(_COPIED.search(attributes))
         function.optimization_level = stated_optimization_level(attributes)
-    return functions, declarations, constants, rest
 
 
 def _closure(
     group: list[_Definition], functions: dict[str, _Definition], constants: dict[str, _Definition]
 ) -> set[str]:
-    """All names that a part mentions: those of its functions, and of what is copied into it."""
+    """Return all names that a part mentions, in its functions and copied helpers."""
     needed: set[str] = set()
     pending = list(group)
     while pending:

@@ -38,7 +38,7 @@ from xla_explorer.backends.gpu.emitters.dots.simt_gemm import (
     SimtGemmPlan,
     plan_simt_gemm,
 )
-from xla_explorer.backends.gpu.emitters.dots.split_k import direct_store, product_kernels
+from xla_explorer.backends.gpu.emitters.dots.split_k import PartialSums, product_kernels
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     TensorCoreKernel,
     TensorCorePlan,
@@ -235,12 +235,9 @@ def write_tiled_gemm(
         )
         sides = list(zip(found, arrays, strict=True))
         row, column = indices.mul(tile_row, tiles.tile[0]), indices.mul(tile_column, tiles.tile[1])
-    direct_store(
-        store, matrices.sums, split_k, slots, [indices.wide(x) for x in batch], indices.wide(split)
-    )
+    partial = PartialSums(matrices.sums, split_k, slots)
+    partial.direct(store, [indices.wide(x) for x in batch], indices.wide(split))
     kernel.multiply(sides[0], sides[1], row, column, indices.mul(split, split_k.tiles), store)
     first = KernelDescriptor(context, launch, block.shared_bytes, many_registers=simt)
     name = f"{'simt' if simt else 'tensor-core'}-{product.dot.opcode.name}"
-    return product_kernels(
-        i, first, name, tiles.estimated_us, matrices.sums, split_k, slots, architecture, store_of
-    )
+    return product_kernels(i, first, name, tiles.estimated_us, partial, architecture, store_of)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 Lanes = Array | None
 """Active lanes: sorted indices, or None for all of the batch."""
 WARP, WARPGROUP = 32, 128
+_ZERO_REGISTERS = {
+    **dict.fromkeys(("clock", "clock_hi", "smid"), np.uint32),
+    **dict.fromkeys(("clock64", "globaltimer", "gridid"), np.uint64),
+}  # special registers that are always zero
 
 
 @dataclass(slots=True)
@@ -89,8 +93,21 @@ class Findings:
         found.count += count
 
 
-class Batch:
+class BlockRange(NamedTuple):
     """Blocks `first` .. `first + blocks` of a launch.
+
+    grid, block: dimensions of the launch. dynamic_shared: bytes of shared memory of a block.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    first: int
+    blocks: int
+    dynamic_shared: int = 0
+
+
+class Batch:
+    """Some blocks of a launch.
 
     A register holds one entry while it is uniform, else one per lane.
     """
@@ -98,17 +115,14 @@ class Batch:
     def __init__(
         self,
         resources: Resources,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        first: int,
-        blocks: int,
+        launched: BlockRange,
         memory: GlobalMemory,
         parameters: Array,
         findings: Findings,
         *,
         checks: bool,
-        dynamic_shared: int = 0,
     ) -> None:
+        grid, block, first, blocks, dynamic_shared = launched
         threads = block[0] * block[1] * block[2]
         self.padded = -(-threads // WARP) * WARP
         self.grid, self.block, self.threads = grid, block, threads
@@ -173,44 +187,41 @@ class Batch:
     def _make_special(self, name: str) -> Array:
         base, _, axis = name[1:].partition(".")
         at = "xyz".find(axis) if axis else 0
-
-        def one(value: int) -> Array:
-            return np.array([value], np.uint32)
-
-        if base == "ntid":
-            return one(self.block[at])
-        if base == "nctaid":
-            return one(self.grid[at])
+        uniform = {
+            "ntid": self.block[at],
+            "nctaid": self.grid[at],
+            "nwarpid": self.padded // WARP,
+            "nsmid": 1,
+            "dynamic_smem_size": self.dynamic_shared,
+        }
+        if base in uniform:
+            return np.array([uniform[base]], np.uint32)
         if base in ("tid", "ctaid"):
-            size = self.block if base == "tid" else self.grid
-            if size[at] == 1:
-                return one(0)
-            number = self.thread_in_block if base == "tid" else self.block_of + self.first
-            stride = (1, size[0], size[0] * size[1])[at]
-            return (number // stride % size[at]).astype(np.uint32)
+            return self._position(base, at)
         if base == "laneid":
             return self.lane_in_warp.astype(np.uint32)
         if base == "warpid":
             return (self.thread_in_block // WARP).astype(np.uint32)
-        if base == "nwarpid":
-            return one(self.padded // WARP)
         if base.startswith("lanemask_"):
             own = np.uint32(1) << self.lane_in_warp.astype(np.uint32)
             below = own - np.uint32(1)
             return {"eq": own, "lt": below, "le": below | own, "gt": ~(below | own), "ge": ~below}[
                 base[9:]
             ]
-        if base in ("clock", "clock64", "clock_hi", "globaltimer", "smid", "gridid"):
-            return np.zeros(
-                1, np.uint64 if base in ("clock64", "globaltimer", "gridid") else np.uint32
-            )
-        if base == "nsmid":
-            return one(1)
-        if base == "dynamic_smem_size":
-            return one(self.dynamic_shared)
+        if base in _ZERO_REGISTERS:
+            return np.zeros(1, _ZERO_REGISTERS[base])
         raise UnsupportedPtxError(
             f"the emulator has no special register {name}", "run the kernel on a device"
         )
+
+    def _position(self, base: str, axis: int) -> Array:
+        """Return the coordinate of each lane's thread (`tid`) or block (`ctaid`)."""
+        size = self.block if base == "tid" else self.grid
+        if size[axis] == 1:
+            return np.zeros(1, np.uint32)
+        number = self.thread_in_block if base == "tid" else self.block_of + self.first
+        stride = (1, size[0], size[0] * size[1])[axis]
+        return (number // stride % size[axis]).astype(np.uint32)
 
     def touch_in_flight(self, slot: int, lanes: Lanes) -> None:
         """Record a fault if lanes read a product's register before their warpgroup's wait."""

@@ -231,48 +231,59 @@ class KernelCode:
         return found
 
     def _add(self, block: BasicBlock, pc: int, i: PtxInstruction) -> None:
+        """Add an instruction to a block, as a step or as its terminator."""
         parts = i.opcode.split(".")
         name = parts[0]
-        if name == "bra":
-            block.kind, block.target = "jump", self.kernel.labels[i.operands[0]]
+        if i.opcode.startswith(("mbarrier.try_wait", "wgmma.fence")):
+            self._end_by_wait(block, pc, i, parts)
         elif name == "brx":
-            block.kind, block.condition = "table", getter(self.names, i.operands[0], "u32")
-            block.table = [self.kernel.labels[label] for label in self.kernel.tables[i.operands[1]]]
-            if i.guard is not None:
-                raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded brx")
-            return
-        elif i.opcode.startswith(("mbarrier.try_wait", "wgmma.fence")):
-            if i.guard is not None:
-                raise UnsupportedPtxError(
-                    f"PTX line {i.line}: the emulator has no {i.text}",
-                    "branch around it instead of guarding it",
-                )
-            block.kind = "wait" if name == "mbarrier" else "gather"
-            block.wait = Wait(self.names, pc, i, parts) if name == "mbarrier" else None
-            return
-        elif name in ("ret", "exit"):
-            block.kind, block.target = "leave", len(self.kernel.instructions)
-        elif name == "trap":
-            block.kind, block.target = "trap", len(self.kernel.instructions)
+            self._end_by_table(block, i)
         elif name in ("bar", "barrier") and "warp" not in parts:
-            if i.guard or "cluster" in parts:
-                raise UnsupportedPtxError(
-                    f"PTX line {i.line}: the emulator has no {i.text}",
-                    "only barriers of a block, without a guard, are emulated",
-                )
-            block.kind, block.barrier = "barrier", self._barrier(i, parts)
-            self.warps_part |= not block.barrier.plain
-            return
+            self._end_by_barrier(block, i, parts)
+        elif name in ("bra", "ret", "exit", "trap"):
+            self._end_by_jump(block, i, name)
         else:
             step = self._step(pc, i, parts)
-            if step is not None:
-                block.steps.append(
-                    step
-                    if i.guard is None
-                    else _guarded(step, predicate_getter(self.names, i.guard))
-                )
-                block.numbers.append(pc)
-            return
+            if step is None:
+                return
+            if i.guard is not None:
+                step = _guarded(step, predicate_getter(self.names, i.guard))
+            block.steps.append(step)
+            block.numbers.append(pc)
+
+    def _end_by_wait(
+        self, block: BasicBlock, pc: int, i: PtxInstruction, parts: Sequence[str]
+    ) -> None:
+        if i.guard is not None:
+            raise UnsupportedPtxError(
+                f"PTX line {i.line}: the emulator has no {i.text}",
+                "branch around it instead of guarding it",
+            )
+        is_memory_barrier = parts[0] == "mbarrier"
+        block.kind = "wait" if is_memory_barrier else "gather"
+        block.wait = Wait(self.names, pc, i, parts) if is_memory_barrier else None
+
+    def _end_by_table(self, block: BasicBlock, i: PtxInstruction) -> None:
+        if i.guard is not None:
+            raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded brx")
+        block.kind, block.condition = "table", getter(self.names, i.operands[0], "u32")
+        block.table = [self.kernel.labels[label] for label in self.kernel.tables[i.operands[1]]]
+
+    def _end_by_barrier(self, block: BasicBlock, i: PtxInstruction, parts: Sequence[str]) -> None:
+        if i.guard or "cluster" in parts:
+            raise UnsupportedPtxError(
+                f"PTX line {i.line}: the emulator has no {i.text}",
+                "only barriers of a block, without a guard, are emulated",
+            )
+        block.kind, block.barrier = "barrier", self._barrier(i, parts)
+        self.warps_part |= not block.barrier.plain
+
+    def _end_by_jump(self, block: BasicBlock, i: PtxInstruction, name: str) -> None:
+        block.kind, block.target = "leave", len(self.kernel.instructions)
+        if name == "bra":
+            block.kind, block.target = "jump", self.kernel.labels[i.operands[0]]
+        elif name == "trap":
+            block.kind = "trap"
         if i.guard is not None:
             if name == "trap":
                 raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded trap")
@@ -296,57 +307,15 @@ class KernelCode:
         return BarrierUse(number, count, "arrive" not in parts, finish, plain)
 
     def _step(self, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
+        """Return the function of an instruction, None if it has no effect here."""
         name, names = parts[0], self.names
-        if name in ("ld", "ldu"):
-            return memory.load(names, pc, i, parts)
-        if name == "st":
-            return memory.store(names, pc, i, parts)
-        if name in ("atom", "red"):
-            return memory.atomic(names, pc, i, parts)
-        if name == "cvta":
-            return memory.convert_address(names, i, parts)
-        if name == "mov":
-            return _move(names, i, parts)
-        if name in ("setp", "set"):
-            return _compare(names, i, parts)
-        if name == "shfl" and parts[1] == "sync":
-            return warp.shuffle(names, pc, i, parts)
-        if name == "vote" and parts[1] == "sync":
-            return warp.vote(names, pc, i, parts)
-        if name == "activemask":
-            return warp.active_mask(names, i)
-        if name == "redux":
-            return warp.reduce_in_warp(names, pc, i, parts)
-        if name == "mma":
-            return warp.matrix_multiply(names, pc, i, parts)
-        if name == "ldmatrix":
-            return warp.load_matrix(names, pc, i, parts)
-        if name in ("elect", "match"):
-            return warp.elect(names, pc, i) if name == "elect" else warp.match(names, pc, i, parts)
-        if name in ("bar", "barrier"):
-            return lambda batch, group: batch.pass_warp_barrier(group)
-        if name == "mbarrier":
-            return (
-                Wait(names, pc, i, parts).test
-                if parts[1] == "test_wait"
-                else barrier_instruction(names, pc, i, parts)
-            )
-        if name == "wgmma":
-            return warpgroup_instruction(names, pc, i, parts, self.kernel.instructions)
-        if name == "cp" and parts[1] == "async":
-            return (
-                bulk_copy(names, pc, i, parts)
-                if "bulk" in parts
-                else asynchronous_copy(names, pc, i, parts)
-            )
-        if name == "fence":
-            return (
-                _fence
-                if "mbarrier_init" in parts or ("proxy" in parts and "async" in parts[2])
-                else None
-            )
         if name in _NOTHING_TO_DO:
             return None
+        if name == "wgmma":
+            return warpgroup_instruction(names, pc, i, parts, self.kernel.instructions)
+        make = _STEPS.get(name) or _STEPS.get(".".join(parts[:2]))
+        if make is not None:
+            return make(names, pc, i, parts)
         operation = conversion_of(parts) if name == "cvt" else operation_of(parts)
         if operation is None:
             raise UnsupportedPtxError(
@@ -354,6 +323,23 @@ class KernelCode:
                 "run the kernel on a device",
             )
         return _compute(names, i, operation)
+
+
+def _memory_barrier(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    if parts[1] == "test_wait":
+        return Wait(names, pc, i, parts).test
+    return barrier_instruction(names, pc, i, parts)
+
+
+def _copy(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
+    make = bulk_copy if "bulk" in parts else asynchronous_copy
+    return make(names, pc, i, parts)
+
+
+def _proxy_fence(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
+    """Return the step of `fence`; None if it does not concern the async proxy."""
+    is_of_proxy = "proxy" in parts and "async" in parts[2]
+    return _fence if "mbarrier_init" in parts or is_of_proxy else None
 
 
 def _fence(batch: Batch, group: Group) -> None:
@@ -459,3 +445,30 @@ def _guarded(step: Step, condition: Getter) -> Step:
             step(batch, Group(batch.lanes, batch.lanes_of(group)[truth]))
 
     return run
+
+
+_STEPS: dict[str, Callable[[Names, int, PtxInstruction, Sequence[str]], Step | None]] = {
+    "ld": memory.load,
+    "ldu": memory.load,
+    "st": memory.store,
+    "atom": memory.atomic,
+    "red": memory.atomic,
+    "cvta": lambda names, pc, i, parts: memory.convert_address(names, i, parts),
+    "mov": lambda names, pc, i, parts: _move(names, i, parts),
+    "set": lambda names, pc, i, parts: _compare(names, i, parts),
+    "setp": lambda names, pc, i, parts: _compare(names, i, parts),
+    "shfl.sync": warp.shuffle,
+    "vote.sync": warp.vote,
+    "activemask": lambda names, pc, i, parts: warp.active_mask(names, i),
+    "redux": warp.reduce_in_warp,
+    "mma": warp.matrix_multiply,
+    "ldmatrix": warp.load_matrix,
+    "elect": lambda names, pc, i, parts: warp.elect(names, pc, i),
+    "match": warp.match,
+    "bar": lambda names, pc, i, parts: lambda batch, group: batch.pass_warp_barrier(group),
+    "barrier": lambda names, pc, i, parts: lambda batch, group: batch.pass_warp_barrier(group),
+    "mbarrier": _memory_barrier,
+    "cp.async": _copy,
+    "fence": _proxy_fence,
+}
+"""Makers of steps, by the first part of an opcode or the first two."""

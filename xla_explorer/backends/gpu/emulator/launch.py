@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, Finding, Findings
+from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, BlockRange, Finding, Findings
 from xla_explorer.backends.gpu.emulator.counters import KernelCounters
 from xla_explorer.backends.gpu.emulator.happens_before import Clocks
 from xla_explorer.backends.gpu.emulator.kernel_code import KernelCode
@@ -109,15 +109,11 @@ class EmulatedKernel:
         """Return some blocks of a launch, at their first instruction."""
         made = Batch(
             self.code.resources,
-            grid,
-            block,
-            first,
-            blocks,
+            BlockRange(grid, block, first, blocks, dynamic_shared),
             self.device,
             parameters,
             findings,
             checks=options.checks,
-            dynamic_shared=dynamic_shared,
         )
         if options.races and made.shared_size and self.code.warps_part:
             made.clocks = made.races["shared"] = Clocks(made, self.code.granules["shared"])

@@ -199,42 +199,54 @@ class _Reader:
         """Consume whole statements from the front and return the rest."""
         while text:
             if self.kernel is None:
-                if _HEADER.match(text):
-                    head, brace, rest = text.partition("{")
-                    if not brace:
-                        return "" if text.endswith(";") else text
-                    self.kernel, self.depth, self.location = _kernel_of(head), 1, None
-                    text = rest.strip()
-                    continue
-                if text[0] in "{}":
-                    text = text[1:].strip()
-                    continue
-                if not text.endswith(";"):
+                rest = self._outside_kernel(text)
+                if rest is None:
                     return text
-                variable = _variable_of(text[:-1])
-                if variable is not None:
-                    self.module.variables[variable.name] = variable
-                return ""
-            if text[0] == "{":
-                self.depth, text = self.depth + 1, text[1:].strip()
+                text = rest
                 continue
-            if text[0] == "}":
-                self.depth, text = self.depth - 1, text[1:].strip()
-                if self.depth == 0:
-                    self.module.kernels[self.kernel.name] = self.kernel
-                    self.kernel = None
-                continue
-            label = _LABEL.match(text)
-            if label is not None:
-                self.kernel.labels[label[1]], self.label = len(self.kernel.instructions), label[1]
-                text = text[label.end() :].strip()
-                continue
-            statement, semicolon, rest = text.partition(";")
-            if not semicolon:
-                return text
-            self._statement(self.kernel, statement.strip(), line)
-            text, line = rest.strip(), last_line
+            rest = self._punctuation(self.kernel, text)
+            if rest is None:
+                statement, semicolon, rest = text.partition(";")
+                if not semicolon:
+                    return text
+                self._statement(self.kernel, statement.strip(), line)
+                line = last_line
+            text = rest.strip()
         return ""
+
+    def _outside_kernel(self, text: str) -> str | None:
+        """Consume a kernel's header, a brace or a variable; None if it is incomplete."""
+        if _HEADER.match(text):
+            head, brace, rest = text.partition("{")
+            if brace:
+                self.kernel, self.depth, self.location = _kernel_of(head), 1, None
+                return rest.strip()
+            return "" if text.endswith(";") else None
+        if text[0] in "{}":
+            return text[1:].strip()
+        if not text.endswith(";"):
+            return None
+        variable = _variable_of(text[:-1])
+        if variable is not None:
+            self.module.variables[variable.name] = variable
+        return ""
+
+    def _punctuation(self, kernel: PtxKernel, text: str) -> str | None:
+        """Consume a brace or a label in a kernel; None if the text begins with neither."""
+        if text[0] == "{":
+            self.depth += 1
+            return text[1:]
+        if text[0] == "}":
+            self.depth -= 1
+            if self.depth == 0:
+                self.module.kernels[kernel.name] = kernel
+                self.kernel = None
+            return text[1:]
+        label = _LABEL.match(text)
+        if label is None:
+            return None
+        kernel.labels[label[1]], self.label = len(kernel.instructions), label[1]
+        return text[label.end() :]
 
     def _statement(self, kernel: PtxKernel, text: str, line: int) -> None:
         if text.startswith("."):

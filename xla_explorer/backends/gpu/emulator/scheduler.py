@@ -352,6 +352,17 @@ def raise_readable(batch: Batch, pc: int, problem: Exception) -> NoReturn:
     ) from problem
 
 
+def _execute(batch: Batch, block: BasicBlock, group: Group) -> None:
+    """Run the steps of a block for a group of lanes, and count them."""
+    try:
+        for step in block.steps:
+            step(batch, group)
+    except Exception as problem:
+        raise_readable(batch, block.numbers[block.steps.index(step)], problem)
+    if batch.counters is not None:
+        batch.counters.block(batch, block.start, block.end, group)
+
+
 def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = None) -> None:
     """Run a batch to its end.
 
@@ -361,8 +372,7 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = 
     watch = Watch(batch, limits.emulated_instructions if instructions is None else instructions)
     pending: Pending = {0: batch.start}
     barriers, parked = Barriers(batch), Parked(batch)
-    counters, size = batch.counters, batch.lanes
-    spins = 0
+    size, spins = batch.lanes, 0
     while pending:
         pc = choose(pending, blocks)
         if spins > SPIN_LIMIT and len(pending) > 1:
@@ -372,13 +382,7 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = 
         while True:
             block = blocks[pc]
             watch.count(max(block.end - block.start, 1), block.end - 1)
-            try:
-                for step in block.steps:
-                    step(batch, group)
-            except Exception as problem:
-                raise_readable(batch, block.numbers[block.steps.index(step)], problem)
-            if counters is not None:
-                counters.block(batch, block.start, block.end, group)
+            _execute(batch, block, group)
             if (
                 group.lanes is None
                 and batch.clocks is None

@@ -70,53 +70,59 @@ def plan_split_k(tiles: int, steps: int, architecture: GpuArchitecture) -> Split
     return SplitK(-(-steps // each), each)
 
 
-def partial_sums(
-    context: KernelContext, sums: Shape, split_k: SplitK, scratch: str
-) -> ArrayInMemory:
-    """Return the array of partial sums in scratch memory: [slices, batch..., m, n]."""
-    return ArrayInMemory(scratch, array_shape(F32, (split_k.slices, *sums)), context.target.pointer)
+class PartialSums(NamedTuple):
+    """The partial sums of a product.
 
+    sums: dimensions of the product. slots: argument slots of its kernels.
+    """
 
-def direct_store(
-    store: ResultStore,
-    sums: Shape,
-    split_k: SplitK,
-    slots: tuple[int, ...],
-    batch: list[str | int],
-    split: str | int,
-) -> None:
-    """Direct a block's sums to the result, or to scratch memory with split-K."""
-    if split_k.slices > 1:
-        store.store_sums(partial_sums(store.context, sums, split_k, scratch_pointer(slots)))
-    store.at([split, *batch] if split_k.slices > 1 else batch)
+    sums: Shape
+    split_k: SplitK
+    slots: tuple[int, ...]
+
+    def array(self, context: KernelContext) -> ArrayInMemory:
+        """Return the array in scratch memory: [slices, batch..., m, n]."""
+        shape = array_shape(F32, (self.split_k.slices, *self.sums))
+        return ArrayInMemory(scratch_pointer(self.slots), shape, context.target.pointer)
+
+    def direct(self, store: ResultStore, batch: list[str | int], split: str | int) -> None:
+        """Direct a block's sums to the result, or to scratch memory with split-K."""
+        if self.split_k.slices > 1:
+            store.store_sums(self.array(store.context))
+        store.at([split, *batch] if self.split_k.slices > 1 else batch)
 
 
 def product_kernels(
-    i: HloInstruction, first: KernelDescriptor, emitter: str, estimated_us: float, sums: Shape, split_k: SplitK, slots: tuple[int, ...],
-    architecture: GpuArchitecture, store: Callable[[KernelContext, Block], ResultStore],
-) -> OperationDescriptor:  # fmt: skip
+    i: HloInstruction,
+    first: KernelDescriptor,
+    emitter: str,
+    estimated_us: float,
+    partial: PartialSums,
+    architecture: GpuArchitecture,
+    store: Callable[[KernelContext, Block], ResultStore],
+) -> OperationDescriptor:
     """Return the kernel descriptors of a product: one, or two with split-K.
 
     store: maker of the store of such a kernel.
     """
     second = (
         ()
-        if split_k.slices == 1
-        else (_combine_slices(fresh_context(i, slots), sums, split_k, slots, architecture, store),)
+        if partial.split_k.slices == 1
+        else (_combine_slices(fresh_context(i, partial.slots), partial, architecture, store),)
     )
-    return OperationDescriptor((first, *second), emitter, split_k.scratch_bytes(sums), estimated_us)
+    scratch_bytes = partial.split_k.scratch_bytes(partial.sums)
+    return OperationDescriptor((first, *second), emitter, scratch_bytes, estimated_us)
 
 
 def _combine_slices(
-    context: KernelContext, sums: Shape, split_k: SplitK, slots: tuple[int, ...], architecture: GpuArchitecture,
+    context: KernelContext,
+    partial_sums: PartialSums,
+    architecture: GpuArchitecture,
     store: Callable[[KernelContext, Block], ResultStore],
-) -> KernelDescriptor:  # fmt: skip
+) -> KernelDescriptor:
     """Return a kernel whose threads each add an element's partial sums and store it."""
-    w, partial, total = (
-        context.writer,
-        partial_sums(context, sums, split_k, scratch_pointer(slots)),
-        math.prod(sums),
-    )
+    sums, split_k, _ = partial_sums
+    w, partial, total = context.writer, partial_sums.array(context), math.prod(sums)
     launch = launch_dimensions(total, architecture)
     result = store(context, Block(context, launch.threads_per_block))
     with context.iterate(list(sums)) as index:

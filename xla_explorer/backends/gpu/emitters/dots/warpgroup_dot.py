@@ -27,8 +27,8 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import (
     product_in,
 )
 from xla_explorer.backends.gpu.emitters.dots.split_k import (
+    PartialSums,
     SplitK,
-    direct_store,
     plan_split_k,
     product_kernels,
 )
@@ -358,7 +358,8 @@ class _Kernel:
                 slot.store([value])
             assembly.barrier_arrive(w, w.read(before, "i32"), lane)
             row, column, batch, k_slice = self.place(tile)
-            direct_store(self.result, plan.matrices.sums, plan.split_k, self.slots, batch, k_slice)
+            partial_sums = PartialSums(plan.matrices.sums, plan.split_k, self.slots)
+            partial_sums.direct(self.result, batch, k_slice)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column)
 
     def store(
@@ -421,9 +422,7 @@ def write_warpgroup_dot(
         first,
         "warpgroup-dot",
         plan.estimated_us,
-        matrices.sums,
-        plan.split_k,
-        slots,
+        PartialSums(matrices.sums, plan.split_k, slots),
         architecture,
         store,
     )

@@ -57,8 +57,8 @@ from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import Accumulators, flat, like
 from xla_explorer.compiler.codegen.nest.lowering.lowering_checks import dependencies
+from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators, flat, like
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
     Axis,

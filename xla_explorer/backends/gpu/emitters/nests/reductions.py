@@ -34,12 +34,7 @@ from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
     points,
     with_origin,
 )
-from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import (
-    Accumulators,
-    Reducing,
-    flat,
-    like,
-)
+from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators, Reducing, flat, like
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, RuntimeValue
 from xla_explorer.hlo.opcodes import OpcodeSpec
 

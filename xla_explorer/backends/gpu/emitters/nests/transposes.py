@@ -47,53 +47,14 @@ def transpose_schedule(
     if isinstance(loops, Reason):
         return loops
     axes = [loop.axis for loop in loops]
-    found = [
-        (s, a)
-        for s, _ in walk(nest.body)
-        if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None
-    ]
-    if not found:
-        return refuse(
-            "not-transposed",
-            "every array is read along the dimension that the result is written along",
-        )
-    arrays = {a.name: a for a in nest.arrays}
-    inside = [(s, a) for s, a in found if not leaves(arrays[s.array], s.place)]
-    if not inside:
-        return refuse(
-            "not-staged",
-            f"%{found[0][0].array} is read under a condition without which its index leaves the array",
-        )
-    found = inside
-    read, written = found[0][1], axes[-1]
-    staged = [
-        s
-        for s, a in found
-        if a == read
-        and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1
-    ]
-    if not staged:
-        return refuse(
-            "several-tiles", f"%{found[0][0].array} is read at several places, a tile holds one"
-        )
+    transposed = _transposed_loads(nest, axes)
+    if isinstance(transposed, Reason):
+        return transposed
+    staged, read = transposed
+    written = axes[-1]
     short = min(read.extent, written.extent)
     if short < tuning.shortest_side:
-        elements, target = (
-            elementwise_schedule(nest, architecture, tuning),
-            replace(NVPTX, gpu=architecture),
-        )
-        if read.extent == short and not isinstance(elements, Reason):
-            made = _in_registers(nest, axes, read, architecture)
-            if (
-                estimate_launch(made.nest, target).nanoseconds
-                < estimate_launch(elements.nest, target).nanoseconds
-            ):
-                return made
-        return refuse(
-            "transposed-dimension-is-short",
-            f"a dimension of {short} elements does not fill a tile",
-            extent=short,
-        )
+        return _short_schedule(nest, axes, read, architecture, tuning)
     sizes = [s.element.bytes for s in staged]
     width = max(4 // max(sizes), 1)
     while width > 1 and (read.extent % width or written.extent % width):
@@ -126,6 +87,67 @@ def transpose_schedule(
         before = f"tiles of {LANES * widest} x {LANES * widest} elements with {LANES * tuning.rows_at_once} threads each"
         why += f": {before} have fewer than the {enough} threads that keep the memory busy"
     return applied.schedule("transpose", why)
+
+
+def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axis] | Reason:
+    """Return the loads that tiles can hold and the axis that they are contiguous along.
+
+    Or a refusal, if no load is transposed or can be staged.
+    """
+    found = [
+        (s, a)
+        for s, _ in walk(nest.body)
+        if isinstance(s, Load) and (a := _read_along(nest, s, axes)) is not None
+    ]
+    if not found:
+        return refuse(
+            "not-transposed",
+            "every array is read along the dimension that the result is written along",
+        )
+    arrays = {a.name: a for a in nest.arrays}
+    inside = [(s, a) for s, a in found if not leaves(arrays[s.array], s.place)]
+    if not inside:
+        return refuse(
+            "not-staged",
+            f"%{found[0][0].array} is read under a condition without which its index leaves the array",
+        )
+    read = inside[0][1]
+    staged = [
+        s
+        for s, a in inside
+        if a == read
+        and [x.array for x, _ in walk(nest.body) if isinstance(x, Load)].count(s.array) == 1
+    ]
+    if not staged:
+        return refuse(
+            "several-tiles", f"%{inside[0][0].array} is read at several places, a tile holds one"
+        )
+    return staged, read
+
+
+def _short_schedule(
+    nest: LoopNest,
+    axes: list[Axis],
+    read: Axis,
+    architecture: GpuArchitecture,
+    tuning: GpuTuning,
+) -> NestSchedule | Reason:
+    """Return a schedule in registers for a short dimension, or a refusal if it is slower."""
+    short = min(read.extent, axes[-1].extent)
+    elements = elementwise_schedule(nest, architecture, tuning)
+    if read.extent == short and not isinstance(elements, Reason):
+        target = replace(NVPTX, gpu=architecture)
+        made = _in_registers(nest, axes, read, architecture)
+        if (
+            estimate_launch(made.nest, target).nanoseconds
+            < estimate_launch(elements.nest, target).nanoseconds
+        ):
+            return made
+    return refuse(
+        "transposed-dimension-is-short",
+        f"a dimension of {short} elements does not fill a tile",
+        extent=short,
+    )
 
 
 def _in_registers(

@@ -215,13 +215,13 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     return KernelDescriptor(context, launch, block.shared_bytes, "")
 
 
-def write_merge_kernel(context: KernelContext, rows: int, length: int, width: int, tile: int, types: Sequence[PrimitiveType],
-                       before: Before, source: Rows, target: Rows, wanted: int | None = None) -> KernelDescriptor:  # fmt: skip
-    """Write the kernel that merges neighbouring runs of `width` records.
+def write_merge_kernel(context: KernelContext, plan: TilePlan, width: int, types: Sequence[PrimitiveType], before: Before, source: Rows,
+                       target: Rows, wanted: int | None = None) -> KernelDescriptor:  # fmt: skip
+    """Write the kernel that merges adjacent runs of `width` records.
 
-    A block makes `tile` records of the result. wanted: number of records to store; by default all.
+    A block makes a tile of the result. wanted: number of records to store; by default all.
     """
-    w = context.writer
+    w, rows, length, tile = context.writer, plan.rows, plan.length, plan.size
     threads = max(tile // EACH, 32)
     each = tile // threads
     block = Block(context, threads)
@@ -355,11 +355,7 @@ def write_sort(
     for number in range(1, passes + 1):
         context, source, target, before = kernel(number)
         width = tiles.size << (number - 1)
-        kernels.append(
-            write_merge_kernel(
-                context, rows, length, width, tiles.size, types, before, source, target
-            )
-        )
+        kernels.append(write_merge_kernel(context, tiles, width, types, before, source, target))
     return OperationDescriptor(tuple(kernels), "sort", scratch.end if scratch else 0)
 
 
@@ -447,8 +443,6 @@ def write_topk(
         )
         width, before = tiles.size << number, comparator(context)
         kernels.append(
-            write_merge_kernel(
-                context, rows, lengths[-1], width, tiles.size, types, before, source, target, wanted
-            )
+            write_merge_kernel(context, tiles, width, types, before, source, target, wanted)
         )
     return OperationDescriptor(tuple(kernels), "topk", places[-1].end if places else 0)

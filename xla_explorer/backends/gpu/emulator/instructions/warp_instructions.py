@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -304,6 +304,111 @@ def matrix_elements(words: Array, kind: str) -> Array:
     return words.view(own).astype(np.int32 if kind in ("s8", "u8") else np.float32)
 
 
+class _MmaForm(NamedTuple):
+    """The form of an `mma.sync`.
+
+    rows, columns, depth: of the matrices. a, b, c: types of elements.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    a: str
+    b: str
+    c: str
+
+    @property
+    def doubles(self) -> bool:
+        """True for products of f64, which are not packed."""
+        return self.a == "f64"
+
+    @property
+    def pack(self) -> int:
+        """Elements of a and b in a word."""
+        return 1 if self.doubles else _PACKED[self.a]
+
+    @property
+    def halves(self) -> int:
+        """Accumulators in a word."""
+        return 2 if self.c == "f16" else 1
+
+    @property
+    def number(self) -> Any:
+        """The numpy type of sums."""
+        return np.float64 if self.doubles else np.int32 if self.c == "s32" else np.float32
+
+    def accumulator_place(self, k: int, element: int) -> tuple[Array, Array]:
+        """Return each lane's row and column of an element of accumulator register `k`."""
+        if self.doubles:
+            return _ROW, 2 * _COLUMN + k
+        if self.c == "f16":
+            return _ROW + 8 * k, 2 * _COLUMN + element
+        return _ROW + 8 * (k >> 1), 2 * _COLUMN + (k & 1)
+
+    def left(self, registers: Sequence[Array]) -> Array:
+        """Return the left matrices (warps, rows, depth) of all lanes' registers."""
+        a, pack = (
+            np.zeros((len(registers[0]) // WARP, self.rows, self.depth), self.number),
+            self.pack,
+        )
+        for k, values in enumerate(registers):
+            part = self._elements(values, self.a)
+            for element in range(pack):
+                column = pack * _COLUMN + element + 4 * pack * (k >> 1)
+                a[:, _ROW + 8 * (k & 1), column] = part[:, :, element]
+        return a
+
+    def right(self, registers: Sequence[Array]) -> Array:
+        """Return the right matrices (warps, depth, columns) of all lanes' registers."""
+        b, pack = (
+            np.zeros((len(registers[0]) // WARP, self.depth, self.columns), self.number),
+            self.pack,
+        )
+        for k, values in enumerate(registers):
+            part = self._elements(values, self.b)
+            for element in range(pack):
+                b[:, pack * _COLUMN + element + 4 * pack * k, _ROW] = part[:, :, element]
+        return b
+
+    def accumulators(self, registers: Sequence[Array]) -> Array:
+        """Return the accumulators (warps, rows, columns) of all lanes' registers."""
+        c = np.zeros((len(registers[0]) // WARP, self.rows, self.columns), self.number)
+        for k, values in enumerate(registers):
+            numbers = _elements(values, "f16") if self.halves == 2 else values
+            numbers = numbers.reshape(-1, WARP, self.halves)
+            for element in range(self.halves):
+                row, column = self.accumulator_place(k, element)
+                c[:, row, column] = numbers[:, :, element]
+        return c
+
+    def packed(self, sums: Array, k: int) -> Array:
+        """Return accumulator register `k` of all lanes."""
+        found = [
+            sums[:, row, column].reshape(-1)
+            for row, column in (self.accumulator_place(k, e) for e in range(self.halves))
+        ]
+        if self.halves == 2:
+            return np.stack(found, -1).astype(np.float16).view(np.uint32).reshape(-1)
+        return np.ascontiguousarray(found[0])
+
+    def _elements(self, values: Array, kind: str) -> Array:
+        numbers = values if self.doubles else _elements(values, kind)
+        return numbers.reshape(-1, WARP, self.pack)
+
+
+def _mma_form(i: PtxInstruction, parts: Sequence[str]) -> _MmaForm:
+    """Return the form of an `mma.sync`, or raise for an unsupported one."""
+    found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
+    result, a_kind, b_kind, c_kind = parts[-4:]
+    if found is not None:
+        doubles = found[0] == "m8n8k4" and a_kind == "f64"
+        is_packed = found[0][:6] == "m16n8k" and a_kind in _PACKED
+        if doubles or (is_packed and result in ("f32", "f16", "s32")):
+            rows, columns, depth = map(int, found.groups())
+            return _MmaForm(rows, columns, depth, a_kind, b_kind, c_kind)
+    raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
+
+
 def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
     """Return the step of `mma.sync`.
 
@@ -311,79 +416,27 @@ def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[st
     accumulators, and f64 m8n8k4. Sums are rounded in f32 in numpy's order. Hardware keeps fewer
     bits, so comparisons need a tolerance.
     """
-    found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
-    result, a_kind, b_kind, c_kind = parts[-4:]
-    doubles = found is not None and found[0] == "m8n8k4" and a_kind == "f64"
-    known = (
-        found is not None
-        and found[0][:6] == "m16n8k"
-        and a_kind in _PACKED
-        and result in ("f32", "f16", "s32")
-    )
-    if found is None or not (known or doubles):
-        raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
-    rows, columns, depth = int(found[1]), int(found[2]), int(found[3])
-    pack = 1 if doubles else _PACKED[a_kind]
-    word = "f64" if doubles else "b32"
-    accumulator = {"f64": "f64", "f32": "f32", "s32": "s32", "f16": "b32"}[c_kind]
+    form = _mma_form(i, parts)
+    word = "f64" if form.doubles else "b32"
+    accumulator = {"f64": "f64", "f32": "f32", "s32": "s32", "f16": "b32"}[form.c]
     puts = [setter(names, text) for text in vector_parts(i.operands[0])]
-    a_of, b_of = (
-        [getter(names, text, word) for text in vector_parts(operand)] for operand in i.operands[1:3]
+    a_of, b_of, c_of = (
+        [getter(names, text, kind) for text in vector_parts(operand)]
+        for operand, kind in zip(i.operands[1:4], (word, word, accumulator), strict=True)
     )
-    c_of = [getter(names, text, accumulator) for text in vector_parts(i.operands[3])]
-    number: Any = np.float64 if doubles else np.int32 if c_kind == "s32" else np.float32
-
-    def accumulator_place(k: int, element: int) -> tuple[Array, Array]:
-        if doubles:
-            return _ROW, 2 * _COLUMN + k
-        if c_kind == "f16":
-            return _ROW + 8 * k, 2 * _COLUMN + element
-        return _ROW + 8 * (k >> 1), 2 * _COLUMN + (k & 1)
-
-    def pieces(values: Array, kind: str) -> Array:
-        return values.reshape(-1, 1) if doubles else _elements(values, kind)
-
-    halves = 2 if c_kind == "f16" else 1
 
     def run(batch: Batch, group: Group) -> None:
-        warps = batch.lanes // WARP
         if batch.checks and group.lanes is not None:
             present = _members(batch, group).sum(1)
             if ((present != 0) & (present != WARP)).any():
                 batch.fault(
                     "matrix multiply by part of a warp", pc, group.lanes, np.ones(group.count, bool)
                 )
-        a, b = np.zeros((warps, rows, depth), number), np.zeros((warps, depth, columns), number)
-        c = np.zeros((warps, rows, columns), number)
-        for k, get in enumerate(a_of):
-            part = pieces(_everywhere(batch, get), a_kind).reshape(warps, WARP, pack)
-            for element in range(pack):
-                a[:, _ROW + 8 * (k & 1), pack * _COLUMN + element + 4 * pack * (k >> 1)] = part[
-                    :, :, element
-                ]
-        for k, get in enumerate(b_of):
-            part = pieces(_everywhere(batch, get), b_kind).reshape(warps, WARP, pack)
-            for element in range(pack):
-                b[:, pack * _COLUMN + element + 4 * pack * k, _ROW] = part[:, :, element]
-        for k, get in enumerate(c_of):
-            part = _everywhere(batch, get)
-            numbers = (_elements(part, "f16") if halves == 2 else part.reshape(-1, 1)).reshape(
-                warps, WARP, halves
-            )
-            for element in range(halves):
-                row, column = accumulator_place(k, element)
-                c[:, row, column] = numbers[:, :, element]
-        d = np.matmul(a, b) + c
+        a = form.left([_everywhere(batch, get) for get in a_of])
+        b = form.right([_everywhere(batch, get) for get in b_of])
+        d = np.matmul(a, b) + form.accumulators([_everywhere(batch, get) for get in c_of])
         for k, put in enumerate(puts):
-            columns_of = [
-                d[:, row, column].reshape(-1)
-                for row, column in (accumulator_place(k, e) for e in range(halves))
-            ]
-            if halves == 2:
-                value = np.stack(columns_of, -1).astype(np.float16).view(np.uint32).reshape(-1)
-            else:
-                value = np.ascontiguousarray(columns_of[0])
-            put(batch, group, _of_group(group, value))
+            put(batch, group, _of_group(group, form.packed(d, k)))
 
     return run
 

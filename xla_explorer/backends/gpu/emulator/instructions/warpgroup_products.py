@@ -204,7 +204,8 @@ def _fenced(names: Names, pc: int, i: PtxInstruction, code: Sequence[PtxInstruct
     return False
 
 
-def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fenced: bool) -> Step:
+def _checked_shape(i: PtxInstruction, parts: Sequence[str]) -> tuple[str, str, str, int, int]:
+    """Return (result type, left type, right type, columns, depth), or raise if unsupported."""
     found = next((m for m in map(_SHAPE.fullmatch, parts) if m), None)
     kinds = [p for p in parts if p in _DEPTHS or p in ("f32", "s32")]
     if (
@@ -220,11 +221,25 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
     (result, a_kind, b_kind), columns, depth = kinds, int(found[1]), int(found[2])
     if depth != _DEPTHS[a_kind] or columns % 8 or not 8 <= columns <= 256:
         raise UnsupportedPtxError(f"PTX line {i.line}: wgmma has no shape {found[0]} for {a_kind}")
-    registers = vector_parts(i.operands[0])
-    if len(registers) != columns // 2:
+    count = len(vector_parts(i.operands[0]))
+    if count != columns // 2:
         raise UnsupportedPtxError(
-            f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {len(registers)}"
+            f"PTX line {i.line}: a result of {columns} columns has {columns // 2} registers, not {count}"
         )
+    return result, a_kind, b_kind, columns, depth
+
+
+def _signs_and_orders(i: PtxInstruction, result: str) -> tuple[int, list[int]]:
+    """Return (the sign of the product, 1 for each operand that is transposed in memory)."""
+    if result != "f32":
+        return 1, [0, 0]
+    left, right, *orders = [int(text, 0) for text in i.operands[4:]]
+    return left * right, [0] * (2 - len(orders)) + orders
+
+
+def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fenced: bool) -> Step:
+    result, a_kind, b_kind, columns, depth = _checked_shape(i, parts)
+    registers = vector_parts(i.operands[0])
     slots = tuple([names.slot(text) for text in registers])
     from_registers = i.operands[1].startswith("{")
     left_of = [
@@ -235,17 +250,13 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
         getter(names, i.operands[2], "u64"),
         predicate_getter(names, i.operands[3]),
     )
-    rest = [int(text, 0) for text in i.operands[4:]]
-    signs = rest[:2] if result == "f32" else [1, 1]
-    orders = rest[2:] if result == "f32" else []
-    orders = ([0] * (2 - len(orders)) + orders) if len(orders) < 2 else orders
+    sign, orders = _signs_and_orders(i, result)
     width = _BYTES.get(a_kind, 1)
     left_tile, right_tile = (
         DescribedTile(kept, depth, width, order == 0)
         for kept, order in ((64, orders[0]), (columns, orders[1]))
     )
     number = np.dtype(np.float32 if result == "f32" else np.int32)
-    sign = signs[0] * signs[1]
 
     def tile_of(
         batch: Batch, warpgroups: Array, descriptor: int, tile: DescribedTile, kind: str
@@ -315,15 +326,19 @@ def _multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str], fe
         )
         _store(batch, slots, lanes, fresh, np.repeat(adding, WARPGROUP), group.lanes is None)
         for one, warpgroup in enumerate(warpgroups.tolist()):
-            record = _Record(slots, cells.get(one))
-            if batch.clocks is not None and record.cells is not None:
-                batch.clocks.reads_asynchronously(
-                    batch, pc, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP
-                )
-            products_of(batch).fly(record, warpgroup, pc)
-            products_of(batch).started[warpgroup].append(record)
+            _start(batch, pc, warpgroup, _Record(slots, cells.get(one)))
 
     return run
+
+
+def _start(batch: Batch, pc: int, warpgroup: int, record: _Record) -> None:
+    """Record a product of a warpgroup as in flight."""
+    if batch.clocks is not None and record.cells is not None:
+        batch.clocks.reads_asynchronously(
+            batch, pc, record.cells, warpgroup * WARPGROUP, WARPGROUP // WARP
+        )
+    products_of(batch).fly(record, warpgroup, pc)
+    products_of(batch).started[warpgroup].append(record)
 
 
 def _uniform(batch: Batch, group: Group, pc: int, value: Array) -> Array:
