@@ -18,10 +18,8 @@ from xla_explorer.compiler.codegen.nest.lowering.elements import (
     parts_of,
 )
 from xla_explorer.compiler.codegen.nest.lowering.lower_indices import Point, UnrolledValue, points
-from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import (
-    Accumulators,
-    ReductionWriter,
-)
+from xla_explorer.compiler.codegen.nest.lowering.lower_reductions import ReductionWriter
+from xla_explorer.compiler.codegen.nest.lowering.reducing import Accumulators
 
 if TYPE_CHECKING:
     from xla_explorer.compiler.codegen.nest.lowering.lower import Lowering
