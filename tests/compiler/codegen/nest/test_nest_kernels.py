@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.codegen.nest.directives import CutLoop
 from xla_explorer.compiler.codegen.nest.ir import Load, SelectRegion, Store, walk
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import nest_of
-from xla_explorer.compiler.codegen.nest.policies import elementwise
+from xla_explorer.compiler.codegen.nest.policies import elementwise, select_regions
 from xla_explorer.compiler.codegen.nest.policies.base import NEVER, Plan, Tuning
 from xla_explorer.compiler.codegen.nest.schedule import Schedule, parse_directives
 from xla_explorer.foundation.reason import Reason
@@ -89,7 +89,7 @@ def test_an_element_of_many_pieces_is_not_read_from_all_of_them(
 ) -> None:
     # Twelve cuts were all: with 14 operands every element was loaded 14 times, and 150 took 6,000
     # times as long as one after the other.
-    monkeypatch.setattr(elementwise, "MOST_CUTS", most_cuts)
+    monkeypatch.setattr(select_regions, "MOST_SPLITS", most_cuts)
     lines = [f"p{k} = f32[{5 + k % 3}] parameter({k})" for k in range(pieces)]
     given = [np.full(5 + k % 3, k, np.float32) for k in range(pieces)]
     names = ", ".join([f"p{k}" for k in range(pieces)])
@@ -156,7 +156,7 @@ def test_a_cut_loop_reads_nothing_for_the_cases_that_fell_away() -> None:
         "\n".join(["HloModule m", "ENTRY e {", *lines, outer, "}"]), threads=1, cache=False
     )
     plan = Plan(nest_of(session.module.entry.root), Tuning())
-    assert elementwise.in_pieces(plan) is None and len(plan.directives) >= n * n - 1
+    assert select_regions.split_select_regions(plan) is None and len(plan.directives) >= n * n - 1
     kinds = Counter([type(s) for s, _ in walk(plan.nest.body)])
     assert kinds[Load] == kinds[Store] == n * n
     x = np.arange(n * n * 15, dtype=np.int32).reshape(n, n, 3, 5)

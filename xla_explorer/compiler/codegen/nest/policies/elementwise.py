@@ -24,12 +24,12 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Iota,
     Load,
     LoopNest,
-    SelectRegion,
     Statement,
     Store,
     ids_of,
     walk,
 )
+from xla_explorer.compiler.codegen.nest.policies import select_regions
 from xla_explorer.compiler.codegen.nest.policies.base import (
     Plan,
     Tuning,
@@ -52,20 +52,17 @@ from xla_explorer.compiler.codegen.nest.policies.prefetches import (
     rows_bytes,
     tile_asked_for,
 )
+from xla_explorer.compiler.codegen.nest.policies.select_regions import split_select_regions
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
 from xla_explorer.compiler.codegen.nest.policies.transposes import in_squares, read_across
 from xla_explorer.compiler.codegen.nest.rewriting import overwrites
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import Axis, Guard, Quotient, Remainder
+from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
-MOST_CUTS = (
-    256  # of loops into pieces: a choice that is left reads all of its cases for every element
-)
-FEW_PIECES = 12  # are cut off one after the other
 MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
 TINY = 16  # steps of a kernel ...
 TINY_CODE = 32  # ... whose loop is so many statements without it
@@ -87,7 +84,7 @@ def elementwise_policy(
     can.
     """
     pieces = Plan(nest, tuning)
-    reason = in_pieces(pieces)
+    reason = split_select_regions(pieces)
     made = (
         _planned(pieces, tuning, tasks, by_rows)
         if tuning.register_bytes and reason is None
@@ -95,7 +92,7 @@ def elementwise_policy(
     )
     if isinstance(made, Schedule):
         return made
-    if reason is not None and len(pieces.directives) < MOST_CUTS:
+    if reason is not None and len(pieces.directives) < select_regions.MOST_SPLITS:
         pieces = Plan(nest, tuning)
     return _planned(pieces, replace(tuning, register_bytes=0), tasks, by_rows)
 
@@ -205,49 +202,6 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
     return None
 
 
-def in_pieces(plan: Plan) -> Reason | None:
-    """Loops are cut where a choice of what to read changes, until nothing is left to choose: pads, concatenates. The choice of many is
-    halved: each cut rewrites what is behind it, and asks for a name of one letter more.
-    """
-    cuts = 0
-    while choices := [s for s, _ in plan.nest.statements() if isinstance(s, SelectRegion)]:
-        choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
-        changes = [
-            place
-            for case in choice.cases
-            for g in case.guards
-            if (place := _change_of(g)) is not None
-        ]
-        cuts += 1
-        if (
-            not changes
-            or cuts > MOST_CUTS
-            or not isinstance(plan.nest.loop(changes[0][0].name), For)
-        ):
-            return refuse(
-                "family-not-moved",
-                f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet",
-            )
-        axis, first = changes[0]
-        places = sorted({place for other, place in changes if other is axis})
-        plan.do(
-            CutLoop(axis.name, first if len(places) <= FEW_PIECES else places[len(places) // 2])
-        )
-    return None
-
-
-def _change_of(g: Guard) -> tuple[Axis, int] | None:
-    """An axis, and the step of it from which on the guard holds or no longer does."""
-    if len(g.expression.terms) != 1:
-        return None
-    ((axis, factor),) = g.expression.terms
-    if not isinstance(axis, Axis) or abs(factor) != 1:
-        return None
-    below, above = -g.expression.constant * factor, (g.bound - g.expression.constant) * factor
-    first, second = (below, above) if factor == 1 else (above + 1, below + 1)
-    return next(((axis, step) for step in (first, second) if 0 < step < axis.extent), None)
-
-
 def _vectors(plan: Plan, loop: For) -> Reason | None:
     """Registers along the innermost loop; where lanes are not neighbours in memory, they are put together one by one."""
     if loop.axis.extent == 1:
@@ -264,9 +218,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         return None
     lanes, steps = lanes_for(plan.nest, statements, tuning), _steps_around(plan, loop) * axis.extent
     least = LEAST_STEPS if calls_functions(statements) else 0
-    if lanes > 2 and lanes * widest(statements) > tuning.register_bytes:
-        if steps < least * lanes or (axis.extent % lanes and not axis.extent % (lanes // 2)):
-            lanes //= 2  # instead of several registers a value, and a last step of which half is done twice
+    lanes = _halved_if_few_steps(axis, statements, tuning, lanes, steps < least * lanes)
     if any(
         isinstance(s, Iota) and s.element.bytes * lanes > tuning.register_bytes for s in statements
     ):
@@ -308,6 +260,16 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if rest:
         tail(plan, rest, lanes, in_order)
     return None
+
+
+def _halved_if_few_steps(
+    axis: Axis, statements: list[Statement], tuning: Tuning, lanes: int, few_steps: bool
+) -> int:
+    """Halve the lanes of a value that needs several registers, if that saves code or a tail."""
+    if lanes <= 2 or lanes * widest(statements) <= tuning.register_bytes:
+        return lanes
+    saves_tail = axis.extent % lanes and not axis.extent % (lanes // 2)
+    return lanes // 2 if few_steps or saves_tail else lanes
 
 
 def _steps_around(plan: Plan, loop: For) -> int:

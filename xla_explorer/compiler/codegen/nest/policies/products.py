@@ -12,16 +12,12 @@ reads some rows of the matrix side by side.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from xla_explorer.compiler.codegen.nest.directives import (
     CutLoop,
-    OverlapTail,
     Reorder,
     Sink,
     Split,
     Unroll,
-    Vectorize,
 )
 from xla_explorer.compiler.codegen.nest.directives.base import MOST_STAGED
 from xla_explorer.compiler.codegen.nest.ir import (
@@ -38,7 +34,6 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
     Tuning,
     accesses,
     has_masks,
-    in_blocks,
     tail_may_overlap,
 )
 from xla_explorer.compiler.codegen.nest.policies.columns import columns, count_of, is_simple
@@ -47,10 +42,12 @@ from xla_explorer.compiler.codegen.nest.policies.product_copies import (
     Product,
     body_of,
     extent_of,
-    in_block,
-    is_spread,
     reduction_in,
-    stage_panels,
+)
+from xla_explorer.compiler.codegen.nest.policies.product_loops import (
+    Piece,
+    count_blocks,
+    tile_loops,
 )
 from xla_explorer.compiler.codegen.nest.policies.reductions import (
     collapse_kept,
@@ -66,17 +63,7 @@ from xla_explorer.hlo.analysis.indexing import Axis
 
 SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
 SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
-DEEP_BLOCK_BYTES = (
-    512 << 10
-)  # of a block of rows where the contraction goes by in blocks, as panels of the right operand are small
 ROWS_OF_MATRIX = 8  # that are read side by side
-
-
-class _Piece(NamedTuple):
-    """The loops over some rows and columns, by name. row: empty where there is one row."""
-
-    row: str
-    column: str
 
 
 def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
@@ -259,7 +246,7 @@ def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
 def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     """Loops over rows and columns in tiles, and what these leave over."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
-    piece = _Piece(p.row.name if p.row is not None else "", p.column.name)
+    piece = Piece(p.row.name if p.row is not None else "", p.column.name)
     masks = has_masks(plan, body_of(plan, piece.column))
     if piece.row and len(body_of(plan, piece.row)) > 1:
         plan.do(Sink(piece.row))
@@ -291,7 +278,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
         piece, rest = after, rest - done
 
 
-def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]:
+def _cut_columns(plan: Plan, piece: Piece, steps: int) -> tuple[Piece, Piece]:
     if piece.row:
         plan.do(Reorder(piece.row, piece.column))
     plan.do(CutLoop(piece.column, steps))
@@ -300,12 +287,12 @@ def _cut_columns(plan: Plan, piece: _Piece, steps: int) -> tuple[_Piece, _Piece]
         row = _inside(plan, column) if piece.row else ""
         if row:
             plan.do(Reorder(column, row))
-        pieces.append(_Piece(row, column))
+        pieces.append(Piece(row, column))
     return pieces[0], pieces[1]
 
 
 def _of_all_rows(
-    plan: Plan, p: Product, piece: _Piece, tile: RegisterTile, by: OperandPacking, tasks: int
+    plan: Plan, p: Product, piece: Piece, tile: RegisterTile, by: OperandPacking, tasks: int
 ) -> None:
     """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
     of the rows left over.
@@ -317,7 +304,9 @@ def _of_all_rows(
         _steps(plan, piece.row, tile.rows, tile),
     )
     blocks = (
-        tasks if not batches and panels < tasks <= tiles else _blocks(tiles, tile, p, panels, by)
+        tasks
+        if not batches and panels < tasks <= tiles
+        else count_blocks(tiles, tile, p, panels, by)
     )
     for height, count in (
         (tile.rows, blocks),
@@ -334,12 +323,12 @@ def _of_all_rows(
         )
         if not done:
             continue
-        after = _Piece("", "")
+        after = Piece("", "")
         if done < rows:
             plan.do(CutLoop(piece.row, done))
-            after = _Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
-            piece = _Piece(f"{piece.row}m", piece.column)
-        _loops(plan, p, piece, tile._replace(rows=height), by, count, tasks)
+            after = Piece(f"{piece.row}r", _inside(plan, f"{piece.row}r"))
+            piece = Piece(f"{piece.row}m", piece.column)
+        tile_loops(plan, p, piece, tile._replace(rows=height), by, count, tasks)
         if done == rows:
             return
         piece = after
@@ -349,117 +338,6 @@ def _steps(plan: Plan, name: str, size: int, tile: RegisterTile) -> int:
     """In how many steps of a size, which overlap if tiles do, an axis goes by."""
     extent = extent_of(plan, name)
     return -(-extent // size) if tile.overlaps and size <= extent else extent // size
-
-
-def _blocks(tiles: int, tile: RegisterTile, p: Product, panels: int, by: OperandPacking) -> int:
-    """In how many blocks tile rows go by: a block stays in the second-level cache while panels pass by. Of a large result whose rows fall
-    into few sets of the caches, a few rows are written at a time.
-    """
-    most = max(
-        1,
-        (DEEP_BLOCK_BYTES if by.deep else LIMITS.block_bytes)
-        // (tile.rows * (by.deep or p.depth) * p.bytes),
-    )
-    row_bytes = p.column.extent * p.bytes
-    is_large = tiles * tile.rows * row_bytes > LIMITS.result_bytes
-    if (
-        p.depth * row_bytes <= LIMITS.block_bytes
-        and is_large
-        and row_bytes % LIMITS.colliding == 0
-        and not by.left
-    ):
-        most = min(most, max(1, LIMITS.open_rows // tile.rows))
-    least = -(-tiles // most) if panels > 1 or by.left or by.deep else 1
-    return min(range(least, max(least, min(2 * least, tiles)) + 1), key=lambda n: -tiles % n)
-
-
-def _loops(
-    plan: Plan,
-    p: Product,
-    piece: _Piece,
-    tile: RegisterTile,
-    by: OperandPacking,
-    blocks: int,
-    tasks: int,
-) -> None:
-    """Blocks of rows, in these panels of columns, in these the rows in tiles, which are registers.
-
-    Around blocks, some panels are copied together.
-    """
-    row, column = piece
-    panels, rest = divmod(extent_of(plan, column), tile.columns)
-    if tile.overlaps and panels and rest:
-        panels, rest = panels + 1, 0
-    panel, inner, unrolled = f"{column}o", f"{column}i", ""
-    if rest and tile.vectors > 1:
-        plan.do(Split(column, tile.width))
-        panel, unrolled = "", panel
-    else:
-        plan.do(in_blocks(plan, column, tile.columns) if panels else Split(column, tile.columns))
-        panels = max(panels, 1)
-        if tile.vectors > 1:
-            plan.do(Split(inner, tile.width))
-            unrolled, inner = f"{inner}o", f"{inner}i"
-    rows = -(-extent_of(plan, row) // tile.rows)
-    staged = by.transposed or (by.spread and bool(panel) and is_spread(p, rows, tile))
-    group, suffixes, outer, block, inside = panel, [""], "", f"{row}o", f"{row}i"
-    if row and (panel or by.left or by.deep) and rows % blocks:  # blocks overlap, not their tiles
-        plan.do(OverlapTail(row, -(-rows // blocks) * tile.rows))
-        plan.do(Split(inside, tile.rows))
-        outer, block, inside = block, f"{inside}o", f"{inside}i"
-    elif row:
-        plan.do(in_blocks(plan, row, tile.rows))
-    if row and (panel or by.left or by.deep):
-        tasks_take_rows, around = 1 < blocks == tasks and panels < tasks, outer
-        if panel:
-            plan.do(Reorder(inside, panel))
-        if tasks_take_rows:
-            if not outer:
-                plan.do(Split(block, rows // blocks))
-                block += "i"
-            blocks, around = (
-                _blocks(extent_of(plan, block), tile, p, panels, by) if by.left or by.deep else 1,
-                "",
-            )
-        if staged:
-            plan.do(
-                Split(
-                    panel,
-                    panels
-                    // next(
-                        n
-                        for n in range(1 if tasks_take_rows else min(tasks, panels), panels + 1)
-                        if panels % n == 0
-                    ),
-                )
-            )
-            for name in (block, around) if around else (block,):
-                plan.do(Reorder(name, f"{panel}o"))
-            group, panel = f"{panel}o", f"{panel}i"
-        if not around and (blocks > 1 or by.left or by.deep):
-            plan.do(Split(block, extent_of(plan, block) // blocks))
-            block, around = f"{block}i", f"{block}o"
-        if panel:
-            plan.do(Reorder(block, panel))
-        if staged:
-            stage_panels(plan, p, group, [panel, unrolled, inner], by.transposed)
-        if rows == 1:
-            by = by._replace(left="")
-        if (
-            by.left or by.deep
-        ):  # a few rows that are left over, too: a sum has one order, however many threads share the rows
-            suffixes = in_block(
-                plan, p, by, around, [panel, block, inside, unrolled, inner], staged
-            )
-    elif staged:
-        stage_panels(plan, p, group, [panel, unrolled, inner], by.transposed)
-    for suffix in suffixes:
-        if row:
-            plan.do(Unroll(f"{inside}{suffix}"))
-        if unrolled:
-            plan.do(Unroll(f"{unrolled}{suffix}"))
-        if tile.width > 1:
-            plan.do(Vectorize(f"{inner}{suffix}"))
 
 
 # -- a matrix and a vector -------------------------------------------------------------------------
