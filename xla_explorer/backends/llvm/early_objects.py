@@ -82,7 +82,7 @@ class EarlyObjects:
         compiled = optimize_and_emit(
             rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts
         )
-        if rest is None:  # nothing was handed over, or the text cannot be cut
+        if rest is None:  # no object was made early, or the text cannot be cut
             return compiled
         early = [self._finished(*row) for row in self._objects]
         objects = [data for made, _ in early for data in made]

@@ -95,7 +95,7 @@ class NativeLibrary:
     object_bytes: an object, or several that refer to each other. symbols: addresses for names that
     the objects leave undefined. exports: the names whose addresses are wanted. process_symbols:
     names that are still undefined are looked up in this process (libm, libc). Every library has its
-    own name space: equal symbol names in two libraries do not meet. The code stays loaded until
+    own name space: equal symbol names in two libraries do not conflict. The code stays loaded until
     `close`, or until the library and all functions bound from it are gone.
 
     Programs for a CPU that has more than this one (XLA_EXPLORER_TARGET) can be loaded, which

@@ -264,7 +264,7 @@ class Batch:
         Earlier accesses of the warp's lanes are ordered before later ones.
         """
         if self.clocks is not None:
-            self.clocks.meet(self, self.lanes_of(group))
+            self.clocks.synchronise_warps(self, self.lanes_of(group))
         if self.warp_epoch is None:
             self.warp_epoch = np.zeros(self.lanes // WARP, np.int64)
         self.warp_epoch[np.unique(self.lanes_of(group) // WARP)] += 1

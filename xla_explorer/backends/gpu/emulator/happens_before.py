@@ -39,7 +39,7 @@ class Clocks(Detector):
         agents, blocks, cells = self.warps + _OBJECTS, batch.blocks, self.size // granule
         self.known = np.zeros((blocks, self.warps, agents), np.int32)
         self.known[:, range(self.warps), range(self.warps)] = 1
-        self.met = np.zeros(
+        self.synchronisations = np.zeros(
             (blocks, self.warps), np.int32
         )  # number of synchronisations of a warp's lanes
         self.gathered, self.released = (
@@ -48,7 +48,10 @@ class Clocks(Detector):
         self.at_barrier = np.zeros((16, blocks, agents), np.int32)
         self.columns: dict[int, int] = {}
         self.writer, self.atomic = np.full(cells, NOBODY, np.int16), np.zeros(cells, bool)
-        self.write_time, self.write_met = np.zeros(cells, np.int32), np.zeros(cells, np.int32)
+        self.write_time, self.write_synchronisations = (
+            np.zeros(cells, np.int32),
+            np.zeros(cells, np.int32),
+        )
         self.write_lane, self.unfenced = np.full(cells, NOBODY, np.int32), np.zeros(cells, bool)
         self.read_time = np.zeros((self.warps, cells), np.int32)
 
@@ -67,7 +70,9 @@ class Clocks(Detector):
                 self.read_time[warp, cell] = self.known[block, warp, warp]
                 continue
             self._after_reads(batch, pc, cell, lanes, block, warp)
-            self._wrote(cell, warp, self.known[block, warp, warp], lanes, self.met[block, warp])
+            self._wrote(
+                cell, warp, self.known[block, warp, warp], lanes, self.synchronisations[block, warp]
+            )
             self.unfenced[cell] = True
             self.atomic[cell] = action == "atomic"
             if action == "store":
@@ -89,14 +94,10 @@ class Clocks(Detector):
         agent: Array | int,
         time: Array | int,
         lane: Array | int,
-        met: Array | int,
+        synchronisations: Array | int,
     ) -> None:
-        self.writer[cell], self.write_time[cell], self.write_lane[cell], self.write_met[cell] = (
-            agent,
-            time,
-            lane,
-            met,
-        )
+        self.writer[cell], self.write_time[cell], self.write_lane[cell] = agent, time, lane
+        self.write_synchronisations[cell] = synchronisations
 
     def _after_writes(
         self,
@@ -115,7 +116,7 @@ class Clocks(Detector):
         hit |= (
             same
             & (self.write_lane[cell] != lanes)
-            & (self.write_met[cell] == self.met[block, warp])
+            & (self.write_synchronisations[cell] == self.synchronisations[block, warp])
         )
         if action == "atomic":
             hit &= ~self.atomic[cell]
@@ -261,7 +262,7 @@ class Clocks(Detector):
         pairs = np.unique(block * self.warps + warp)
         block, warp = pairs // self.warps, pairs % self.warps
         self.known[block, warp, warp] += 1
-        self.met[block, warp] += 1
+        self.synchronisations[block, warp] += 1
 
     def arrive(self, batch: Batch, index: Array, lanes: Array) -> None:
         """Release the lanes' clocks to mbarriers."""
@@ -286,7 +287,7 @@ class Clocks(Detector):
 
     def _learn(self, block: Array, warp: Array, news: Array) -> None:
         np.maximum.at(self.known, (block, warp), news)
-        self.met[block, warp] += 1
+        self.synchronisations[block, warp] += 1
 
     def come(self, batch: Batch, number: int, lanes: Array) -> None:
         """Release the lanes' clocks to a numbered barrier of the block."""
@@ -307,7 +308,7 @@ class Clocks(Detector):
         """Reset a barrier's gathered clocks."""
         self.at_barrier[number, blocks] = 0
 
-    def meet(self, batch: Batch, lanes: Array) -> None:
+    def synchronise_warps(self, batch: Batch, lanes: Array) -> None:
         """Synchronise the lanes of warps (`bar.warp.sync`)."""
         block, warp = batch.block_of[lanes], batch.thread_in_block[lanes] // WARP
-        self.met[block, warp] += 1
+        self.synchronisations[block, warp] += 1

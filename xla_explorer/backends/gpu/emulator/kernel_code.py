@@ -192,7 +192,7 @@ class KernelCode:
         )
         waits = [pc for pc, i in enumerate(code) if i.opcode.startswith("mbarrier.try_wait")]
         leaders.update([at for pc in waits for at in (pc, pc + 1)])
-        together = self._meetings(leaders)
+        together = self._convergence_points(leaders)
         leaders |= together
         blocks: dict[int, BasicBlock] = {}
         block = BasicBlock(0)
@@ -214,20 +214,20 @@ class KernelCode:
         last.kind = "leave"
         return blocks
 
-    def _meetings(self, leaders: set[int]) -> set[int]:
+    def _convergence_points(self, leaders: set[int]) -> set[int]:
         """Return the first converging instruction of each basic block.
 
         Lanes of a warp stay converged up to the next branch.
         """
-        found, met = set(), False
+        found, is_converged = set(), False
         for pc, i in enumerate(self.kernel.instructions):
-            met = met and pc not in leaders
+            is_converged = is_converged and pc not in leaders
             parts = i.opcode.split(".")
-            if not met and (
+            if not is_converged and (
                 parts[0] in _OF_WHOLE_WARPS or (parts[0] in ("bar", "barrier") and "warp" in parts)
             ):
                 found.add(pc)
-                met = True
+                is_converged = True
         return found
 
     def _add(self, block: BasicBlock, pc: int, i: PtxInstruction) -> None:

@@ -401,7 +401,7 @@ class Indices:
                     found = self.both(found, one)
         return True if found is None else found
 
-    def hold_alike(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
+    def hold_uniformly(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
         """Return whether each relevant pending guard is uniform over neighbouring points."""
         for g in self._pending:
             if not g.expression.axes & axes or not any(self._may_fail(g, p) for p in group):

@@ -323,11 +323,11 @@ class NestWriter:
         """
         guards = self.indices.normal(s.guards)
         axes = frozenset().union(*[g.expression.axes for g in guards])
-        meets = (
+        synchronises = (
             any(crosses_threads(x) for x, _ in walk(s.body))
             or stored_arrays(s.body) & self.memory.shared
         )
-        if meets or any(a in axes for a in self.unrolled):
+        if synchronises or any(a in axes for a in self.unrolled):
             with self.indices.pending(guards):
                 self.body(s.body)
             return

@@ -117,8 +117,8 @@ class Arrays:
         )  # without guards, the others are in bounds too
         found: dict[tuple[int, ...], Scalar] = {}
         for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
-            alike = len(group) == 1 or self.indices.hold_alike(concerned, group)
-            for part in [group] if alike else [[point] for point in group]:
+            is_uniform = len(group) == 1 or self.indices.hold_uniformly(concerned, group)
+            for part in [group] if is_uniform else [[point] for point in group]:
                 if self.writer.open_select_regions and self.indices.guarded_axes:
                     # Select regions use unclamped indices, so the bounds check does too: a clamped
                     # index is another step.
@@ -189,10 +189,10 @@ class Arrays:
             s.array, offset, [a for a in self.writer.unrolled if a in concerned]
         ):
             conditions = [holds(point) for point in group]
-            alike = all(x is conditions[0] for x in conditions)
+            is_uniform = all(x is conditions[0] for x in conditions)
             for part, condition in (
                 [(group, conditions[0])]
-                if alike
+                if is_uniform
                 else [([x], y) for x, y in zip(group, conditions, strict=True)]
             ):
                 if condition is False:

@@ -41,7 +41,7 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emitters.nests.lowering import NestWriter
 
-HANDED_AT_ONCE = (
+COMBINED_AT_ONCE = (
     8  # partial results, its own included, that a thread combines before the next barrier
 )
 
@@ -71,14 +71,14 @@ class Reduction(Reducing["NestWriter"]):
         )
         if self.alone:  # outside a window, all loads are skipped at once
             self.serial.sort(key=lambda axis: axis not in asked)
-        sliding = [axis for axis in self.serial if axis in asked]
+        guarded = [axis for axis in self.serial if axis in asked]
         few = (
             self.alone
             and isinstance(s.combiner, OpcodeSpec)
-            and math.prod([axis.extent for axis in sliding]) <= UNROLLED_ITERATIONS
+            and math.prod([axis.extent for axis in guarded]) <= UNROLLED_ITERATIONS
         )
-        self.one_by_one = sliding if few else []  # in-bounds steps need no branch
-        self.meeting = False  # combining partial results instead of elements
+        self.one_by_one = guarded if few else []  # in-bounds steps need no branch
+        self.combines_partial_results = False  # instead of elements
         self.begins_with_identity = not isinstance(s.combiner, Combination) and any(
             kind.is_launched for _, kind in s.axes
         )
@@ -95,7 +95,7 @@ class Reduction(Reducing["NestWriter"]):
             self.guards = self.indices.normal(s.guards)
             if all(axis.extent for axis, _ in s.axes):
                 accumulators = self.swept(self.serial, accumulators)
-        self.meeting = True
+        self.combines_partial_results = True
         with writer.indices.launched(launched):
             for axis, kind in reversed(launched):
                 accumulators = self.across(accumulators, axis, kind)
@@ -257,7 +257,7 @@ class Reduction(Reducing["NestWriter"]):
         Between threads the lower index is the left one.
         """
         c = self.s.combiner
-        if not self.meeting or not isinstance(c, Combination):
+        if not self.combines_partial_results or not isinstance(c, Combination):
             return super().together(left, right)
         if c.join is not None:
             return self.written(c.join, left, right, 1)
@@ -303,15 +303,15 @@ class Reduction(Reducing["NestWriter"]):
             axis.extent,
         )
         with self.l.only_if(counted):  # threads that fill a warp would overwrite another's slot
-            self._hand_over(shared, totals)
+            self._write_to_shared(shared, totals)
         block.barrier()
         while count > 1:
-            kept = count // min(count, HANDED_AT_ONCE)
+            kept = count // min(count, COMBINED_AT_ONCE)
             first = self.indices.both(self.indices.below(number, kept), counted)
             assert first is not None
             more = range(kept, count, kept)
 
-            def taken_over(
+            def combined(
                 before: Accumulators = totals, more: range = more, again: bool = kept > 1 or for_all
             ) -> list[Value]:
                 for further in more:
@@ -321,10 +321,10 @@ class Reduction(Reducing["NestWriter"]):
                         for x, arrays in zip(before, shared, strict=True)
                     ]
                 if again:
-                    self._hand_over(shared, before)
+                    self._write_to_shared(shared, before)
                 return flat(before)
 
-            totals = like(totals, b.branches(first, taken_over, partial(flat, totals)))
+            totals = like(totals, b.branches(first, combined, partial(flat, totals)))
             if kept > 1 or for_all:
                 block.barrier()
             count = kept
@@ -333,7 +333,7 @@ class Reduction(Reducing["NestWriter"]):
         at = b.sub(self.indices.thread, b.mul(number, apart))
         return [[array.load(at) for array in arrays] for arrays in shared]
 
-    def _hand_over(self, shared: list[list[Elements]], accumulators: Accumulators) -> None:
+    def _write_to_shared(self, shared: list[list[Elements]], accumulators: Accumulators) -> None:
         """Store a thread's accumulators to shared memory."""
         for arrays, values in zip(shared, accumulators, strict=True):
             for array, value in zip(arrays, values, strict=True):
