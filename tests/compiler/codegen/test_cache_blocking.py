@@ -150,7 +150,7 @@ def test_a_chain_with_large_results_takes_each_block_after_the_other(
         monkeypatch.setattr(
             kernel_writing,
             "nest_kernel",
-            lambda *given, **named: refuse("family-not-moved", "for this test"),
+            lambda *given, **named: refuse("no-policy", "for this test"),
         )
     with as_if_large(True):
         session = xe.compile(body("two results", "f64", n), threads=1, cache=False)

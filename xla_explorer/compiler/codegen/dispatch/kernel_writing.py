@@ -81,8 +81,8 @@ def nest_kernel(
         and isinstance(plan_integer_gemm(i, target), IntegerGemmPlan)
     ):
         return refuse(
-            "family-not-moved",
-            f"%{i.name} uses dot-product instructions; such kernels are not made from loop nests yet",
+            "no-policy",
+            f"%{i.name} uses dot-product instructions; no policy makes them from loop nests",
         )
     code = nest_code(i, target, slots, tasks, directives, by_rows, overlap)
     if isinstance(code, Reason):

@@ -122,7 +122,7 @@ def _path_problems(s: Statement, around: tuple[Statement, ...], launch: Launch) 
     if any(isinstance(x, SelectRegion) for x in around):
         return [
             refuse(
-                "threads-meet-in-a-case",
+                "threads-synchronise-in-a-case",
                 f"axis {name}: threads would synchronise in a case that not all of them take",
             )
         ]

@@ -60,11 +60,11 @@ class FuseLoops(Directive):
             or guards_replaced(second.guards, along) != first.guards
         ):
             message = f"{self.axis} has {first.axis.extent} steps, {self.following} has {second.axis.extent}, or their conditions differ"
-            return refuse("rows-differ", message)
+            return refuse("steps-differ", message)
         for loop in found:
             if loop.ordered or loop.kind is not AxisKind.SERIAL:
                 return refuse(
-                    "rows-differ", f"{loop.axis} must be a serial loop of independent steps"
+                    "steps-differ", f"{loop.axis} must be a serial loop of independent steps"
                 )
         return None
 

@@ -80,14 +80,14 @@ class FuseIntoReduction(Directive):
             or guards_replaced(loop.guards, along) != reduction.guards
         ):
             message = f"{self.axis} has {loop.axis.extent} steps, {self.reduction} has {bound.axis.extent}, or their conditions differ"
-            return refuse("rows-differ", message)
+            return refuse("steps-differ", message)
         if (
             loop.ordered
             or {loop.kind, bound.kind} != {AxisKind.SERIAL}
             or any(isinstance(s, For | Reduce) for s in loop.body)
         ):
             return refuse(
-                "rows-differ",
+                "steps-differ",
                 f"{self.axis} and {self.reduction} must be serial, of independent steps, with no loops inside",
             )
         return None

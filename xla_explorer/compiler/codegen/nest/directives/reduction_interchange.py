@@ -240,7 +240,7 @@ class InterchangeReduction(ReductionDirective):
 
     def _no(self, why: str) -> Reason:
         message = f"the reduction over {self.axis} cannot go outside of {self.along}: {why}"
-        return refuse("no-reduction-first", message, axis=self.axis, along=self.along)
+        return refuse("not-interchangeable", message, axis=self.axis, along=self.along)
 
 
 def _in_loops(body: Body, loops: Sequence[For], suffix: str) -> Body:

@@ -169,7 +169,7 @@ def columns(
     (first, *others) = reductions
     if others:
         return refuse(
-            "family-not-moved",
+            "no-policy",
             f"@{plan.nest.name} has sums of {extent} columns, more than registers hold",
         )
     if len(first.axes) > 1 and isinstance(first.combiner, Combination):

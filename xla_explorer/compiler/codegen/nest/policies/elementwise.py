@@ -108,7 +108,7 @@ def _planned(pieces: Plan, tuning: Tuning, tasks: int, by_rows: bool) -> Schedul
         return refuse("rows-are-not-tasks", message, tasks=tasks)
     if tuning.register_bytes and len(names) > MOST_LOOPS:
         return refuse(
-            "family-not-moved",
+            "no-policy",
             f"@{plan.nest.name} has {len(names)} loops; LLVM vectorises such kernels",
         )
     for name in names:

@@ -135,12 +135,10 @@ def kept_loops(nest: LoopNest) -> list[For] | Reason:
     body = nest.body
     while inner := [s for s in body if isinstance(s, For)]:
         if len(inner) > 1 or [s for s in body if isinstance(s, (Reduce, Store))]:
-            return refuse(
-                "family-not-moved", f"@{nest.name} must be a reduction in loops of its own"
-            )
+            return refuse("no-policy", f"@{nest.name} must be a reduction in loops of its own")
         found, body = [*found, inner[0]], inner[0].body
     if not any(isinstance(s, Reduce) for s in body):
-        return refuse("family-not-moved", f"@{nest.name} must be a reduction in loops of its own")
+        return refuse("no-policy", f"@{nest.name} must be a reduction in loops of its own")
     return found
 
 

@@ -34,7 +34,7 @@ def split_select_regions(plan: Plan) -> Reason | None:
             or not isinstance(plan.nest.loop(changes[0][0].name), For)
         ):
             return refuse(
-                "family-not-moved",
+                "no-policy",
                 f"@{plan.nest.name} selects what it reads; such kernels are not made from nests yet",
             )
         axis, first = changes[0]
