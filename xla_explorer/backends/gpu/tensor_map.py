@@ -21,9 +21,10 @@ class TensorMap(NamedTuple):
 
     parameter: number of the kernel's pointer parameter. element_type: an HLO name (`bf16`); tf32
     copies are those of `f32`. dimensions: extents, minor first, 1 to 5 of them. strides: bytes
-    between neighbours of every dimension except the minor one, multiples of 16. box: elements of a
-    copy, minor first, each at most 256; the minor extent is at most the swizzle's bytes. swizzle:
-    bytes of a row in shared memory within which 16-byte chunks are permuted (0, 32, 64, 128).
+    between adjacent elements of every dimension except the minor one, multiples of 16. box:
+    elements of a copy, minor first, each at most 256; the minor extent is at most the swizzle's
+    bytes. swizzle: bytes of a row in shared memory within which 16-byte chunks are permuted (0, 32,
+    64, 128).
 
     Reads outside the array give zero; writes there are dropped.
     """

@@ -130,7 +130,7 @@ class BlockOfThreads(Generic[W]):
         return self.w.emit_here("call", I32, tuple(arguments), f"i32 @{name}")
 
     def combine_lanes(self, values: list[Scalar], lanes: int, combine: Combine) -> list[Scalar]:
-        """Reduce over groups of `lanes` neighbouring lanes by a fixed tree, for each lane.
+        """Reduce over groups of `lanes` adjacent lanes by a fixed tree, for each lane.
 
         lanes: a power of two up to 32.
         """
@@ -143,7 +143,7 @@ class BlockOfThreads(Generic[W]):
     def combine_threads(
         self, values: list[Scalar], types: Sequence[PrimitiveType], group: int, combine: Combine
     ) -> list[Scalar]:
-        """Reduce over groups of `group` neighbouring threads, for each thread.
+        """Reduce over groups of `group` adjacent threads, for each thread.
 
         group: a power of two. Shuffles within the warps, then one value a warp through shared
         memory, then shuffles again.

@@ -1,7 +1,7 @@
 """Constants in the constant bank (`.const`, 64 KiB a module), for uniform reads of a warp.
 
 The bank's cache serves one address of a warp at a time: equal addresses together, different ones in
-turn, while global memory serves neighbours at once. Source: CUDA C++ Best Practices Guide,
+turn, while global memory serves contiguous elements at once. Source: CUDA C++ Best Practices Guide,
 "Constant Memory"; PTX ISA, "Constant State Space"; LLVM, docs/NVPTXUsage.rst, address space 4. XLA
 keeps large constants as global symbols (xla/service/gpu/ir_emission_utils.cc).
 """

@@ -107,7 +107,7 @@ def matrices_of(dot: HloInstruction) -> Matrices | Reason:
 def _why_not_copied(i: HloInstruction, found: Operand, minor: int, units: int) -> Reason | None:
     """Return None if 16-byte copies can load an operand. minor: units of its rows in memory."""
     if units > 1 and not found.reduced_is_minor:
-        text = f"%{i.name}: products of TF32 read neighbours along the reduced dimension, which is not the minor one"
+        text = f"%{i.name}: products of TF32 need a contiguous reduced dimension"
         return refuse("reduced-is-not-minor", text)
     strides = (found.kept, found.reduced, *found.batch)
     if 1 not in strides[:2]:

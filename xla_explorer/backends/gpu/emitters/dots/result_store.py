@@ -25,7 +25,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
-FRAGMENT_COLUMNS = 8  # of a fragment of the result: two neighbours in each of four lanes
+FRAGMENT_COLUMNS = 8  # of a fragment of the result: two adjacent ones in each of four lanes
 _QUAD = 4
 
 
@@ -166,7 +166,7 @@ class ResultStore:
     ) -> None:
         """Store a row of fragments, 8 columns each from `column` on.
 
-        Every lane has the f32 sums of two neighbouring columns of its own row. exact: tiles do not
+        Every lane has the f32 sums of two adjacent columns of its own row. exact: tiles do not
         reach beyond the result. All lanes of the warp must be active.
         """
         at_row, in_rows = self.inside(0, row, exact_rows)
@@ -262,7 +262,7 @@ class ResultStore:
         batch = w.linear(self.batch, strides[: len(self.batch)])
         return w.add(batch, w.add(w.mul(row, strides[-2]), column))
 
-    def neighbours(
+    def contiguous_columns(
         self,
         values: Sequence[Scalar],
         wide: PrimitiveType,
@@ -271,7 +271,7 @@ class ResultStore:
         exact_rows: bool,
         exact_columns: bool,
     ) -> None:
-        """Store sums of neighbouring columns, as a vector if they are contiguous.
+        """Store sums of adjacent columns, as a vector if they are contiguous.
 
         column: a multiple of their number.
         """
@@ -282,7 +282,7 @@ class ResultStore:
         self, values: Sequence[ScalarLike], wide: PrimitiveType, row: str | int, at_row: str | int, in_rows: str | None, column: str | int,
         exact: bool,
     ) -> None:  # fmt: skip
-        """Store sums of neighbouring columns of a row with a known bounds check."""
+        """Store sums of adjacent columns of a row with a known bounds check."""
         w, count = self.w, len(values) if self.together % len(values) == 0 else 1
         for first in range(0, len(values), count):
             at_column, in_columns = self.inside(1, w.add(column, first), exact)

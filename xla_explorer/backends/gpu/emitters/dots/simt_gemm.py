@@ -38,7 +38,7 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 THREADS, SIDE = 256, 16  # threads of a block; threads of a side
 _BANK_BYTES = 128  # of all banks
-_MOST_ACROSS = 8  # neighbouring threads that write to different rows of a tile
+_MOST_ACROSS = 8  # adjacent threads that write to different rows of a tile
 # Rows and columns of the result of a thread, with the rate relative to the largest, which reads
 # least for a product (assumed).
 _SQUARES = {
@@ -188,7 +188,7 @@ class _Tile:
         )  # two halves
         thread = indices.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
-        # Neighbouring threads load neighbours in memory; a transposed store needs few enough of
+        # Adjacent threads load contiguous elements; a transposed store needs few enough of
         # them for the banks.
         near = min(per, _MOST_ACROSS) if self.across else per
         self.minor, self.major = (
@@ -284,7 +284,7 @@ class _Tile:
     def read(self, half: Word, row: int, thread: Word) -> list[Scalar]:
         """Return the elements of a thread's rows or columns in a row of the tile.
 
-        They are runs of `run` neighbours, SIDE runs apart.
+        They are runs of `run` contiguous elements, SIDE runs apart.
         """
         w, indices, t = self.kernel.w, self.kernel.indices, memory_type(self.wide)
         found: list[Scalar] = []
@@ -382,6 +382,6 @@ class SimtGemmKernel:
             for first in range(0, self.plan.columns, b.run):
                 column = indices.add(indices.add(b.first, indices.mul(self.x, b.run)), first * SIDE)
                 values = [slot.load()[0] for slot in line[first : first + b.run]]
-                store.neighbours(
+                store.contiguous_columns(
                     values, wide, indices.wide(row), indices.wide(column), a.exact, b.exact
                 )

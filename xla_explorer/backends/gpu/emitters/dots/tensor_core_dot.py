@@ -387,7 +387,7 @@ class TensorCoreKernel:
     ) -> None:
         """Store the accumulators.
 
-        Each lane has two neighbouring columns of two rows of every fragment.
+        Each lane has two adjacent columns of two rows of every fragment.
         """
         w, indices = self.w, self.indices
         column = w.add(indices.wide(b.first), self.warp_column)

@@ -367,7 +367,7 @@ class _Kernel:
     ) -> None:
         """Store the accumulators.
 
-        Each lane has two neighbouring columns of two rows of every eight.
+        Each lane has two adjacent columns of two rows of every eight.
         """
         w, plan = self.w, self.plan
         warp, within = w.mod(self.block.warp, 4), w.div(self.block.lane, 4)

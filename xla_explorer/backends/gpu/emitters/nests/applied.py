@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import UnionType
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import NestSchedule
-from xla_explorer.backends.gpu.emitters.nests.questions import are_neighbours
+from xla_explorer.backends.gpu.emitters.nests.questions import are_contiguous
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.compiler.codegen.nest import transformations
 from xla_explorer.compiler.codegen.nest.directives import (
@@ -66,8 +66,8 @@ class Applied:
             name += axis
         return name
 
-    def neighbours(self, name: str, width: int) -> str:
-        """Make neighbours along an axis lanes, or unrolled instances if not contiguous.
+    def contiguous_lanes(self, name: str, width: int) -> str:
+        """Make adjacent steps of an axis lanes if contiguous, else unrolled instances.
 
         Returns the remaining outer axis.
         """
@@ -97,14 +97,14 @@ class Applied:
         (length,) = lengths
         return length if length > tuning.short else is_short(what, length)
 
-    def runs_along(self, name: str) -> bool:
-        """Return whether some array is contiguous along an axis, or none is read."""
+    def is_contiguous_along(self, name: str) -> bool:
+        """Return True if some array is contiguous along an axis, or none is read."""
         return bool(self._contiguous(name, 2, Load)[0]) or not any(
             isinstance(s, Load) and s.place for s, _ in walk(self.nest.body)
         )
 
     def width(self, names: Sequence[str], tuning: GpuTuning, most: int) -> int:
-        """Return the neighbours per thread: 16 bytes of the widest array, aligned in every run."""
+        """Return the adjacent elements per thread: 16 aligned bytes of the widest array."""
         width = self._widest(tuning, most)
         while width > 1 and not all(
             self.keeps_runs(name, width) and self.loads_are_aligned(name, width) for name in names
@@ -113,13 +113,13 @@ class Applied:
         return width
 
     def width_of_runs(self, name: str, tuning: GpuTuning) -> int:
-        """Return the neighbours per thread if all arrays are contiguous along an axis, else 1."""
+        """Return the elements per thread if all arrays are contiguous along an axis, else 1."""
         width = self._widest(tuning, tuning.most_elements)
         while width > 1:
             offsets, lane = (
                 self._offsets(name, width) if self.extent(name) % width == 0 else ([], None)
             )
-            if lane is not None and all(are_neighbours(x, lane, width) for x in offsets if x.axes):
+            if lane is not None and all(are_contiguous(x, lane, width) for x in offsets if x.axes):
                 break
             width //= 2
         return width
@@ -137,18 +137,18 @@ class Applied:
         )
 
     def keeps_runs(self, name: str, width: int) -> bool:
-        """Return whether the neighbours along an axis have a constant stride in every array."""
+        """Return True if adjacent steps of an axis have a constant stride in every array."""
         return self.extent(name) % width == 0 and None not in self._steps(name, width)
 
     def stores_are_aligned(self, name: str, width: int) -> bool:
-        """Return whether the neighbours along an axis are contiguous and aligned in some result."""
+        """Return True if some result is contiguous and aligned along an axis."""
         offsets, lane = self._contiguous(name, width, Store)
-        return bool(offsets) and all(are_neighbours(x, lane, width) for x in offsets)
+        return bool(offsets) and all(are_contiguous(x, lane, width) for x in offsets)
 
     def loads_are_aligned(self, name: str, width: int) -> bool:
-        """Return whether contiguous neighbours along an axis are aligned in all loads."""
+        """Return True if contiguous loads along an axis are aligned."""
         offsets, lane = self._contiguous(name, width, Load)
-        return all(are_neighbours(x, lane, width) for x in offsets)
+        return all(are_contiguous(x, lane, width) for x in offsets)
 
     def _offsets(
         self, name: str, width: int, kind: type[Load | Store] | UnionType = Load | Store

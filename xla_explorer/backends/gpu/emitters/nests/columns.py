@@ -1,6 +1,6 @@
 """The schedule of a column reduction.
 
-Lanes take neighbouring columns for coalesced reads, and threads above one another take different
+Lanes take adjacent columns for coalesced reads, and threads above one another take different
 rows; they combine in shared memory. Too few columns for the device are split over several blocks.
 Source: see `rows`.
 """
@@ -70,8 +70,8 @@ def column_schedule(
         applied.extent(name) for name in (outer, column) if name
     ]:
         return length if isinstance(length, Reason) else is_short("column", length)
-    if not applied.runs_along(column):
-        return refuse("not-along-memory", "columns must be adjacent in memory")
+    if not applied.is_contiguous_along(column):
+        return refuse("not-contiguous", "columns must be adjacent in memory")
     width = applied.width([column], tuning, tuning.most_columns)
     outers = applied.extent(outer) if outer else 1
     held = sum([element.bytes for s in reductions for element in s.elements]) * (
@@ -118,10 +118,10 @@ def _apply(
 ) -> None:
     """Apply a column plan.
 
-    in_runs: a thread's rows are neighbours, so that loads along them, for each iteration of the
+    in_runs: a thread's rows are adjacent, so that loads along them, for each iteration of the
     skinny loop, are one access.
     """
-    column = applied.neighbours(column, plan.width)
+    column = applied.contiguous_lanes(column, plan.width)
     if outer:
         applied.then(Block(outer))
     if applied.extent(column) > plan.across:

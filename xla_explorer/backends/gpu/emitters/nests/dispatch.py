@@ -64,7 +64,7 @@ def reducing_schedule(
                 else made._replace(start=nest, directives=(*merged.directives, *made.directives))
             )
     refused: Reason | None = None
-    for policy in (row_schedule, column_schedule, partial(row_schedule, along_memory=False)):
+    for policy in (row_schedule, column_schedule, partial(row_schedule, contiguous_only=False)):
         made = policy(nest, architecture, tuning)
         if not isinstance(made, Reason):
             return made

@@ -1,4 +1,4 @@
-"""The schedule of independent elements: all loops collapsed, a few neighbours per thread."""
+"""The schedule of independent elements: all loops collapsed, contiguous elements per thread."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def elementwise_schedule(
 ) -> NestSchedule | Reason:
     """Collapse the loops of each group of results.
 
-    A thread has up to 16 bytes of neighbours, fewer if the device would not be full.
+    A thread has up to 16 contiguous bytes, fewer if the device would not be full.
     """
     applied = Applied(nest)
     applied.sink()
@@ -130,12 +130,12 @@ def distributed(
         width = 1
         if adds:
             width = applied.width_of_runs(name, tuning)
-            why = "neighbours in all arrays" if width > 1 else why
+            why = "contiguous in all arrays" if width > 1 else why
         elif not reduces:
             width, why = _width(
                 applied, name, loops[-1].axis, architecture, tuning, largest // least
             )
-        name = applied.neighbours(name, width)
+        name = applied.contiguous_lanes(name, width)
         names.append(name)
         counts.append(applied.extent(name))
         widest = max(width, widest)

@@ -182,8 +182,8 @@ class Indices:
     def offset(self, place: Place, strides: Sequence[int], point: Point) -> tuple[Word, int]:
         """Return the offset of an element, and its constant part for LLVM.
 
-        LLVM recognises neighbours by the constant. The offset is computed dimension by dimension,
-        because arrays share the starts of rows, unless loops run across them.
+        LLVM recognises contiguous accesses by the constant. The offset is computed dimension by
+        dimension, because arrays share the starts of rows, unless loops run across them.
         """
         whole = linearize(place, strides)
         if _divisions(whole) < sum([_divisions(x) for x in place]):
@@ -402,7 +402,7 @@ class Indices:
         return True if found is None else found
 
     def hold_uniformly(self, axes: frozenset[Axis], group: Sequence[Point]) -> bool:
-        """Return whether each relevant pending guard is uniform over neighbouring points."""
+        """Return True if each relevant pending guard is uniform over adjacent points."""
         for g in self._pending:
             if not g.expression.axes & axes or not any(self._may_fail(g, p) for p in group):
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_explorer.backends.gpu.emitters.nests.indices import Word
-from xla_explorer.backends.gpu.emitters.nests.questions import are_neighbours
+from xla_explorer.backends.gpu.emitters.nests.questions import are_contiguous
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Scalar
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
@@ -116,7 +116,7 @@ class Arrays:
             *[x.axes for x in leaving]
         )  # without guards, the others are in bounds too
         found: dict[tuple[int, ...], Scalar] = {}
-        for group in self._by_neighbours(s.array, linearize(s.place, shape.strides), axes):
+        for group in self._by_contiguity(s.array, linearize(s.place, shape.strides), axes):
             is_uniform = len(group) == 1 or self.indices.hold_uniformly(concerned, group)
             for part in [group] if is_uniform else [[point] for point in group]:
                 if self.writer.open_select_regions and self.indices.guarded_axes:
@@ -145,7 +145,7 @@ class Arrays:
         """Return the offset of the element in its array."""
         return self.indices.offset(s.place, self.shapes[s.array].strides, point)
 
-    def _by_neighbours(
+    def _by_contiguity(
         self, name: str, offset: IndexExpression, axes: list[Axis]
     ) -> list[list[Point]]:
         """Group the points of unrolled axes into aligned, contiguous runs."""
@@ -155,7 +155,7 @@ class Arrays:
             width = min(WIDEST // element.bytes, axis.extent & -axis.extent)
             rest = points([a for a in axes if a != axis])
             if width > 1 and all(
-                are_neighbours(self.indices.here(offset, point), axis, width) for point in rest
+                are_contiguous(self.indices.here(offset, point), axis, width) for point in rest
             ):
                 firsts = [
                     (point, first) for point in rest for first in range(0, axis.extent, width)
@@ -185,7 +185,7 @@ class Arrays:
                 else self.indices.stored(point)
             )
 
-        for group in self._by_neighbours(
+        for group in self._by_contiguity(
             s.array, offset, [a for a in self.writer.unrolled if a in concerned]
         ):
             conditions = [holds(point) for point in group]

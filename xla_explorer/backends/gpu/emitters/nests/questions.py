@@ -78,8 +78,8 @@ def why_not_associative(s: Reduce) -> Reason | None:
     return None
 
 
-def are_neighbours(offset: IndexExpression, axis: Axis, width: int) -> bool:
-    """Return whether elements along an axis are contiguous, and each `width` of them aligned."""
+def are_contiguous(offset: IndexExpression, axis: Axis, width: int) -> bool:
+    """Return True if elements along an axis are contiguous, and each `width` of them aligned."""
     first = offset.substitute({axis: IndexExpression()})
     if first.constant % width or any(factor % width for _, factor in first.terms):
         return False

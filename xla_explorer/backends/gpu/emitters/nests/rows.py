@@ -53,12 +53,12 @@ def row_schedule(
     nest: LoopNest,
     architecture: GpuArchitecture,
     tuning: GpuTuning,
-    along_memory: bool = True,
+    contiguous_only: bool = True,
     may_split: bool = True,
 ) -> NestSchedule | Reason:
     """Return a schedule with threads along rows, or a refusal.
 
-    along_memory: only rows that are contiguous in memory.
+    contiguous_only: only rows that are contiguous in memory.
     """
     applied = Applied(nest)
     applied.sink()
@@ -70,8 +70,8 @@ def row_schedule(
     length, count = applied.length(sweeps, "row", tuning), applied.extent(row) if row else 1
     if isinstance(length, Reason) or count == 0:
         return length if isinstance(length, Reason) else is_short("row", length)
-    if along_memory and not all(applied.runs_along(name) for name in sweeps):
-        return refuse("not-along-memory", "the loops over a row must run along memory")
+    if contiguous_only and not all(applied.is_contiguous_along(name) for name in sweeps):
+        return refuse("not-contiguous", "the loops over a row must be contiguous in memory")
     width = applied.width(sweeps, tuning, tuning.most_elements)
     plan = plan_rows(
         count, length, width, architecture, tuning, may_split and may_be_cut(found.body)
@@ -80,7 +80,7 @@ def row_schedule(
         size = size_of_parts(length, plan.splits, plan.threads * width, width)
         halves = cut(applied, (row,) if row else (), sweeps, size, False)
         return in_two_kernels(
-            halves, plan.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, along_memory, False),
+            halves, plan.launch.reasoning, lambda n: row_schedule(n, architecture, tuning, contiguous_only, False),
             lambda n: row_schedule(n, architecture, tuning, False, False), architecture, tuning,
         )  # fmt: skip
     for name in sweeps:
@@ -144,7 +144,7 @@ def _chain(s: Statement) -> tuple[str, ...] | None:
 
 def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTuning) -> None:
     """Schedule a sweep: lanes, threads, and steps in registers or with parallel loads."""
-    name = applied.neighbours(name, width)
+    name = applied.contiguous_lanes(name, width)
     if plan.threads > 1 and plan.steps > 1:
         applied.then(Split(name, plan.threads), Thread(f"{name}i"))
         name = f"{name}o"

@@ -52,7 +52,7 @@ def plan_depthwise_convolution(
 ) -> NestSchedule | Reason:
     """Return the schedule of a convolution in groups of few features, or a refusal.
 
-    Implicit GEMM would leave most of a tile empty, so each thread computes neighbouring results,
+    Implicit GEMM would leave most of a tile empty, so each thread computes adjacent results,
     and shared taps come from the cache.
     """
     served = served_convolution(i)

@@ -155,7 +155,7 @@ def _in_registers(
 ) -> NestSchedule:
     """Return a schedule whose threads have all steps of a short loop in registers.
 
-    A thread reads neighbours, and a warp writes neighbours.
+    A thread reads contiguous elements, and a warp writes contiguous elements.
     """
     applied = Applied(nest)
     for other in axes[axes.index(short) + 1 :]:
@@ -206,7 +206,7 @@ def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -
         applied.then(Split(across, rows), Unroll(f"{across}o"))
         across = f"{across}i"
     applied.then(Thread(across))
-    applied.then(Warp(applied.neighbours(along, width)))
+    applied.then(Warp(applied.contiguous_lanes(along, width)))
 
 
 def _pitch(side: int, width: int, size: int) -> int:

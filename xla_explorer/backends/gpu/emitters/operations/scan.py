@@ -128,7 +128,7 @@ class _Scan:
         )
 
     def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
-        """Return the place of scan position first + number, of `width` neighbours.
+        """Return the place of scan position first + number, of `width` contiguous elements.
 
         The form keeps the alignment of the addresses visible to LLVM.
         """
@@ -379,7 +379,7 @@ def write_scan(
         work = plan.rows * plan.chunks * (plan.columns if plan.columns > 1 else plan.group)
         why = f"{plan.rows * plan.columns} running reductions of {plan.length} elements"
         why += (
-            f", {plan.group} threads each with {EACH} neighbours"
+            f", {plan.group} threads each with {EACH} contiguous elements"
             if plan.columns == 1
             else ", a thread down each column"
         )

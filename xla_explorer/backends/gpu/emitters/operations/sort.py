@@ -103,7 +103,7 @@ class TilePlan(NamedTuple):
 
     size: places of a segment, a power of two. segments: of different rows, in a block. tiles:
     segments of a row. each: records of a thread. interleaved: rows are adjacent in memory, so
-    neighbouring threads move neighbouring rows.
+    adjacent threads move adjacent rows.
     """
 
     rows: int
