@@ -119,6 +119,18 @@ def test_a_table_that_goes_on_to_a_side_shows_it(page: Any) -> None:
     assert wide > seen and image == "local, local, scroll, scroll"
 
 
+def test_no_tool_of_the_graph_is_cut_in_a_narrow_middle(page: Any) -> None:
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.keyboard.press("g")
+    page.locator(".xe-graph-bar .xe-tools button").first.wait_for()
+    cut = page.evaluate(
+        """() => { const edge = document.querySelector('.xe-graph-bar').getBoundingClientRect().right;
+        return [...document.querySelectorAll('.xe-tools > *')].filter(el => el.getBoundingClientRect().right > edge)
+          .map(el => el.textContent); }"""
+    )
+    assert cut == []
+
+
 def test_why_has_decisions_and_history_before_the_layout(page: Any) -> None:
     page.keyboard.press("o")
     page.locator(".xe-hottest tbody tr").first.click()

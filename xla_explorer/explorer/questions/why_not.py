@@ -392,7 +392,7 @@ class _Question:
         elif self.kind in KINDS_OF_CODE:
             message = f"code generation decided nothing of the kind {self.kind} about {about}"
         else:
-            message = f"no pass of this compile decides about {self.kind}, so there is no decision about {about}"
+            message = f"no pass of this compile decides about {self.kind}: nothing was decided about {about}"
         decided = list(
             dict.fromkeys(
                 [

@@ -43,7 +43,7 @@ function loopsTab(app) {
       const opaque = found.filter(row => row.code).length,
         written = found.filter(row => !row.code && row.made_by === "writer").length;
       note.textContent = found.length
-        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · a stripe for each loop: grey serial, orange unrolled, green vector, blue parallel or launched · ${pane.note}`
+        ? `${numberOf(found.length, "kernel")}: ${numberOf(found.length - opaque, "nest")}${written ? ` (${written} with opaque code)` : ""}, ${opaque} opaque · stripes: grey serial, orange unrolled, green vector, blue parallel · ${pane.note}`
         : pane.note || "this backend makes no kernels with loops";
       choose(found[0] ?? null);
       mark();

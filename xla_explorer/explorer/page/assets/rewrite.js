@@ -77,7 +77,7 @@ function rewriteTab(app) {
           textContent: !s?.changed
             ? "This pass changed nothing. ] goes to the next that did."
             : app.store.decisions.some(d => d.step === app.step)
-              ? "This pass works by decisions, not by rules: they are in Decisions (d); f walks through them."
+              ? "This pass takes decisions and applies no rules: Decisions (d) lists them, f steps through them."
               : "This pass recorded no rules: it transforms the module as a whole, see Text (t).",
         }),
       );

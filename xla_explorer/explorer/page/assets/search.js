@@ -115,7 +115,7 @@ export function searchBox(app) {
           make("span", { textContent: noteOf(item) }),
         ),
       ),
-      ...(hits.length > MOST_SHOWN ? [make("div", { className: "xe-dim", textContent: `${hits.length - MOST_SHOWN} more: ( and ) walk through all` })] : []),
+      ...(hits.length > MOST_SHOWN ? [make("div", { className: "xe-dim", textContent: `${hits.length - MOST_SHOWN} more: ( and ) step through all` })] : []),
       ...(hits.length ? [] : [make("div", { className: "xe-dim", role: "option", textContent: problem || "nothing found in this step" })]),
     );
     counted();

@@ -47,7 +47,7 @@ export function stepPart(app) {
     out.push(
       whyHeading(mine.length === 1 ? "1 decision" : `${showNumber(mine.length)} decisions`),
       make("p", {
-        textContent: `✓ ${showNumber(accepted)} accepted, ✗ ${showNumber(mine.length - accepted)} refused. f walks through them.`,
+        textContent: `✓ ${showNumber(accepted)} accepted, ✗ ${showNumber(mine.length - accepted)} refused. f steps through them.`,
       }),
     );
   }
