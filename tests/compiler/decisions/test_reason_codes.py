@@ -64,7 +64,7 @@ CLOSED: dict[
             path.relative_to(PACKAGE).as_posix()
             for path in sorted((PACKAGE / NEST / "directives").glob("*.py"))
         ],
-        NEST + "in_step.py",
+        NEST + "independence.py",
     ): nest_reasons.DIRECTIVES,
     ("backends/gpu/emitters/constant_memory.py",): gpu_code_reasons.CONSTANT_MEMORY,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
+from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     Array,
@@ -89,7 +89,7 @@ def why_not_well_formed(nest: LoopNest) -> list[Reason]:
     """Return every problem of a nest."""
     verifier = _Verifier(nest)
     verifier.body(nest.body, _Scope({a.name: a for a in nest.arrays}, {}, {}, ()))
-    return [*verifier.found, *why_not_in_step(nest), *launch_problems(nest)]
+    return [*verifier.found, *why_not_independent(nest), *launch_problems(nest)]
 
 
 class Fact(NamedTuple):

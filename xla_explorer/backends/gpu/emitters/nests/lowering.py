@@ -185,7 +185,7 @@ class NestWriter:
     def _scalar(self, s: Load) -> UnrolledValue:
         """Return a scalar operand, loaded at its use, possibly by one thread of all."""
         load = with_origin(self.b, lambda _: self.memory.elements(s.array, 0))
-        return UnrolledValue((), load, again=self.memory.is_invariant(s.array))
+        return UnrolledValue((), load, recomputed=self.memory.is_invariant(s.array))
 
     def _computed(self, s: Constant | Iota | Compute) -> UnrolledValue:
         if isinstance(s, Constant):

@@ -94,7 +94,7 @@ class Reduction(Reducing["NestWriter"]):
         with writer.opened([*launched, *[(axis, AxisKind.UNROLLED) for axis in self.own]]):
             self.guards = self.indices.normal(s.guards)
             if all(axis.extent for axis, _ in s.axes):
-                accumulators = self.swept(self.serial, accumulators)
+                accumulators = self.after_loops(self.serial, accumulators)
         self.combines_partial_results = True
         with writer.indices.launched(launched):
             for axis, kind in reversed(launched):
@@ -122,7 +122,7 @@ class Reduction(Reducing["NestWriter"]):
             return self.final(point, totals[tuple([point[a] for a in self.outer])])[k]
 
         return {
-            n: UnrolledValue(self.outer, with_origin(self.b, partial(value, k)), again=True)
+            n: UnrolledValue(self.outer, with_origin(self.b, partial(value, k)), recomputed=True)
             for k, n in enumerate(self.s.ids)
         }
 
@@ -132,9 +132,11 @@ class Reduction(Reducing["NestWriter"]):
 
     def final(self, point: Point, total: list[Scalar]) -> list[Scalar]:
         """Return the results: the initial values combined with the total."""
-        return self.together(self.initial(point), total) if self.begins_with_identity else total
+        return (
+            self.combined_sets(self.initial(point), total) if self.begins_with_identity else total
+        )
 
-    def swept(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
+    def after_loops(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
         """Write the serial loops (see `Reducing.swept`).
 
         A single thread branches around loads outside a window as soon as all indices of the guards
@@ -142,10 +144,10 @@ class Reduction(Reducing["NestWriter"]):
         """
         guards = self.guards if self.alone else ()
         if not guards or any(axis in g.expression.axes for g in guards for axis in serial):
-            return super().swept(serial, accumulators)
+            return super().after_loops(serial, accumulators)
         holds = self.indices.mask(guards, {})
         if not isinstance(holds, Value):
-            return super().swept(serial, accumulators) if holds else accumulators
+            return super().after_loops(serial, accumulators) if holds else accumulators
         self.guards = ()
         later = {*serial, *self.outer}
         for s in self.s.body:  # indices once for all branches, which do not share values
@@ -157,7 +159,7 @@ class Reduction(Reducing["NestWriter"]):
                 self.l.memory.offset(s, dict.fromkeys(self.own, 0))
         made = self.b.branches(
             holds,
-            lambda: flat(super(Reduction, self).swept(serial, accumulators)),
+            lambda: flat(super(Reduction, self).after_loops(serial, accumulators)),
             lambda: flat(accumulators),
         )
         self.guards = guards
@@ -251,14 +253,14 @@ class Reduction(Reducing["NestWriter"]):
         inner = [g for x, _ in walk(self.s.body) if axes_of(x) for g in getattr(x, "guards", ())]
         return self.l.repeated(axis, [*self.s.guards, *inner], accumulators, body)
 
-    def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
+    def combined_sets(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Combine two tuples (see `Reducing.together`).
 
         Between threads the lower index is the left one.
         """
         c = self.s.combiner
         if not self.combines_partial_results or not isinstance(c, Combination):
-            return super().together(left, right)
+            return super().combined_sets(left, right)
         if c.join is not None:
             return self.written(c.join, left, right, 1)
         swap = self.b.compare(
@@ -275,14 +277,16 @@ class Reduction(Reducing["NestWriter"]):
         """Combine over an axis of threads, in all of them; the axis is the innermost open one."""
         block = self.l.block
         if kind is AxisKind.WARP:
-            return [block.combine_lanes(values, axis.extent, self.together) for values in totals]
+            return [
+                block.combine_lanes(values, axis.extent, self.combined_sets) for values in totals
+            ]
         apart = self.indices.inner_threads(axis)
         if self.l.serial_loops and (axis.extent > LANES or apart > 1):
             block.barrier()  # threads may still read the previous iteration's values
         if apart > 1:
             return self._through_memory(totals, axis, apart)
         return [
-            block.combine_threads(values, self.types, axis.extent, self.together)
+            block.combine_threads(values, self.types, axis.extent, self.combined_sets)
             for values in totals
         ]
 
@@ -317,7 +321,7 @@ class Reduction(Reducing["NestWriter"]):
                 for further in more:
                     other = b.add(self.indices.thread, further * apart)
                     before = [
-                        self.together(x, [array.load(other) for array in arrays])
+                        self.combined_sets(x, [array.load(other) for array in arrays])
                         for x, arrays in zip(before, shared, strict=True)
                     ]
                 if again:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
+from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     Allocate,
     AxisKind,
@@ -70,7 +70,7 @@ class FuseLoops(Directive):
 
     def steps_stay_independent(self, nest: LoopNest) -> Reason | None:
         """Refuse if a step of the fused loop would access what another step stores."""
-        return next(iter(why_not_in_step(self.changed(nest))), None)
+        return next(iter(why_not_independent(self.changed(nest))), None)
 
     def _pair(self, nest: LoopNest) -> tuple[For, For] | None:
         first, second = nest.loop(self.axis), nest.loop(self.following)

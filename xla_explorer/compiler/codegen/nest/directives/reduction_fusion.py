@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from xla_explorer.compiler.codegen.nest.directives.base import Directive
-from xla_explorer.compiler.codegen.nest.in_step import why_not_in_step
+from xla_explorer.compiler.codegen.nest.independence import why_not_independent
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -121,7 +121,7 @@ class FuseIntoReduction(Directive):
             return refuse(
                 "steps-not-independent", f"%{min(read)} is stored and read in {self.axis}"
             )
-        return next(iter(why_not_in_step(self.changed(nest))), None)
+        return next(iter(why_not_independent(self.changed(nest))), None)
 
     def changed(self, nest: LoopNest) -> LoopNest:
         """Implement `Directive.changed`."""

@@ -48,7 +48,7 @@ class AccessLowering(Indices):
         By name of an array: its declaration, its elements in memory, its address.
     guards : list of Guard
         The conditions of all loops and select regions around.
-    begins : dict
+    base_addresses : dict
         Addresses that unrolled instances share, by array and by the parts that loops count.
     """
 
@@ -66,7 +66,7 @@ class AccessLowering(Indices):
             a.name: Memory(b, a.shape.element_type, may_alias or a.name in changing)
             for a in nest.arrays
         }
-        self.begins: dict[tuple[str, str, str], Value[Pointer]] = {}
+        self.base_addresses: dict[tuple[str, str, str], Value[Pointer]] = {}
         self.guards: list[Guard] = []
 
     @contextmanager
@@ -88,12 +88,12 @@ class AccessLowering(Indices):
             return memory.address(
                 self.pointers[array.name], self.b.add_index(self.b.add_index(outer, inner), fixed)
             )
-        pointer = self.begins.get(key := (array.name, outer.name, inner.name))
+        pointer = self.base_addresses.get(key := (array.name, outer.name, inner.name))
         if pointer is None:
             pointer = self.pointers[array.name]
             for part in [part for part in (outer, inner) if part.name != "0"]:
                 pointer = memory.address(pointer, part)
-            self.begins[key] = pointer
+            self.base_addresses[key] = pointer
         return memory.address(pointer, self.b.index(fixed)) if fixed else pointer
 
     def last_address(
@@ -128,18 +128,18 @@ class AccessLowering(Indices):
         offset = linearize(s.place, array.shape.strides)
         step = self.step(offset)
         if step not in (0, 1):
-            return lambda point: self.load_apart(array, offset, guards, point)
+            return lambda point: self.load_strided(array, offset, guards, point)
         if step == 0:
             return lambda point: self.load_at(array, offset, guards, point)
-        return lambda point: self.load_along(array, offset, guards, point)
+        return lambda point: self.load_contiguous(array, offset, guards, point)
 
-    def load_apart(
+    def load_strided(
         self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
         """Load lanes that are not contiguous."""
         places = (
             places_in_run(offset, self.vector, point)
-            if self.vector is not None and not guards and self.is_known(offset)
+            if self.vector is not None and not guards and self.is_uniform(offset)
             else None
         )
         if (
@@ -166,7 +166,7 @@ class AccessLowering(Indices):
                 self.b, [self.load_at(array, offset, guards, {**point, **lane}) for lane in lanes]
             )
 
-    def load_along(
+    def load_contiguous(
         self, array: Array, offset: IndexExpression, guards: Sequence[Guard], point: Point
     ) -> Scalar:
         """Load contiguous lanes whose guards hold."""

@@ -32,23 +32,23 @@ Point: TypeAlias = dict[Axis, int]
 class UnrolledValue:
     """A value with one instance, an element, for each point of its axes.
 
-    later: an instance is made at its first use. again: an instance is made at each use, by a
+    lazy: an instance is made at its first use. recomputed: an instance is made at each use, by a
     function that tracks where it is already visible.
     """
 
-    __slots__ = ("_again", "_made", "_value", "axes")
+    __slots__ = ("_made", "_recomputed", "_value", "axes")
 
     def __init__(
         self,
         axes: Sequence[Axis],
         value: Callable[[Point], Scalar],
-        later: bool = False,
-        again: bool = False,
+        lazy: bool = False,
+        recomputed: bool = False,
     ) -> None:
         self.axes = tuple(axes)
-        self._value, self._again = value, again
+        self._value, self._recomputed = value, recomputed
         self._made: dict[tuple[int, ...], Scalar] = {}
-        if not later and not again:
+        if not lazy and not recomputed:
             self._made = (
                 {tuple(point.values()): value(point) for point in points(self.axes)}
                 if axes
@@ -61,7 +61,7 @@ class UnrolledValue:
         found = self._made.get(key)
         if found is None:
             found = self._value(dict(zip(self.axes, key, strict=True)))
-            if not self._again:
+            if not self._recomputed:
                 self._made[key] = found
         return found
 
@@ -155,9 +155,9 @@ class Indices:
         """Return the constant stride of an index from lane to lane, or None."""
         if self.vector is None:
             return 0
-        return x.coefficient(self.vector) if self.is_known(x) else None
+        return x.coefficient(self.vector) if self.is_uniform(x) else None
 
-    def is_known(self, x: IndexExpression) -> bool:
+    def is_uniform(self, x: IndexExpression) -> bool:
         """Return True if an index depends on no value that varies from lane to lane."""
         found = [int(atom.source[1:]) for atom in x.atoms() if isinstance(atom, RuntimeValue)]
         return not any(self.vector in self.depends[number] for number in found)

@@ -176,7 +176,7 @@ class ReductionWriter(Reducing["Lowering"]):
             start.append(
                 [in_lanes(self.b, mine.pop(0), self.lanes) if mine else self.identity(self.lanes)]
             )
-        after = self.everything(start)
+        after = self.after_all_steps(start)
         for point, (value,) in zip(self.points, after, strict=True):
             left[tuple([point[a] for a in self.outer])].append(value)
         return OpenReduction(
@@ -220,7 +220,7 @@ class ReductionWriter(Reducing["Lowering"]):
             [in_lanes(self.b, self.l.values[n].at(point), self.lanes) for n in self.s.initial]
             for point in self.points
         ]
-        after = self.everything(start)
+        after = self.after_all_steps(start)
         results: dict[tuple[int, ...], list[Scalar]] = {}
         for point, mine in zip(self.points, after, strict=True):
             key = tuple([point[a] for a in self.outer])
@@ -263,13 +263,13 @@ class ReductionWriter(Reducing["Lowering"]):
         return self.written(self.s.combiner.join, left, right, lanes)
 
     # -- the steps ---------------------------------------------------------------------------------
-    def everything(self, start: Accumulators) -> Accumulators:
+    def after_all_steps(self, start: Accumulators) -> Accumulators:
         """Return the accumulators at each point after all steps."""
         if any(b.axis.extent == 0 for b in self.s.axes):
             return start
         vector, unrolled = self.l.vector, self.l.unrolled
         self.l.vector, self.l.unrolled = self.vector or vector, [*unrolled, *self.own]
-        after = self.swept(self.serial, start)
+        after = self.after_loops(self.serial, start)
         self.l.vector, self.l.unrolled = vector, unrolled
         self.b.origin = self.s.origin.instruction if self.s.origin is not None else None
         return after

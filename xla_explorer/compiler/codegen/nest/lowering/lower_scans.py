@@ -32,7 +32,7 @@ def write_scan(lowering: Lowering, s: Reduce) -> None:
         [in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial]
         for point in points(writer.outer)
     ]
-    after = writer.everything(start)
+    after = writer.after_all_steps(start)
     last = {
         tuple(point.values()): mine for point, mine in zip(points(writer.outer), after, strict=True)
     }
@@ -88,12 +88,12 @@ class _Writer(ReductionWriter):
             value = self._or_identity(mask, value)
         step = 1
         while step < lanes:
-            value = self.taken_in(self.shifted(value, step), value)
+            value = self.apply_operation(self.shifted(value, step), value)
             step *= 2
         last = element_of(
             [self.b.shuffle(part, part, [lanes - 1] * lanes) for part in parts_of(value)]
         )
-        return [self.taken_in(before[0], value)], [self.taken_in(before[0], last)]
+        return [self.apply_operation(before[0], value)], [self.apply_operation(before[0], last)]
 
     def shifted(self, x: Scalar, step: int) -> Scalar:
         """Shift lanes up, with the identity element in the lowest."""

@@ -111,9 +111,9 @@ class Reducing(Generic[H]):
             and x.name == real(self.identity(x.type.lanes)).name
         ):
             return y
-        return self.taken_in(x, y)
+        return self.apply_operation(x, y)
 
-    def taken_in(self, x: Scalar, y: Scalar) -> Scalar:
+    def apply_operation(self, x: Scalar, y: Scalar) -> Scalar:
         """Write the operation on two elements with equal numbers of lanes."""
         assert not isinstance(self.s.combiner, Combination)
         before, self.b.float_flags = self.b.float_flags, ANY_ORDER
@@ -121,7 +121,7 @@ class Reducing(Generic[H]):
         self.b.float_flags = before
         return made
 
-    def together(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
+    def combined_sets(self, left: list[Scalar], right: list[Scalar]) -> list[Scalar]:
         """Return two sets of accumulators combined, with the earlier first."""
         c = self.s.combiner
         return (
@@ -187,8 +187,8 @@ class Reducing(Generic[H]):
     def _with_next(self, mine: list[Scalar], values: list[Scalar]) -> list[Scalar]:
         """Return accumulators combined with the values at one more point."""
         if not isinstance(self.s.combiner, Combination):
-            return [self.taken_in(mine[0], values[0])]
-        return [in_lanes(self.b, x, self.lanes) for x in self.together(mine, values)]
+            return [self.apply_operation(mine[0], values[0])]
+        return [in_lanes(self.b, x, self.lanes) for x in self.combined_sets(mine, values)]
 
     def _chosen(
         self, mask: Value[Integer] | None, new: list[Scalar], old: list[Scalar]
@@ -209,11 +209,13 @@ class Reducing(Generic[H]):
             self.b, self.b.splat(mask, lanes), in_lanes(self.b, value, lanes), self.identity(lanes)
         )
 
-    def swept(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
+    def after_loops(self, serial: Sequence[Axis], accumulators: Accumulators) -> Accumulators:
         """Return the accumulators after all steps of some loops."""
         if not serial:
             return self.step(accumulators)
-        return self.repeated(serial[0], accumulators, lambda before: self.swept(serial[1:], before))
+        return self.repeated(
+            serial[0], accumulators, lambda before: self.after_loops(serial[1:], before)
+        )
 
     def step(self, accumulators: Accumulators) -> Accumulators:
         """Return the accumulators after one step."""

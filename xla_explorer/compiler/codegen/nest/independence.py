@@ -41,7 +41,7 @@ class _Access(NamedTuple):
     guards: tuple[Guard, ...]
 
 
-def why_not_in_step(nest: LoopNest) -> list[Reason]:
+def why_not_independent(nest: LoopNest) -> list[Reason]:
     """Return a refusal for each array through which unordered steps may depend on each other."""
     stored = {s.array for s, _ in nest.statements() if isinstance(s, Store)}
     both = {s.array for s, _ in nest.statements() if isinstance(s, Load) and s.array in stored}
