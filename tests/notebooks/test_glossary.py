@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from xla_explorer.compiler.codegen.nest.schedule import DIRECTIVES
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
 ENTRIES = re.findall(r"^(\S.*)\n  (.+(?:\n  .+)*)$", TEXT.partition(":::{glossary}\n")[2], re.M)
@@ -40,3 +42,7 @@ def test_the_terms_for_contributors_are_explained() -> None:
     terms = [term.strip().removeprefix("a ") for cell in cells for term in re.split("[,;]", cell)]
     every = re.sub(r"\s+", " ", TEXT).casefold()
     assert [term for term in terms if term.removesuffix(" value").casefold() not in every] == []
+
+
+def test_every_directive_has_its_term() -> None:
+    assert [name for name in DIRECTIVES if f"`{name}`" not in TEXT] == []
