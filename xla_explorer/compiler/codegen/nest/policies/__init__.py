@@ -1,4 +1,4 @@
-"""Policies: what is done to a nest where the user asks for nothing else.
+"""Policies: default schedules of loop nests.
 
-Each gives a schedule, or a Reason why the nest stays opaque.
+Each returns a schedule, or the reason for opaque code.
 """

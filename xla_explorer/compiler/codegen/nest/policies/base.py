@@ -1,4 +1,4 @@
-"""What policies share: a target's numbers, a schedule in the making, and what a nest's loops and accesses look like."""
+"""The basis of policies: a target's numbers, a schedule in progress, queries about loops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from xla_explorer.hlo.analysis.indexing import Axis, IndexExpression, RuntimeVal
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-STREAMED_BYTES = 32 << 20  # more than the share of a core in a last-level cache
+STREAMED_BYTES = 32 << 20  # more than a core's part of the last-level cache
 STREAMED_TRANSPOSE_BYTES = 4 << 20
 NEVER = 1 << 62  # more bytes than an array has
 FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
@@ -44,16 +44,16 @@ FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """The numbers that policies decide by.
+    """The numbers behind the decisions of policies.
 
-    register_bytes: of a vector register, 0 where LLVM makes the vectors. masks: bytes of elements
-    that the target reads and writes under a mask in one instruction. interleave: registers of each
-    value in cheap code. cheap: statements up to which code is cheap. heavy: registers of each value
-    in code with functions. most_statements: statements times unrolled instances, so that code stays small.
-    streamed_bytes: of a result written past the cache, and of a transposed one, whose lines compete
-    for a few sets of a cache where extents are powers of two. registers: that code may name. fused:
-    there are multiply-adds. overlaps_tails: steps may be done twice, as no result lies where an operand
-    does.
+    register_bytes: of a vector register, 0 if LLVM vectorises. masks: bytes of elements that the
+    target loads and stores under a mask in one instruction. interleave: registers of each value in
+    cheap code. cheap: statements up to which code is cheap. heavy: registers of each value in code
+    with functions. most_statements: statements times unrolled instances, a limit of code size.
+    streamed_bytes: of a result with non-temporal stores; streamed_transpose_bytes: of a transposed
+    one, whose lines conflict in cache sets if extents are powers of two. registers: of the target.
+    fused: the target has FMA. overlaps_tails: iterations may be repeated, as no result aliases an
+    operand.
     """
 
     register_bytes: int = 64
@@ -70,7 +70,10 @@ class Tuning:
 
 
 def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
-    """The numbers of a CPU. i: the kernel that they are for: x86-64 has streaming stores, for what no other kernel reads."""
+    """Return the numbers of a CPU.
+
+    i: the kernel; x86-64 has non-temporal stores for a result that no other kernel reads.
+    """
     vector = target.vector
     tuning = Tuning(
         register_bytes=vector.bytes,
@@ -84,7 +87,7 @@ def tuning_of(target: Target, i: HloInstruction | None = None) -> Tuning:
 
 
 def leaves_the_program(i: HloInstruction) -> bool:
-    """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
+    """Return True if no other kernel reads the result; a loop's next iteration is a reader."""
     passed_on = [
         user.opcode.name == "tuple"
         or (user.opcode.name == "get-tuple-element" and leaves_the_program(user))
@@ -94,10 +97,10 @@ def leaves_the_program(i: HloInstruction) -> bool:
 
 
 class Plan:
-    """A schedule in the making.
+    """A schedule in progress.
 
-    DirectiveRefusedError where a directive of the policy is not legal: the checks are asked as of
-    anybody's.
+    Raises a DirectiveRefusedError if a directive of the policy is not legal; directives of users
+    pass the same checks.
     """
 
     def __init__(self, plain: LoopNest, tuning: Tuning) -> None:
@@ -105,16 +108,16 @@ class Plan:
         self.directives: list[Directive] = []
 
     def beginning(self, tuning: Tuning) -> Plan:
-        """Another plan that begins with the directives of this one.
+        """Return another plan that starts with the directives of this one.
 
-        tuning: that of what follows.
+        tuning: of the other plan.
         """
         plan = Plan(self.plain, tuning)
         plan.nest, plan.directives = self.nest, [*self.directives]
         return plan
 
     def do(self, directive: Directive) -> None:
-        """One more directive; lanes that are no neighbours in memory are said to be `strided`."""
+        """Apply a directive; lanes that are not contiguous in memory are marked `strided`."""
         try:
             self.nest = directive.applied(self.nest)
         except DirectiveRefusedError as refused:
@@ -136,7 +139,7 @@ class Plan:
                 self.do(Parallel(s.axis.name, tasks))
 
     def schedule(self) -> Schedule:
-        """What was planned."""
+        """Return the planned schedule."""
         return Schedule(self.plain, self.nest, tuple(self.directives))
 
 
@@ -146,7 +149,7 @@ def accesses(nest: LoopNest, body: Body) -> list[tuple[Load | Store, IndexExpres
 
 
 def has_masks(plan: Plan, body: Body) -> bool:
-    """Whether the target reads and writes all that a body does under a mask."""
+    """Return True if the target has masked loads and stores for all accesses of a body."""
     arrays = [plan.nest.array(s.array) for s, _ in walk(body) if isinstance(s, (Load, Store))]
     sizes = {
         a.shape.element_type.bytes // (2 if a.shape.element_type.is_complex else 1)
@@ -157,9 +160,9 @@ def has_masks(plan: Plan, body: Body) -> bool:
 
 
 def tail_may_overlap(plan: Plan, name: str) -> bool:
-    """Whether the last block of an axis may begin earlier, so that nothing is left over.
+    """Return True if the last block of an axis may start earlier, so that no tail remains.
 
-    What goes past the caches is written once.
+    Non-temporal stores must not be repeated.
     """
     streamed = all(
         a.shape.byte_size >= plan.tuning.streamed_bytes // 2 for a in plan.nest.arrays if a.written
@@ -167,7 +170,7 @@ def tail_may_overlap(plan: Plan, name: str) -> bool:
     loop = plan.nest.loop(name)
     if loop is None or is_looked_up(
         loop.body
-    ):  # rows that lie anywhere are asked for ahead, by whole steps
+    ):  # rows at data-dependent addresses are prefetched by whole iterations
         return False
     return (
         plan.tuning.overlaps_tails
@@ -177,7 +180,7 @@ def tail_may_overlap(plan: Plan, name: str) -> bool:
 
 
 def is_looked_up(body: Body) -> bool:
-    """Whether where something is read is known at run time only."""
+    """Return True if the address of a load is known only at run time."""
     return any(
         isinstance(s, Load) and any(isinstance(a, RuntimeValue) for x in s.place for a in x.atoms())
         for s, _ in walk(body)
@@ -185,7 +188,7 @@ def is_looked_up(body: Body) -> bool:
 
 
 def in_blocks(plan: Plan, name: str, size: int) -> Directive:
-    """The directive that makes blocks of an axis, of which there is at least one."""
+    """Return the directive that splits an axis into blocks, at least one."""
     return (
         Split(name, size)
         if plan.nest.axes()[name].axis.extent % size == 0
@@ -194,7 +197,7 @@ def in_blocks(plan: Plan, name: str, size: int) -> Directive:
 
 
 def vectorize_interleaved(plan: Plan, name: str, lanes: int, interleave: int) -> None:
-    """An axis of so many registers."""
+    """Turn an axis into vector registers, `interleave` of them."""
     if interleave > 1:
         plan.do(Split(name, lanes))
         plan.do(Unroll(f"{name}o"))
@@ -203,13 +206,13 @@ def vectorize_interleaved(plan: Plan, name: str, lanes: int, interleave: int) ->
 
 
 def in_registers(plan: Plan, name: str, lanes: int, interleave: int) -> None:
-    """An axis of whole registers."""
+    """Split an axis into whole vector registers."""
     plan.do(Split(name, lanes * interleave))
     vectorize_interleaved(plan, f"{name}i", lanes, interleave)
 
 
 def chain_of(loop: For) -> list[For]:
-    """Loops of which each is the only statement of the one before."""
+    """Return perfectly nested loops, outermost first."""
     found = [loop]
     while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For):
         found.append(inner)
@@ -217,9 +220,9 @@ def chain_of(loop: For) -> list[For]:
 
 
 def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
-    """Whether all accesses run along both axes as along one.
+    """Return True if all accesses treat both axes as one axis.
 
-    An axis without a step is of no period.
+    An axis without iterations has no period.
     """
     if not inner.extent:
         return False
@@ -255,12 +258,15 @@ def statements_of(body: Body) -> list[Statement]:
 
 
 def calls_functions(statements: list[Statement]) -> bool:
-    """Whether code calls mathematical functions."""
+    """Return True if code calls mathematical functions."""
     return any(isinstance(s, Compute) and s.opcode.name in FUNCTIONS for s in statements)
 
 
 def lanes_for(nest: LoopNest, statements: list[Statement], tuning: Tuning) -> int:
-    """What a register has of the widest elements in memory; values that are computed in wider types take two at most."""
+    """Return the lanes of a register of the widest elements in memory.
+
+    Values that compute in wider types use at most two registers.
+    """
     memory = [width_in_memory(nest, s) for s in statements if isinstance(s, (Load, Store))]
     return max(
         min(tuning.register_bytes // max(memory), 2 * tuning.register_bytes // widest(statements)),

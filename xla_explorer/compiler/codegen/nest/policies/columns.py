@@ -1,4 +1,4 @@
-"""The policy of columns, which are reduced side by side: in registers where they fit, else in memory, while rows go by."""
+"""The policy of column reductions: accumulators of adjacent columns in registers or in memory."""
 
 from __future__ import annotations
 
@@ -40,27 +40,30 @@ from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis, RuntimeValue
 
-REGISTERS = 16  # of columns whose sums stay in registers
-TILE = 1024  # columns whose sums stay in the first-level cache
-GRAIN = 16  # columns that tiles are multiples of, where there is a choice
-ROWS = 4  # taken into the sums at once ...
-ROWS_OF_FEW = 8  # ... or so many, once, where sums of several rows do not stay in registers: more fall into the same sets of L1 ...
-FEW_REGISTERS = 16  # ... of a machine with no more than these
-MOST_ROWS = 16  # summed before their sums join those in memory; twice as many are that much more exact, and take 1.6 times as long from L3
-LEAST_CHUNK = 16  # rows summed before a partial sum joins the total
-SMALL = 8  # reductions over so few elements are unrolled ...
-FEW_STEPS = 64  # ... but not functions that a kernel calls no oftener: each copy is code
+REGISTERS = 16  # of columns with accumulators in registers
+TILE = 1024  # columns whose accumulators stay in L1
+GRAIN = 16  # tiles are multiples of this number of columns, if possible
+ROWS = 4  # added to the accumulators per pass ...
+ROWS_OF_FEW = (
+    8  # ... if accumulators of several rows do not fit into registers: more conflict in L1 sets ...
+)
+FEW_REGISTERS = 16  # ... of a machine with at most this number of registers
+MOST_ROWS = 16  # summed before the accumulators in memory; 32 rows are more exact and take 1.6 times as long from L3
+LEAST_CHUNK = 16  # rows of a partial sum
+SMALL = 8  # elements up to which a reduction is unrolled ...
+FEW_STEPS = 64  # ... but not calls of functions in so few iterations: each instance is code
 
 
 def lanes_of_body(body: Body, tuning: Tuning) -> int:
-    """What a register has of the widest values."""
+    """Return the lanes of a register of the widest values."""
     return max(tuning.register_bytes // widest(statements_of(body)), 2)
 
 
 def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
-    """Whether a reduction combines values that are computed without choices, loops and addresses of run time, by one operation.
+    """Return True for a reduction by one operation of straight-line values.
 
-    several: or by more. guarded: or under conditions.
+    No select regions, inner loops or data-dependent addresses. several: several operations are
+    allowed. guarded: guards are allowed.
     """
     if (isinstance(s.combiner, Combination) and not several) or (s.guards and not guarded):
         return False
@@ -75,7 +78,10 @@ def is_simple(s: Reduce, several: bool = False, guarded: bool = False) -> bool:
 
 
 def is_contiguous_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
-    """Whether every access is to neighbours along an axis, or to one element; some are to neighbours, stores among them."""
+    """Return True if accesses along an axis are contiguous or to one element.
+
+    Some must be contiguous, and all stores.
+    """
     found = [(s, offset.coefficient(axis)) for s, offset in accesses(nest, body)]
     return any(step == 1 for _, step in found) and all(
         step == 1 or (step == 0 and isinstance(s, Load)) for s, step in found
@@ -83,7 +89,7 @@ def is_contiguous_along(nest: LoopNest, body: Body, axis: Axis) -> bool:
 
 
 def count_of(s: Reduce) -> int:
-    """The number of elements that a result is made of."""
+    """Return the number of elements that are reduced to a result."""
     return math.prod([b.axis.extent for b in s.axes])
 
 
@@ -103,7 +109,7 @@ def unrolled_if_small(plan: Plan, s: Reduce) -> bool:
 
 
 def sums_floats(s: Reduce) -> bool:
-    """Whether a reduction adds up floats, one of whose elements each."""
+    """Return True if a reduction is a sum of single floats."""
     return (
         not isinstance(s.combiner, Combination)
         and s.combiner.name == "add"
@@ -112,7 +118,10 @@ def sums_floats(s: Reduce) -> bool:
 
 
 def in_chunks(plan: Plan, s: Reduce) -> None:
-    """Sum up a long column chunk by chunk: rounding errors grow with the chunk and the number of chunks, not with the column."""
+    """Sum a long column in chunks.
+
+    Rounding errors then grow with the chunk and the number of chunks, not with the column.
+    """
     chunk = _chunk(s)
     if not sums_floats(s) or chunk < LEAST_CHUNK:
         return
@@ -132,16 +141,16 @@ def in_chunks(plan: Plan, s: Reduce) -> None:
 
 
 def _chunk(s: Reduce) -> int:
-    """About as many elements as there are chunks of them, a power of 2."""
+    """Return a power of 2 near the square root of the number of elements."""
     return 1 << (math.isqrt(max(count_of(s), 1)).bit_length() - 1)
 
 
 def columns(
     plan: Plan, name: str, tasks: int = 1, most: int = TILE, rows: int = ROWS
 ) -> Reason | None:
-    """The columns along an axis.
+    """Schedule the columns along an axis, or return a refusal.
 
-    tasks: how many tasks the tiles are made for. most: columns of a tile. rows: taken at once.
+    tasks: number of tasks for the tiles. most: columns of a tile. rows: number of rows per pass.
     """
     loop = for_of(plan.nest, name)
     reductions = [s for s in loop.body if isinstance(s, Reduce)]
@@ -187,9 +196,9 @@ def columns(
 def in_tiles(
     plan: Plan, name: str, tasks: int, most: int, accumulated: Callable[[str], None]
 ) -> None:
-    """Columns in tiles whose sums are in memory, and what these leave over.
+    """Split columns into tiles with accumulators in memory, and a tail.
 
-    accumulated: what is done to the loop over those of a tile.
+    accumulated: schedules the loop over the columns of a tile.
     """
     extent = plan.nest.axes()[name].axis.extent
     tile = _tile(extent, tasks, most)
@@ -199,7 +208,7 @@ def in_tiles(
             plan.do(CutLoop(name, whole))
             plan.do(
                 Split(f"{name}r", extent - whole)
-            )  # in a loop of one step, to which the sums belong
+            )  # a loop of one iteration, which owns the accumulators
             accumulated(f"{name}ri")
             name = f"{name}m"
         plan.do(Split(name, tile))
@@ -208,7 +217,7 @@ def in_tiles(
 
 
 def vectors(plan: Plan, name: str, lanes: int, interleave: int) -> None:
-    """A loop in whole registers, and what these leave over."""
+    """Split a loop into whole registers and a tail."""
     axis = plan.nest.axes()[name].axis
     while interleave > 1 and interleave * lanes > axis.extent:
         interleave //= 2
@@ -239,7 +248,7 @@ def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
 
 
 def _tile(extent: int, tasks: int, limit: int) -> int:
-    """Columns whose sums are in memory at a time: a divisor, if possible of whole vectors, where there is one."""
+    """Return the columns of a tile: a divisor of all columns, if possible of whole vectors."""
     share = extent // tasks
     most = min(share, limit)
     divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * tasks) == 0]
@@ -249,7 +258,7 @@ def _tile(extent: int, tasks: int, limit: int) -> int:
 
 
 def _accumulated(plan: Plan, along: str, lanes: int, rows: int) -> None:
-    """The rows go by outside, some at once; inside, the sums of all columns of the loop are in memory."""
+    """Move the loop over rows outside, several per pass; accumulators are in memory."""
     loop = for_of(plan.nest, along)
     s = next(s for s in loop.body if isinstance(s, Reduce))
     row, inner, interleave = s.axes[0].axis.name, "", 1

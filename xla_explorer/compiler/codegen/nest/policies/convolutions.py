@@ -1,14 +1,14 @@
-"""The policy of convolutions: a row of output positions times output features is a product of matrices, contracted over the whole window.
+"""The policy of convolutions: register-tiled implicit GEMM, a row of positions x output features.
 
-No patches are copied: neighbouring positions of a row are `stride` input columns apart, and
-overlap. Window column and input feature become one loop where they are contiguous in both operands,
-which is what makes few input features fast. Padding (or an input whose features are not contiguous)
-costs one copy of each image, which has zeros around it; weights whose output features are not
-contiguous are copied once.
+The contraction is over the whole window, without im2col: adjacent positions of a row are `stride`
+input columns apart, and overlap. Window column and input feature become one loop if they are
+contiguous in both operands, which makes few input features fast. Padding, or an input whose
+features are not contiguous, costs one copy of each image with zeros around it. Weights whose output
+features are not contiguous are packed once.
 
-Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring
-outputs see different taps of the window and the zeros between the inputs contribute nothing: the
-outputs of each remainder are a product of their own (`SplitByResidue`).
+If the input has interior padding (transposed convolutions, derivatives of strided ones), adjacent
+outputs read different taps, and zeros contribute nothing. The outputs of each residue then are a
+product of their own (`SplitByResidue`).
 """
 
 from __future__ import annotations
@@ -44,13 +44,18 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
 
-MOST_COPIED = 4 << 20  # bytes of an image with what is around it, or of weights
-LEAST_REGISTER = 16  # bytes; few features take no wider ones than they fill, nor do copies: wide ones slow down all code beside them
+MOST_COPIED = 4 << 20  # bytes of an image with its padding, or of weights
+LEAST_REGISTER = (
+    16  # bytes; copies and few features use no wider registers, which slow down the code around
+)
 
 
 class Convolution(NamedTuple):
-    """Loops over the batch, over the positions of windows (none where each sees elements of its own) and over features; axes of the sum,
-    input features first; what is multiplied. padded, transposed: the image, or the weights, are copied.
+    """The loops of a convolution.
+
+    batch: loops over the batch. places: over positions of windows, none if windows do not overlap.
+    features: over output features. taps: reduced axes, input features first. image, weights: the
+    factors. padded, transposed: the image, or the weights, are copied.
     """
 
     batch: list[Axis]
@@ -64,9 +69,9 @@ class Convolution(NamedTuple):
 
 
 def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a convolution.
+    """Return the schedule of a nest whose result is a convolution.
 
-    tasks: how many tasks for CPU threads, if possible.
+    tasks: number of tasks for CPU threads, if possible.
     """
     c = convolution_of(nest, tuning)
     if isinstance(c, Reason):
@@ -105,7 +110,7 @@ def convolution_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedu
 
 
 def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
-    """The parts of a nest that is a convolution without groups, or why tiles do not serve it."""
+    """Return the loops of a convolution without groups, or the reason against tiles."""
 
     def no(why: str) -> Reason:
         return refuse("no-register-tile", f"@{nest.name} {why}")
@@ -154,7 +159,7 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
     if not places and transposed:
         if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
             return no("is a product with weights whose output features are not contiguous")
-        batch, places = batch[:-1], batch[-1:]  # windows that stand apart and see one element each
+        batch, places = batch[:-1], batch[-1:]  # disjoint windows of one element
     leaves = any(not isinstance(atom, Remainder) for g in guards for atom, _ in g.terms)
     c = Convolution(
         batch,
@@ -189,7 +194,7 @@ def _kept(nest: LoopNest) -> list[Axis]:
 
 
 def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
-    """Weights and images in memory of their own, where they are copied, inside of loops that threads share and that each copy serves."""
+    """Stage weights and images, inside the loops that threads share."""
     depth, *window = c.taps
     inside = [axis for axis in (*window, depth) if axis.extent > 1]
     outer, around = _loops_around(plan, c, tasks)
@@ -216,8 +221,9 @@ def _copy(plan: Plan, c: Convolution, tasks: int) -> None:
 
 
 def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
-    """The loops in whose steps weights and images are copied: where the one over the batch is too short for all threads, or for copies that
-    are made once, another is split.
+    """Return the loops in whose iterations weights and images are staged.
+
+    A second loop is split if the batch is too short for all threads, or for a single copy.
     """
     batch = [a.name for a in c.batch]
     first = c.batch[0] if batch and c.batch[0].extent >= tasks else c.places[0]
@@ -244,7 +250,10 @@ def _loops_around(plan: Plan, c: Convolution, tasks: int) -> tuple[str, str]:
 
 
 def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
-    """Axes in conditions on remainders, and how many of their steps lead to the same one: those of loops first, innermost first."""
+    """Return axes in guards on remainders, and the iterations with equal remainders.
+
+    Axes of loops come first, innermost first.
+    """
     found: dict[str, int] = {}
     sums = [s for s, _ in nest.statements() if isinstance(s, Reduce)]
     for atom in [
@@ -267,7 +276,10 @@ def _remainders(nest: LoopNest) -> list[tuple[str, int]]:
 
 
 def _ends(nest: LoopNest) -> tuple[str, int] | None:
-    """An axis of a sum, and the step at which a condition on it alone starts or stops to hold: what a phase leaves of one on remainders."""
+    """Return a reduced axis and the step at which a guard on it changes.
+
+    Such guards remain after splitting by residue.
+    """
     for s in [s for s, _ in nest.statements() if isinstance(s, Reduce)]:
         for axis, g in [
             (axis, g) for axis, _ in s.axes for g in s.guards if g.expression.axes == {axis}
@@ -282,7 +294,7 @@ def _ends(nest: LoopNest) -> tuple[str, int] | None:
 
 
 def _without_sums(body: Body) -> list[str]:
-    """The outermost loops that contain no sum: copies, and outputs that no tap reaches."""
+    """Return the outermost loops without a sum: copies, and outputs that no tap reaches."""
     loops = [
         (s, any(isinstance(x, Reduce) for x, _ in walk(s.body))) for s in body if isinstance(s, For)
     ]

@@ -1,4 +1,4 @@
-"""The policy of elementwise kernels: loops collapsed, vectors along memory, interleaved, with a tail of its own."""
+"""The policy of elementwise kernels: collapsed loops, interleaved vectors along memory, a tail."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 )
 from xla_explorer.compiler.codegen.nest.policies.prefetches import (
     PrefetchTile,
-    ask_for_rows,
+    prefetch_rows,
+    prefetched_tile,
     rows_bytes,
-    tile_asked_for,
 )
 from xla_explorer.compiler.codegen.nest.policies.select_regions import split_select_regions
 from xla_explorer.compiler.codegen.nest.policies.short_rows import in_repeated_rows, short_rows
@@ -63,25 +63,25 @@ from xla_explorer.hlo.analysis.indexing import Axis, Quotient, Remainder
 from xla_explorer.hlo.primitive_type import BF16
 
 MOST_UNIFORM_SHIFTS = 2
-MOST_LOOPS = 64  # of one kernel that registers are planned for, each beside all others: LLVM plans those of more
-TINY = 16  # steps of a kernel ...
-TINY_CODE = 32  # ... whose loop is so many statements without it
-FEW = 3  # elements that are no neighbours: a register of two, and one by itself, are more code than a loop
-LEAST_STEPS = 128  # of all loops around code that has several registers of each value: each unrolled instance is code
-LONG_COPY = 2 << 20  # bytes that no second-level cache holds
-LEAST_OVERLAPPED = 64  # times as many elements as are done twice has a loop without a tail
+MOST_LOOPS = (
+    64  # of a kernel with planned registers, each against all others; LLVM schedules more loops
+)
+TINY = 16  # iterations of a kernel ...
+TINY_CODE = 32  # ... with this maximum of statements after unrolling
+FEW = 3  # strided elements: a register of two and a scalar are more code than a loop
+LEAST_STEPS = 128  # iterations of all loops around interleaved code: each unrolled instance is code
+LONG_COPY = 2 << 20  # bytes, more than L2
+LEAST_OVERLAPPED = 64  # minimum ratio of elements to repeated elements for an overlapping tail
 
 
 def elementwise_policy(
     nest: LoopNest, tuning: Tuning, tasks: int = 1, by_rows: bool = False
 ) -> Schedule | Reason:
-    """The schedule of a nest of elementwise code.
+    """Return the schedule of a nest of elementwise code.
 
-    tasks: how many tasks for CPU threads, if possible. by_rows: it must be, and each takes the same
-    fraction of the rows.
-
-    Nests of what no registers are made for keep plain loops, of which LLVM makes vectors where it
-    can.
+    tasks: number of tasks for CPU threads, if possible. by_rows: tasks are required, each with the
+    same fraction of the rows. A nest without a vector form keeps plain loops, which LLVM may
+    vectorise.
     """
     pieces = Plan(nest, tuning)
     reason = split_select_regions(pieces)
@@ -124,14 +124,17 @@ def _planned(pieces: Plan, tuning: Tuning, tasks: int, by_rows: bool) -> Schedul
             return reason
     if tuning.register_bytes:
         _stream(plan, squares)
-        ask_for_rows(plan)
+        prefetch_rows(plan)
     if not by_rows:
         plan.parallelize(tasks)
     return plan.schedule()
 
 
 def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
-    """Whether a loop is a long `memcpy`, which LLVM calls for a plain loop: it does not read the lines that it overwrites, as stores do."""
+    """Return True if a loop is a long copy, which LLVM turns into `memcpy`.
+
+    `memcpy` does not load the overwritten lines, as ordinary stores do.
+    """
     body, axis = chain[0].body, chain[0].axis
     if (
         len(chain) > 1
@@ -147,8 +150,9 @@ def _is_long_copy(plan: Plan, chain: list[For]) -> bool:
 
 
 def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
-    """One loop of the kernel with the loops inside, joined where memory is read along them as along one. rows_of: shares of which each
-    has as many steps of it.
+    """Collapse a loop with its inner loops where memory treats them as one.
+
+    rows_of: number of tasks, each with equally many iterations of the loop.
     """
     loop = for_of(plan.nest, name)
     chain = chain_of(loop)
@@ -176,7 +180,7 @@ def collapsed(plan: Plan, name: str, rows_of: int) -> list[For] | Reason:
 
 
 def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
-    """Registers along the innermost loops."""
+    """Vectorise along the innermost loops."""
     found = read_across(plan.nest, chain[0])
     if found is not None:
         line, across = found
@@ -203,7 +207,7 @@ def in_lanes(plan: Plan, chain: list[For]) -> Reason | None:
 
 
 def _vectors(plan: Plan, loop: For) -> Reason | None:
-    """Registers along the innermost loop; where lanes are not neighbours in memory, they are put together one by one."""
+    """Vectorise the innermost loop; lanes that are not contiguous are inserted one by one."""
     if loop.axis.extent == 1:
         return None
     loop = _in_whole_blocks(plan, loop)
@@ -229,7 +233,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
         if in_order or axis.extent != FEW or calls_functions(statements):
             tail(plan, axis.name, lanes, in_order)
         return None
-    if in_order and (tile := tile_asked_for(plan, loop)):
+    if in_order and (tile := prefetched_tile(plan, loop)):
         return _in_tiles(plan, loop, tile)
     most = min(axis.extent, steps // LEAST_STEPS) // lanes
     interleave = _interleave_count(statements, most, tuning) if in_order else 1
@@ -238,9 +242,7 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     twice = whole + lanes * interleave - axis.extent
     masked = in_order and interleave == 1 and steps < least * lanes and has_masks(plan, loop.body)
     if whole < axis.extent and masked and not tail_may_overlap(plan, name):
-        plan.do(
-            Split(name, lanes)
-        )  # all under a mask: the rest would be another copy of the functions
+        plan.do(Split(name, lanes))  # all masked: a tail would be another copy of the functions
         plan.do(Vectorize(f"{name}i"))
         return None
     if whole < axis.extent and not (
@@ -252,9 +254,9 @@ def _vectors(plan: Plan, loop: For) -> Reason | None:
     if (
         in_order
         and lanes * widest(statements) > tuning.register_bytes
-        and _come_in_words(plan.nest, loop)
+        and _computes_only_bf16(plan.nest, loop)
     ):
-        _in_words(plan, f"{name}i", lanes, interleave)
+        _in_even_and_odd_lanes(plan, f"{name}i", lanes, interleave)
     else:
         vectorize_interleaved(plan, f"{name}i", lanes, interleave)
     if rest:
@@ -273,12 +275,12 @@ def _halved_if_few_steps(
 
 
 def _steps_around(plan: Plan, loop: For) -> int:
-    """How often a loop runs."""
+    """Return the trip count of a loop, with the loops around it."""
     return prod([s.axis.extent for s in plan.nest.around(loop.axis.name) if isinstance(s, For)])
 
 
 def _in_tiles(plan: Plan, loop: For, tile: PrefetchTile) -> Reason | None:
-    """Memory is asked for a tile of one array, then of the next; what is left over is like any other loop."""
+    """Prefetch a tile of one array after the other; the remainder is an ordinary loop."""
     name, rest = loop.axis.name, loop.axis.extent % tile.elements
     if rest:
         plan.do(CutLoop(name, loop.axis.extent - rest))
@@ -295,14 +297,14 @@ def _in_tiles(plan: Plan, loop: For, tile: PrefetchTile) -> Reason | None:
 
 
 def _in_whole_blocks(plan: Plan, loop: For) -> For:
-    """The loop in which accesses have a constant step: inside of blocks that their indices are divided by."""
+    """Return the loop with a constant stride, inside blocks by which indices are divided."""
     axis = loop.axis
     for _, offset in accesses(plan.nest, loop.body):
         for atom in offset.atoms():
             if (
                 isinstance(atom, (Quotient, Remainder))
                 and atom.dividend.coefficient(axis) == 1
-                and _holds_whole_blocks(axis, atom.divisor)
+                and _has_whole_blocks(axis, atom.divisor)
             ):
                 plan.do(Split(axis.name, atom.divisor))
                 inner = for_of(plan.nest, f"{axis.name}i")
@@ -310,13 +312,19 @@ def _in_whole_blocks(plan: Plan, loop: For) -> For:
     return loop
 
 
-def _holds_whole_blocks(axis: Axis, size: int) -> bool:
-    """More than one: where an index is not a multiple of the block's size at its beginning, one block would be split without end."""
+def _has_whole_blocks(axis: Axis, size: int) -> bool:
+    """Return True for several whole blocks.
+
+    If a block did not start at a multiple of its size, one block would be split forever.
+    """
     return axis.extent > size and axis.extent % size == 0
 
 
 def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason | None:
-    """LLVM decides before a loop whether amounts that are the same in all of it are below the width, and makes loops of both."""
+    """Return a refusal for shifts by loop-invariant amounts.
+
+    LLVM unswitches a loop on the test of such an amount against the width, into two loops.
+    """
     shifts = [
         s for s in statements if isinstance(s, Compute) and s.opcode.name.startswith("shift-")
     ]
@@ -336,8 +344,9 @@ def _shifts_are_uniform(nest: LoopNest, statements: list[Statement]) -> Reason |
 
 
 def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
-    """Whether integers are divided by what only run time knows, and nothing else takes long: no machine divides registers of several, but
-    each lane by itself, all of them code.
+    """Return True for integer divisions by run-time values without other long operations.
+
+    No machine has vector division of integers: each lane is separate code.
     """
     known = {s.id for s, _ in nest.statements() if isinstance(s, Constant)}
     computed = [s for s in statements if isinstance(s, Compute)]
@@ -349,7 +358,7 @@ def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
 
 
 def _interleave_count(statements: list[Statement], most: int, tuning: Tuning) -> int:
-    """How many registers each value has."""
+    """Return the number of registers of each value."""
     interleave = (
         tuning.heavy
         if calls_functions(statements)
@@ -364,8 +373,8 @@ def _interleave_count(statements: list[Statement], most: int, tuning: Tuning) ->
     return interleave
 
 
-def _come_in_words(nest: LoopNest, loop: For) -> bool:
-    """Whether all that is read and written along memory is bf16 that is computed with, and no element depends on its number."""
+def _computes_only_bf16(nest: LoopNest, loop: For) -> bool:
+    """Return True if all contiguous accesses are bf16 in computations without iota."""
     arrays = [
         nest.array(s.array)
         for s, offset in accesses(nest, loop.body)
@@ -379,8 +388,8 @@ def _come_in_words(nest: LoopNest, loop: For) -> bool:
     )
 
 
-def _in_words(plan: Plan, name: str, lanes: int, interleave: int) -> None:
-    """An axis of so many registers of words, each of an even and an odd element."""
+def _in_even_and_odd_lanes(plan: Plan, name: str, lanes: int, interleave: int) -> None:
+    """Vectorise 32-bit words, each of an even and an odd bf16 element."""
     if interleave > 1:
         plan.do(Split(name, lanes))
         plan.do(Unroll(f"{name}o"))
@@ -391,9 +400,9 @@ def _in_words(plan: Plan, name: str, lanes: int, interleave: int) -> None:
 
 
 def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
-    """Less than what the registers of the loop take: in masked registers where the target has these, else in ever narrower ones.
+    """Schedule a tail: masked registers if the target has them, else narrower and narrower ones.
 
-    in_order: lanes are neighbours in memory.
+    in_order: lanes are contiguous in memory.
     """
     axis = plan.nest.axes()[name].axis
     if _is_tiny(plan, axis.extent):
@@ -429,7 +438,7 @@ def tail(plan: Plan, name: str, lanes: int, in_order: bool = True) -> None:
 
 
 def _is_tiny(plan: Plan, extent: int) -> bool:
-    """Whether a kernel has so few cheap steps that one after the other is less code than masks, and constants in registers."""
+    """Return True if unrolled scalar code is smaller than masks and vector constants."""
     statements = statements_of(plan.nest.body)
     steps = prod([bound.axis.extent for bound in plan.nest.axes().values()])
     uneven = extent <= 2 or extent & (extent - 1) != 0

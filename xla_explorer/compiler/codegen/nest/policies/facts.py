@@ -1,4 +1,4 @@
-"""What a schedule decided, in numbers: for the journal."""
+"""The decisions of a schedule in numbers, for the journal."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ IN_REGISTERS = (AxisKind.UNROLLED, AxisKind.VECTOR)
 
 
 def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
-    """Steps of every axis, lanes of the widest vector, registers of each value, shares.
+    """Return extents of every axis, lanes of the widest vector, registers per value, tasks.
 
-    `reorders-sum` where `sums_out_of_order`. `contracts-products`: how many sums and differences of
-    floats the target may make in one rounding with a product that they take.
+    `reorders-sum` if `sums_out_of_order`. `contracts-products`: number of float sums and
+    differences that the target may contract with a product into one rounding.
     """
     axes = schedule.nest.axes().values()
     facts: dict[str, Any] = {
@@ -46,7 +46,10 @@ def schedule_facts(schedule: Schedule, fused: bool = False) -> dict[str, Any]:
 
 
 def _contracted(nest: LoopNest) -> int:
-    """Accumulators and differences of floats that take a product: HLO leaves open whether it is rounded, and of two products which."""
+    """Return the number of float sums and differences of a product.
+
+    HLO leaves their contraction open, and of two products the contracted one.
+    """
     computed = {
         s.id: s
         for s, _ in nest.statements()
@@ -71,11 +74,14 @@ def _registers(body: Body) -> int:
 
 
 def sums_out_of_order(nest: LoopNest) -> tuple[int, ...]:
-    """The sums and products of floats that are not made from the initial value on, one element after the other in row-major order."""
+    """Return the float sums and products that are not computed in program order.
+
+    The order is row-major, from the initial value on.
+    """
     reductions = [s for s, _ in nest.statements() if isinstance(s, Reduce)]
     kept = any(
         isinstance(s, Allocate) for s, _ in nest.statements()
-    )  # partial results: what else would reduce beside its own memory?
+    )  # partial results, the only reductions with private memory
     return tuple(
         [
             number
@@ -92,7 +98,7 @@ def _counts_order(s: Reduce) -> bool:
 
 
 def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
-    if s.each:  # which begins with the initial value, and goes on in order but for lanes
+    if s.each:  # starts with the initial value, and is in order except for lanes
         return not any(b.kind is AxisKind.VECTOR and b.axis.extent > 1 for b in s.axes)
     if any((b.kind in IN_REGISTERS or b.kind.is_launched) and b.axis.extent > 1 for b in s.axes):
         return False
@@ -104,12 +110,12 @@ def _is_in_order(nest: LoopNest, s: Reduce, reductions: list[Reduce]) -> bool:
         return False  # of partial results
     before = next((r for r in reductions if s.initial[0] in r.ids), None)
     if before is not None:
-        return before.combiner is s.combiner  # which goes on in the same registers
+        return before.combiner is s.combiner  # continues in the same registers
     first = next(
         (x for x, _ in nest.statements() if isinstance(x, Constant) and x.id == s.initial[0]), None
     )
     assert not isinstance(s.combiner, Combination)
-    # accumulators begin with the identity element, and the initial value comes last
+    # accumulators start with the identity element; the initial value is added last
     return first is not None and bool(
         first.literal.array[()] == identity_element(s.combiner.name, s.elements[0])
     )

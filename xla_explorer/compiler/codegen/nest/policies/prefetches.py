@@ -1,4 +1,4 @@
-"""What is asked for before its turn: rows that lie anywhere, and tiles of arrays that are read side by side."""
+"""Software prefetches: rows at data-dependent addresses, and tiles of large arrays."""
 
 from __future__ import annotations
 
@@ -16,24 +16,28 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 )
 from xla_explorer.hlo.analysis.indexing import RuntimeValue
 
-TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
-ARRAYS_ASKED_FOR = (
-    2  # that are read along a large result; more do not gain by being asked for one after the other
-)
-MOST_COMPUTED = 8  # operations an element; more of them hide the way to memory
+TILE_BYTES = 2048  # of the widest result: the tile and its operands stay in L1
+MOST_ARRAYS = 2  # read along a large result; more do not gain from tiles
+MOST_COMPUTED = 8  # operations an element; more hide the memory latency
 MOST_LINES, FEWEST_LINES = 16, 2  # of a row
-LINES_AHEAD = 96  # about as many as arrive while memory answers once
+LINES_AHEAD = 96  # about the lines that arrive during one memory latency
 
 
 class PrefetchTile(NamedTuple):
-    """arrays: that are asked for one after the other, so many elements of each: memory reads one row of its chips for a while."""
+    """A tile of arrays that are prefetched one after the other.
+
+    DRAM then stays in one row of its chips for a while.
+    """
 
     elements: int
     arrays: tuple[str, ...]
 
 
-def tile_asked_for(plan: Plan, loop: For) -> PrefetchTile | None:
-    """The tile of a loop that waits for memory: few arrays are read along it, little is computed, and its results leave the caches."""
+def prefetched_tile(plan: Plan, loop: For) -> PrefetchTile | None:
+    """Return the prefetch tile of a memory-bound loop, or None.
+
+    Few arrays are read along the loop, little is computed, and results exceed the caches.
+    """
     results = [a.shape for a in plan.nest.arrays if a.written]
     types = [shape.element_type for shape in results]
     if any(shape.byte_size < plan.tuning.streamed_bytes for shape in results) or any(
@@ -54,7 +58,7 @@ def tile_asked_for(plan: Plan, loop: For) -> PrefetchTile | None:
     )
     return (
         PrefetchTile(elements, tuple(along))
-        if little and loop.axis.extent > elements and 0 < len(along) <= ARRAYS_ASKED_FOR
+        if little and loop.axis.extent > elements and 0 < len(along) <= MOST_ARRAYS
         else None
     )
 
@@ -85,20 +89,23 @@ def _rows(nest: LoopNest) -> tuple[str, str, int] | None:
 
 
 def rows_bytes(nest: LoopNest) -> int:
-    """Bytes of the array whose rows are copied by index; 0 where none is."""
+    """Return the bytes of an array whose rows are copied by index, or 0."""
     rows = _rows(nest)
     array = nest.array(rows[1]) if rows is not None else None
     return array.shape.byte_size if array is not None else 0
 
 
 def rows_ahead(row_bytes: int) -> int:
-    """How many rows before its turn a row that lies anywhere is asked for; 0 for what is less than two lines."""
+    """Return the prefetch distance in rows, 0 for rows below two lines."""
     lines = -(-row_bytes // LINE_BYTES)
     return max(LINES_AHEAD // min(lines, MOST_LINES), 1) if lines >= FEWEST_LINES else 0
 
 
-def ask_for_rows(plan: Plan) -> None:
-    """The hardware cannot foresee rows that lie anywhere, but their indices can be read ahead."""
+def prefetch_rows(plan: Plan) -> None:
+    """Prefetch rows at data-dependent addresses.
+
+    The hardware cannot predict them, but their indices can be loaded ahead.
+    """
     rows = _rows(plan.nest)
     if rows is None:
         return

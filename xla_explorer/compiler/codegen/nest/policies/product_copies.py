@@ -1,4 +1,4 @@
-"""What products copy: panels of the right operand, blocks of the left one, and in which loops."""
+"""Packing of product operands: panels of the right one, blocks of the left one."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from xla_explorer.compiler.codegen.nest.policies.tiles import LIMITS, RegisterTi
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.hlo.analysis.indexing import Axis
 
-LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
-LEFT_LINES = 8  # of a left operand that are copied together: as many as stay in a set of the first-level cache
-SQUARE = 8  # lanes of the squares that contiguous columns are transposed in
+LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
+LEFT_LINES = 8  # of a left operand that are packed together: the ways of an L1 set
+SQUARE = 8  # lanes of the squares in which contiguous columns are transposed
 
 
 class Product(NamedTuple):
     """The loops of a product, and strides in bytes.
 
-    row: None where the left operand has one row. left, right: the arrays that rows and columns are
-    of; right_read: which read of one that is both, else -1.
-
-    steps: of the left operand along rows and along what is contracted; of the right one along that.
-    near: rows of the left one overlap. overlaps_tails: tiles may.
+    row: None for a left operand with one row. left, right: the arrays that are read along rows and
+    along columns. right_read: if they are one array, the number of the right read, else -1. steps:
+    of the left operand along rows and along the contraction; of the right one along the
+    contraction. near: rows of the left operand overlap. overlaps_tails: tiles may overlap.
     """
 
     row: Axis | None
@@ -53,11 +52,11 @@ class Product(NamedTuple):
 
 
 class OperandPacking(NamedTuple):
-    """How operands are copied, and the contraction is cut.
+    """The packing of operands, and the blocks of the contraction.
 
-    transposed: columns are contiguous, panels are transposed. left: what is copied of the left operand, its
-    `rows` or its `columns`, as they fall into few sets of a cache. deep: contracted elements of a
-    block, 0 for all. spread: panels are copied whose rows are far apart.
+    transposed: columns are contiguous, so panels are transposed. left: the packed part of the left
+    operand, its `rows` or its `columns`, against cache-set conflicts. deep: contracted elements of
+    a block, 0 for all. spread: panels with distant rows are packed.
     """
 
     transposed: bool = False
@@ -67,7 +66,7 @@ class OperandPacking(NamedTuple):
 
 
 def reduction_in(plan: Plan, name: str) -> Reduce:
-    """The first one inside a loop."""
+    """Return the first reduction inside a loop."""
     return next(s for s, _ in walk(body_of(plan, name)) if isinstance(s, Reduce))
 
 
@@ -77,18 +76,17 @@ def body_of(plan: Plan, name: str) -> Body:
 
 
 def extent_of(plan: Plan, name: str) -> int:
-    """Of an axis; 1 where there is none."""
+    """Return the extent of an axis, 1 for a missing one."""
     return plan.nest.axes()[name].axis.extent if name else 1
 
 
 def in_block(
     plan: Plan, p: Product, by: OperandPacking, around: str, loops: list[str], staged: bool
 ) -> list[str]:
-    """The contraction goes outside of the panels of a block of rows, and what was not copied is.
+    """Move the contraction outside of the panels of a block of rows, and pack the rest.
 
-    around: the loop over blocks. loops: over panels, if there are several, tiles, their rows,
-    vectors and lanes. staged: the right operand is copied. What the names of all loops over sums
-    end in, then.
+    around: the loop over blocks. loops: over panels (if several), tiles, their rows, vectors and
+    lanes. staged: the right operand is packed. Return the suffixes of all loops over sums.
     """
     panel, tiles, row, unrolled, inner = loops
     k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
@@ -147,7 +145,10 @@ def in_block(
 
 
 def _read_of_left(plan: Plan, p: Product, around: str) -> int:
-    """Which read of its array is the left operand's inside a loop, -1 for the only one: a copy of the right one may read it, too."""
+    """Return the number of the left operand's read inside a loop, -1 for the only one.
+
+    A copy of the right operand may read the same array.
+    """
     reads = [
         outside
         for s, outside in walk(body_of(plan, around))
@@ -162,7 +163,7 @@ def _read_of_left(plan: Plan, p: Product, around: str) -> int:
 
 
 def _along_rows(plan: Plan, row: str, lanes: int) -> None:
-    """A copy along the rows of a tile, as one statement: in a register, or in several."""
+    """Vectorise a copy along the rows of a tile, in one register or several."""
     height = extent_of(plan, row)
     width = height & -height
     if width < height <= lanes and has_masks(plan, body_of(plan, row)):
@@ -178,7 +179,7 @@ def _along_rows(plan: Plan, row: str, lanes: int) -> None:
 
 
 def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
-    """The loops of a copy, by those over what is copied."""
+    """Return the loops of a copy, by the loops over the copied array."""
     before = plan.nest.axes().keys()
     plan.do(directive)
     return dict(
@@ -191,7 +192,10 @@ def _staged(plan: Plan, directive: Stage) -> dict[str, str]:
 
 
 def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
-    """Whether panels are copied, though columns are not contiguous. rows: of tiles."""
+    """Return True if panels with contiguous rows are packed.
+
+    rows: number of tiles along rows.
+    """
     whole, apart = p.depth * p.column.extent * p.bytes, p.right_step > tile.columns * p.bytes
     return (
         apart
@@ -201,7 +205,7 @@ def is_spread(p: Product, rows: int, tile: RegisterTile) -> bool:
 
 
 def stage_panels(plan: Plan, p: Product, group: str, names: list[str], transposed: bool) -> None:
-    """Panels are copied one after the other, some rows of all of them at a time, or in squares of their contiguous columns."""
+    """Pack panels one by one, some rows of all panels at a time, or transposed."""
     panel, unrolled, inner = names
     contracted = [b.axis.name for b in reduction_in(plan, group).axes]
     order = [name for name in (panel, *contracted, unrolled, inner) if extent_of(plan, name) > 1]
@@ -227,7 +231,7 @@ def stage_panels(plan: Plan, p: Product, group: str, names: list[str], transpose
 
 
 def _in_squares(plan: Plan, k: str, unrolled: str, inner: str) -> None:
-    """A copy that reads along one axis and writes along another, in squares that are transposed in registers; the rest one by one."""
+    """Transpose a copy in registers by squares; the remainder is scalar."""
     depth, width = extent_of(plan, k), extent_of(plan, inner)
     side = min(SQUARE, width, 1 << (depth.bit_length() - 1))
     if side < 2 or for_of(plan.nest, inner).guards:

@@ -120,7 +120,7 @@ def tile_loops(
 
 
 def _tile_columns(plan: Plan, column: str, tile: RegisterTile) -> tuple[int, str, str, str]:
-    """Split the columns into panels, vectors and lanes; return panels and the names of the loops."""
+    """Split the columns into panels, vectors and lanes; return their number and the loop names."""
     panels, rest = divmod(extent_of(plan, column), tile.columns)
     if tile.overlaps and panels and rest:
         panels, rest = panels + 1, 0

@@ -1,13 +1,13 @@
-"""The policy of matrix products: tiles of sums in registers, panels of the right operand in memory of their own.
+"""The policy of matrix products: register-tiled GEMM with packed panels of the right operand.
 
-A tile keeps rows x vectors of sums in registers for the whole contraction. In each step it loads
-one row of the right operand as vectors and multiplies it with one element of the left operand per
-row, so that operand may have any strides. Panels of columns are outside of rows: a panel stays in
-the cache, and where its rows are far apart, or its columns contiguous, it is copied first. Of a
-left operand whose rows or columns fall into few sets of the caches a block of rows is copied. A
-long contraction goes by in blocks, as in Goto and van de Geijn, Anatomy of High-Performance Matrix
-Multiplication: the unfinished sums of a block of rows are in memory then. A matrix times a vector
-reads some rows of the matrix side by side.
+A tile keeps rows x vectors of accumulators in registers for the whole contraction. Each step loads
+one row of the right operand as vectors, and broadcasts one element of the left operand per row. So
+the left operand may have any strides. Panels of columns are outside of rows, so that a panel stays
+in the cache. A panel is packed first if its rows are distant or its columns contiguous. A block of
+rows of the left operand is packed if its rows or columns conflict in cache sets. A long contraction
+is blocked, with the accumulators of a block of rows in memory. Source: Goto and van de Geijn,
+"Anatomy of High-Performance Matrix Multiplication". A matrix times a vector reads several rows of
+the matrix at once.
 """
 
 from __future__ import annotations
@@ -61,17 +61,15 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
-SWEPT_ROWS = 8  # of a matrix with a vector on its left are read at a time ...
-SWEPT_COLUMN_BYTES = 16 << 10  # ... of so many bytes each, whose sums stay in the first-level cache
-ROWS_OF_MATRIX = 8  # that are read side by side
+SWEPT_ROWS = 8  # rows per pass of a matrix with a vector on its left ...
+SWEPT_COLUMN_BYTES = 16 << 10  # ... of this size, whose accumulators stay in L1
+ROWS_OF_MATRIX = 8  # interleaved rows
 
 
 def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a product of matrices, or of one and a vector.
+    """Return the schedule of a product of matrices, or of a matrix and a vector.
 
-    tasks: how many tasks for CPU threads, if possible.
-
-    What is neither is a reduction like any other.
+    Other nests use the policy of reductions. tasks: number of tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     p = _product(plan) if tuning.register_bytes and tuning.fused else None
@@ -91,7 +89,7 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
         in_tiles(plan, p, _copies(plan, p, not contiguous), tasks)
     elif (
         p.row is not None and p.row_step == p.bytes < p.left_step
-    ):  # rows are columns, then, of a result that is written with gaps
+    ):  # rows become columns; the result has strided stores
         plan.do(Reorder(p.row.name, p.column.name))
         if (swapped := _product(plan, gaps=True)) is None:
             return reduction_policy(nest, tuning, tasks)
@@ -103,9 +101,9 @@ def product_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule |
 
 
 def _product(plan: Plan, gaps: bool = False) -> Product | None:
-    """The product of a nest, its loops joined where memory has them as one.
+    """Return the product of a nest, with loops collapsed where memory treats them as one.
 
-    gaps: vectors of the result may be.
+    gaps: vectors of the result may be strided.
     """
     kept = kept_loops(plan.nest)
     if isinstance(kept, Reason) or not kept:
@@ -127,9 +125,9 @@ def _product(plan: Plan, gaps: bool = False) -> Product | None:
 
 
 def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -> Product | None:
-    """The product in the loop over columns.
+    """Return the product in the loop over columns.
 
-    row: of the loop around it. gaps: vectors of the result may be.
+    row: of the loop around it. gaps: vectors of the result may be strided.
     """
     body, s = body_of(plan, column.name), reduction_in(plan, column.name)
     inside = [(x, offset) for x, offset in accesses(plan.nest, s.body) if isinstance(x, Load)]
@@ -178,7 +176,10 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
 
 
 def adds_products(s: Reduce) -> bool:
-    """Whether a reduction is a dot, whose products no instruction of its own makes, of types that registers have."""
+    """Return True for a dot of types with vector registers.
+
+    Products that are HLO instructions of their own do not count.
+    """
     made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
     if (
         isinstance(s.combiner, Combination)
@@ -193,7 +194,7 @@ def adds_products(s: Reduce) -> bool:
 
 
 def _inside(plan: Plan, name: str) -> str:
-    """The loop that a loop consists of."""
+    """Return the only inner loop of a loop."""
     (loop,) = [s for s in body_of(plan, name) if isinstance(s, For)]
     return loop.axis.name
 
@@ -214,7 +215,7 @@ def _tile(plan: Plan, p: Product) -> RegisterTile:
 
 
 def _may_be_transposed(plan: Plan, p: Product) -> bool:
-    """Whether panels of contiguous columns are copied in squares that are transposed in registers."""
+    """Return True if panels of contiguous columns are packed by transposition in registers."""
     one = len(reduction_in(plan, p.column.name).axes) == 1 and p.depth > 1
     fits = p.depth * p.column.extent * p.bytes <= MOST_STAGED
     return (
@@ -244,7 +245,7 @@ def _copies(plan: Plan, p: Product, transposed: bool) -> OperandPacking:
 
 
 def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
-    """Loops over rows and columns in tiles, and what these leave over."""
+    """Schedule the loops over rows and columns in tiles, and the remainders."""
     tile, lanes = _tile(plan, p), plan.tuning.register_bytes // p.bytes
     piece = Piece(p.row.name if p.row is not None else "", p.column.name)
     masks = has_masks(plan, body_of(plan, piece.column))
@@ -258,7 +259,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
     if masks and tile.width < min(lanes, p.column.extent) and not few:
         tile = tile._replace(
             width=min(lanes, 1 << (p.column.extent - 1).bit_length()), vectors=1
-        )  # wide ones slow all code beside them
+        )  # wider registers slow down the code around
     rest = 0 if tile.overlaps and tile.columns < p.column.extent else p.column.extent % tile.columns
     if rest < p.column.extent:
         piece, after = _cut_columns(plan, piece, p.column.extent - rest) if rest else (piece, piece)
@@ -268,7 +269,7 @@ def in_tiles(plan: Plan, p: Product, by: OperandPacking, tasks: int) -> None:
         masks = masks and rest > 1
         masked = masks and (
             not by.transposed or rest < tile.width
-        )  # whole vectors of transposed columns are copied in squares
+        )  # whole vectors of transposed columns are packed in squares
         width = tile.width if masks else min(tile.width, 1 << (rest.bit_length() - 1))
         vectors = -(-rest // width) if masked else rest // width
         after, done = piece, rest if masked else vectors * width
@@ -294,8 +295,9 @@ def _cut_columns(plan: Plan, piece: Piece, steps: int) -> tuple[Piece, Piece]:
 def _of_all_rows(
     plan: Plan, p: Product, piece: Piece, tile: RegisterTile, by: OperandPacking, tasks: int
 ) -> None:
-    """Some columns in tiles of rows: in blocks that stay in the second-level cache, or as many for each thread where these take rows; then
-    of the rows left over.
+    """Schedule some columns for all rows, then for the remaining rows.
+
+    Tiles of rows are in blocks that stay in L2, or in one block for each thread that has rows.
     """
     outermost = plan.nest.body[-1]
     batches = isinstance(outermost, For) and outermost.axis.name not in piece
@@ -335,14 +337,14 @@ def _of_all_rows(
 
 
 def _steps(plan: Plan, name: str, size: int, tile: RegisterTile) -> int:
-    """In how many steps of a size, which overlap if tiles do, an axis goes by."""
+    """Return the number of tiles along an axis; the last may overlap."""
     extent = extent_of(plan, name)
     return -(-extent // size) if tile.overlaps and size <= extent else extent // size
 
 
 # -- a matrix and a vector -------------------------------------------------------------------------
 def _rows_of_matrix(plan: Plan, p: Product) -> None:
-    """Some rows of a matrix side by side, each in its own registers along the row."""
+    """Interleave rows of a matrix, each with its own accumulators along the row."""
     n = p.column.extent
     most = ROWS_OF_MATRIX if plan.tuning.registers >= 32 else ROWS_OF_MATRIX // 2
     height = -(-n // -(-n // most))

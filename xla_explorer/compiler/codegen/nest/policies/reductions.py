@@ -1,8 +1,7 @@
-"""The policy of reductions: several accumulators in registers along rows; columns side by side (`columns.py`).
+"""The policy of reductions: several accumulators in registers along rows; else by columns.
 
-What neither fits (rows of a few elements, elements far apart, choices of what to read, reductions
-inside of reductions, combiners of several operations) keeps its plain loops, which LLVM's optimiser
-unrolls or vectorises.
+Other reductions keep plain loops, which LLVM unrolls or vectorises. They have short rows, strided
+elements, select regions, inner reductions, or combiners of several operations.
 """
 
 from __future__ import annotations
@@ -53,19 +52,19 @@ from xla_explorer.compiler.codegen.nest.transformations import inner_loop, reduc
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import Axis
 
-CHUNK = 4096  # elements summed before a partial sum joins the total: rounding errors grow with the chunk, not with the run
-STREAMS = 4  # places of one long sum that are read at once
-NARROW = 2048  # bytes of a row that a share of the columns should have, or the shares take rows
-GRAIN = 64  # neighbours that a share has at least
-BALANCED = 4  # steps of a share from which the difference between two does not matter
-LEAST_EXTREME = 32  # elements of a row whose extreme is searched in lanes
-LEAST_RUN = 256  # bytes of neighbours from which on columns are read in pieces of rows
+CHUNK = 4096  # elements of a partial sum: rounding errors grow with the chunk, not with the row
+STREAMS = 4  # positions of one long sum that are read at once
+NARROW = 2048  # minimum bytes of a row in a task of columns; else tasks have rows
+GRAIN = 64  # minimum contiguous elements of a task
+BALANCED = 4  # iterations of a task from which the difference between two does not matter
+LEAST_ARGMAX = 32  # elements of a row with a vectorised argmax
+LEAST_RUN = 256  # contiguous bytes from which columns are read in pieces of rows
 
 
 def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose results are reductions.
+    """Return the schedule of a nest whose results are reductions.
 
-    tasks: how many tasks for CPU threads, if possible.
+    tasks: number of tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
@@ -79,7 +78,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule
     )
     by_column = not along_rows and bool(kept) and _by_column(plan.nest, kept[-1].axis, reductions)
     collapse_kept(plan, 1 if by_column and _reads_long_runs(plan) else 0)
-    cut = _what_to_cut(plan, tasks, by_column) if tasks > 1 else ""
+    cut = _partitioned_work(plan, tasks, by_column) if tasks > 1 else ""
     if cut == "reduced":
         _split(plan, tasks, by_column)
     found = [
@@ -109,7 +108,10 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule
 
 
 def _are_interleaved(nest: LoopNest, loop: For) -> bool:
-    """Whether the columns along a loop are so few that all of a row are taken at once, which computes once what they share."""
+    """Return True if all columns of a row are reduced at once, as they are few.
+
+    Common values are then computed once.
+    """
     columns, shared = 0, 0
     for s in loop.body:
         if not isinstance(s, Reduce):
@@ -130,7 +132,7 @@ def _are_interleaved(nest: LoopNest, loop: For) -> bool:
 
 
 def kept_loops(nest: LoopNest) -> list[For] | Reason:
-    """The loops over the results, outermost first; reductions stand in the last, or in none."""
+    """Return the loops over the results, outermost first; the last has the reductions."""
     found: list[For] = []
     body = nest.body
     while inner := [s for s in body if isinstance(s, For)]:
@@ -160,9 +162,9 @@ def _innermost(around: tuple[Statement, ...]) -> str:
 
 
 def collapse_kept(plan: Plan, spared: int) -> None:
-    """Loops over results as one where memory has them as one.
+    """Collapse loops over results where memory treats them as one.
 
-    spared: innermost loops that stay as they are.
+    spared: number of innermost loops to leave.
     """
 
     def are_one(outer: For, inner: For) -> bool:
@@ -183,7 +185,7 @@ def collapse_kept(plan: Plan, spared: int) -> None:
 
 
 def collapse_reduced(plan: Plan, s: Reduce) -> None:
-    """Axes that are reduced as one where memory has them as one."""
+    """Collapse reduced axes where memory treats them as one."""
     axes = [b.axis for b in s.axes]
     while len(axes) > 1:
         k = next(
@@ -198,7 +200,7 @@ def collapse_reduced(plan: Plan, s: Reduce) -> None:
 
 
 def _row_axis(nest: LoopNest, s: Reduce) -> Axis | None:
-    """The last axis of a reduction, where all that is read for it lies side by side along that axis."""
+    """Return the last axis of a reduction if all its loads are contiguous along it."""
     axis = s.axes[-1].axis if s.axes else None
     combines = is_simple(s) or (is_simple(s, several=True) and argmax_direction(s) is not None)
     return (
@@ -212,12 +214,12 @@ def _rows(plan: Plan, s: Reduce) -> None:
     if unrolled_if_small(plan, s) or axis.extent < lanes:
         return
     if isinstance(s.combiner, Combination):
-        if axis.extent >= LEAST_EXTREME:
+        if axis.extent >= LEAST_ARGMAX:
             if s.combiner.join is None:
                 plan.do(Reassociate(axis.name))
             if len(s.axes) == 1:
                 row_in_registers(plan, axis.name, axis.extent, lanes, 2)
-            else:  # what a cut leaves over would come after elements behind it
+            else:  # the remainder of a split would be after later elements
                 plan.do(Split(axis.name, lanes))
                 plan.do(Vectorize(f"{axis.name}i"))
         return
@@ -240,7 +242,7 @@ def _rows(plan: Plan, s: Reduce) -> None:
 
 
 def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
-    """A sum long enough to read it at several places at once, chunk by chunk at each."""
+    """Read a long sum at several positions at once, each in chunks."""
     name, interleave = axis.name, plan.tuning.interleave
     whole = _whole(axis.extent, STREAMS * CHUNK, lanes)
     if whole < axis.extent:
@@ -255,7 +257,7 @@ def _streams(plan: Plan, axis: Axis, lanes: int) -> None:
 
 
 def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, interleave: int) -> None:
-    """One axis in registers: whole blocks, then the rest in as few registers as it takes."""
+    """Vectorise one axis: whole blocks, then a remainder in as few registers as possible."""
     while interleave > 1 and interleave * lanes > extent:
         interleave //= 2
     whole = _whole(extent, lanes * interleave, lanes)
@@ -285,15 +287,20 @@ def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
 
 
 def _whole(extent: int, block: int, least: int) -> int:
-    """Elements of whole blocks, the last of which goes to a rest that would be less than a register."""
+    """Return the elements of whole blocks.
+
+    The last block joins a remainder that would be less than a register.
+    """
     whole = extent - extent % block
     return whole - block if 0 < extent - whole < least else whole
 
 
 # -- columns ---------------------------------------------------------------------------------------
 def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
-    """Whether less is read far apart along the innermost loop over results than along what is reduced, or as little and more side by
-    side. Of a few columns only what is side by side counts: lines of the cache hold several rows.
+    """Return True if loads along the innermost result loop have better locality.
+
+    Fewer are strided than along the reduced axes; at a tie, more are contiguous. Few columns share
+    cache lines, so only contiguity counts.
     """
 
     def distances(steps: list[int | None]) -> tuple[int, int]:
@@ -310,7 +317,7 @@ def _by_column(nest: LoopNest, column: Axis, reductions: list[Reduce]) -> bool:
 
 
 def _reads_long_runs(plan: Plan) -> bool:
-    """Whether the columns of the innermost loop are many enough to read them in pieces of rows."""
+    """Return True if the innermost loop has enough columns to read rows in pieces."""
     bytes_of_run = _loops(plan)[-1].axis.extent * max(
         [a.shape.element_type.bytes for a in plan.nest.arrays]
     )
@@ -318,8 +325,8 @@ def _reads_long_runs(plan: Plan) -> bool:
 
 
 # -- threads ---------------------------------------------------------------------------------------
-def _what_to_cut(plan: Plan, tasks: int, by_column: bool) -> str:
-    """What threads share: the outer loop over results, columns in tiles, what is reduced, or nothing."""
+def _partitioned_work(plan: Plan, tasks: int, by_column: bool) -> str:
+    """Return the work that threads share: "results", "columns", "reduced" or nothing."""
     loops, reductions = _loops(plan), _reductions(plan)
     if loops and not (by_column and len(loops) == 1) and loops[0].axis.extent >= tasks:
         return "results"
@@ -344,7 +351,10 @@ def _what_to_cut(plan: Plan, tasks: int, by_column: bool) -> str:
 
 
 def _split(plan: Plan, tasks: int, by_column: bool) -> None:
-    """What is reduced in shares, whose results are combined when all are there; less than a step of every share is left for then."""
+    """Divide the reduced elements among tasks; the results are combined after a barrier.
+
+    A remainder is reduced at the combination.
+    """
     (s,) = _reductions(plan)
     axis, grain = s.axes[0].axis, 1 if by_column or len(s.axes) > 1 else GRAIN
     size = axis.extent // tasks // grain * grain

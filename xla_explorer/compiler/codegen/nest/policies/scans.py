@@ -1,7 +1,7 @@
-"""The policy of scans: columns in lanes, several registers of them; rows register by register; threads take columns, rows, or stretches.
+"""The policy of scans: vectorised columns, or rows register by register.
 
-Elements that are no neighbours in memory, short rows, and rows that several operations combine keep
-a running value in plain loops.
+Threads take columns, rows, or chunks. Strided elements, short rows, and rows with several combining
+operations keep a running value in plain loops.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from xla_explorer.compiler.codegen.nest.transformations import for_of, reduction
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import Axis
 
-IN_REGISTERS = 16  # registers of columns that have their running values there
-TILE = 4096  # columns whose running values are in memory at a time: rows are read in long runs
-LEAST_ROW = 32  # elements of a row that is scanned in registers
-LEAST_SCAN_CHUNK = 1024  # elements of a row that a thread takes
+IN_REGISTERS = 16  # registers of columns with running values in registers
+TILE = 4096  # columns with running values in memory: rows are read in long pieces
+LEAST_ROW = 32  # minimum elements of a row with a vectorised scan
+LEAST_SCAN_CHUNK = 1024  # minimum elements of a chunk
 
 
 def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
-    """The schedule of a nest that is one scan.
+    """Return the schedule of a nest with one scan.
 
-    tasks: how many tasks for CPU threads, if possible.
+    tasks: number of tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     if isinstance(found := kept_loops(nest), Reason):
@@ -76,7 +76,7 @@ def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Re
         tuning.register_bytes
         and is_simple(s)
         and axis.extent >= LEAST_ROW
-        and _lies_side_by_side(plan.nest, s, axis)
+        and _is_contiguous(plan.nest, s, axis)
     ):
         size = axis.extent // tasks // lanes * lanes
         if tasks > 1 and not loops and size >= LEAST_SCAN_CHUNK:
@@ -87,13 +87,13 @@ def scan_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Re
     return plan.schedule()
 
 
-def _lies_side_by_side(nest: LoopNest, s: Reduce, axis: Axis) -> bool:
-    """Whether all that is read and written for a scan lies side by side along its axis, from the beginning or from the end on."""
+def _is_contiguous(nest: LoopNest, s: Reduce, axis: Axis) -> bool:
+    """Return True if all accesses of a scan are contiguous along its axis, in either direction."""
     return {offset.coefficient(axis) for _, offset in accesses(nest, (s,))} - {0} in ({1}, {-1})
 
 
 def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
-    """Whether all that is stored along an axis is narrower than what it is computed in."""
+    """Return True if all values stored along an axis are narrower than computed."""
     s = reduction_of(nest, axis.name)
     arrays = [nest.array(x.array) for x, _ in walk(s.each) if isinstance(x, Store)]
     return all(
@@ -103,7 +103,7 @@ def _is_narrow(nest: LoopNest, axis: Axis) -> bool:
 
 
 def _columns(plan: Plan, loops: list[Axis], lanes: int, tasks: int) -> None:
-    """Columns each have a running value in a lane: of a register if all fit, else in memory while rows go by."""
+    """Vectorise columns; running values are in registers if all fit, else in memory."""
     *outer, name = [axis.name for axis in loops]
     extent = loops[-1].extent
     if outer and loops[0].extent < tasks <= extent:
@@ -125,7 +125,7 @@ def _columns(plan: Plan, loops: list[Axis], lanes: int, tasks: int) -> None:
 
 
 def _in_memory(plan: Plan, along: str, lanes: int) -> None:
-    """The rows go by outside; inside, the running values of all columns of the loop are in memory."""
+    """Move the loop over rows outside; running values of all columns are in memory."""
     s = next(s for s in for_of(plan.nest, along).body if isinstance(s, Reduce))
     plan.do(InterchangeReduction(s.axes[0].axis.name, along))
     for name in (f"{along}c", f"{along}t"):
@@ -141,12 +141,10 @@ def _in_memory(plan: Plan, along: str, lanes: int) -> None:
 
 
 def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
-    """A row in registers; what is left over in one under a mask, or in ever narrower ones."""
+    """Vectorise a row; the remainder is masked, or in narrower and narrower registers."""
     name, left = axis.name, axis.extent
     block = lanes * plan.tuning.interleave
-    if left >= block and _is_narrow(
-        plan.nest, axis
-    ):  # registers of what is stored are put together from several
+    if left >= block and _is_narrow(plan.nest, axis):  # stored registers are packed from several
         if left % block:
             plan.do(CutLoop(name, left - left % block))
         main = f"{name}m" if left % block else name
@@ -176,7 +174,10 @@ def _in_registers(plan: Plan, axis: Axis, lanes: int) -> None:
 
 
 def _scan_in_chunks(plan: Plan, axis: Axis, size: int, lanes: int, tasks: int) -> None:
-    """A row in stretches, one for each thread, which first learns what its elements come to; the last one goes on with what is left."""
+    """Divide a row into chunks, one per thread: a chunked two-pass scan.
+
+    Each thread first reduces its chunk; the last chunk continues with the remainder.
+    """
     name = axis.name
     if size * tasks < axis.extent:
         plan.do(CutLoop(name, size * tasks))

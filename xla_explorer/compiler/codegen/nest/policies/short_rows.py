@@ -1,4 +1,7 @@
-"""Rows shorter than a register: those that follow one another are one loop, of periods in which rows and registers end together."""
+"""Rows shorter than a register: contiguous rows become one loop.
+
+The loop has periods, at whose ends rows and registers end together.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,19 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 )
 from xla_explorer.compiler.codegen.nest.policies.transposes import line_of
 
-SHORT_ROW = 16  # steps of an inner loop that is mostly what registers leave over
-WHOLE_ROW = 4  # steps, if a power of two, that are a narrow register of their own where rows do not follow one another
-LEAST_PERIODS = 16  # in which rows and registers end together, from which the registers of a period pay for their code
-MOST_LANES = 16  # of registers that rows repeat in: more would unroll more
+SHORT_ROW = 16  # iterations of an inner loop that is mostly a remainder of registers
+WHOLE_ROW = (
+    4  # iterations, if a power of two, that are a narrow register for rows that are not contiguous
+)
+LEAST_PERIODS = 16  # periods from which the code of a period pays
+MOST_LANES = 16  # of registers in a period: more would unroll more
 
 
 def short_rows(nest: LoopNest, loop: For, tuning: Tuning) -> tuple[list[For], int] | None:
-    """(loops around one another, lanes) where the innermost loop has fewer steps than a register; None where rows are long."""
+    """Return the nested loops and the lanes if the innermost loop is shorter than a register.
+
+    None for long rows.
+    """
     line = list(line_of(loop))
     statements = statements_of(loop.body)
     lanes, extent = lanes_for(nest, statements, tuning), line[-1].axis.extent
@@ -34,15 +42,15 @@ def short_rows(nest: LoopNest, loop: For, tuning: Tuning) -> tuple[list[For], in
         return None
     if extent >= lanes and (extent >= SHORT_ROW or extent % lanes == 0):
         return None
-    if extent >= WHOLE_ROW and extent & (extent - 1) == 0 and not _follow_one_another(nest, line):
+    if extent >= WHOLE_ROW and extent & (extent - 1) == 0 and not _are_contiguous_rows(nest, line):
         return None
     lanes = min(lanes, MOST_LANES)
     few = line[-2].axis.extent * extent < LEAST_PERIODS * lcm(lanes, extent)
     return None if few or is_looked_up(line[-1].body) else (line, lanes)
 
 
-def _follow_one_another(nest: LoopNest, line: list[For]) -> bool:
-    """Whether rows of every array are neighbours in memory, or one row, or one element a row."""
+def _are_contiguous_rows(nest: LoopNest, line: list[For]) -> bool:
+    """Return True if rows of every array are contiguous, one row, or one element a row."""
     outer, inner = line[-2].axis, line[-1].axis
     found = [
         (offset.coefficient(outer), offset.coefficient(inner))
@@ -52,7 +60,10 @@ def _follow_one_another(nest: LoopNest, line: list[For]) -> bool:
 
 
 def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
-    """As many registers at once as rows end with: each of their lanes is at the same place of a row every time."""
+    """Vectorise the registers of one period at once.
+
+    Each lane is then at a fixed position of a row.
+    """
     *_, outer, inner = [x.axis for x in line]
     if len(line[-2].body) > 1:
         plan.do(Sink(outer.name))
@@ -61,17 +72,17 @@ def in_repeated_rows(plan: Plan, line: list[For], lanes: int) -> None:
         plan.do(CutLoop(name, outer.extent - outer.extent % rows))
         rest = plan.nest.loop(f"{name}r")
         assert isinstance(rest, For) and isinstance(rest.body[0], For)
-        _one_after_the_other(
+        _in_narrowing_registers(
             plan, rest.axis.name, rest.body[0].axis.name, lanes
-        )  # the inner axis of a copy has a name of its own
+        )  # the inner axis of an unrolled instance has its own name
         name += "m"
     plan.do(in_blocks(plan, name, rows))
     plan.do(Collapse(f"{name}i", inner.name, repeating=True))
     vectorize_interleaved(plan, f"{name}i{inner.name}", lanes, rows * inner.extent // lanes)
 
 
-def _one_after_the_other(plan: Plan, outer: str, inner: str, lanes: int) -> None:
-    """Fewer rows than those of a period, in ever narrower registers."""
+def _in_narrowing_registers(plan: Plan, outer: str, inner: str, lanes: int) -> None:
+    """Vectorise fewer rows than a period, in narrower and narrower registers."""
     plan.do(Collapse(outer, inner, repeating=True))
     name = outer + inner
     while (left := plan.nest.axes()[name].axis.extent) > 1:

@@ -1,4 +1,4 @@
-"""Register tiles of products: rows x vectors accumulators, as many as registers hold and the units of a core keep busy."""
+"""Register tiles of products: rows x vectors accumulators, by the registers and units of a core."""
 
 from __future__ import annotations
 
@@ -6,68 +6,58 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-LOAD_COST = 0.15  # cycles by which a load delays the multiply-adds that it is issued beside; more for vectors of long panels
-STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that with several vectors, or for a vector beyond 2 ...
-AGAIN_CYCLES = 0.25  # for an element of an operand that is read again, for rows or columns of the other that tiles leave over ...
-AGAIN_ELEMENTS = (
-    64 << 10
-)  # ... where it has more elements than these, which a second-level cache holds
-SHALLOW = 8  # rows of a right operand that are not worth a copy
-NEAR = 64  # rows of a panel that the first-level cache holds, whatever lies between them
-DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
+# Cycles by which a load delays the FMA beside it; more for vectors of long panels.
+LOAD_COST = 0.15
+# Of a step, for each row of the left operand beyond 8. Twice that with several vectors, or for a
+# vector beyond 2, or beyond 3 in deep products.
+STREAM_COST = 0.005
+# For each element of an operand that is read again for a remainder of tiles, if the operand has
+# more elements than L2.
+AGAIN_CYCLES = 0.25
+AGAIN_ELEMENTS = 64 << 10
+SHALLOW = 8  # rows of a right operand that do not pay for packing
+NEAR = 64  # rows of a panel that stay in L1 at any distance
+DEEP = 1024  # rows of a panel that do not stay in L1
 
 
 class ProductLimits(NamedTuple):
-    """The numbers by which products are cut and copied, wherever their code comes from."""
+    """The limits for blocking and packing of products, for every kind of code."""
 
-    line: int = 64  # bytes of a line of a cache; a vector that lies in two of them takes two loads
-    page: int = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
-    ways: int = 8  # lines that a set holds
-    second_page: int = (
-        64 << 10
-    )  # lines so many bytes apart fall into the same set of a second-level cache ...
-    second_ways: int = 16  # ... which holds so many
-    copied_from_tiles: int = (
-        4  # tile rows from which a copy of a panel of the right operand pays for itself ...
-    )
-    missing_from_tiles: int = (
-        8  # ... where the second-level cache is missed, or each vector lies in two lines ...
-    )
-    colliding_from_tiles: int = (
-        40  # ... and where only the first-level cache is missed, not the second
-    )
-    uncopied_bytes: int = (
-        2 << 20
-    )  # panels of a larger right operand are copied, so that it is read in address order
-    rows_copied: int = (
-        16  # of the right operand that are copied together where each lies in pages of its own
-    )
-    swept_bytes: int = (
-        256 << 10
-    )  # a larger matrix with a vector on its left is read in address order
-    deepest: int = 1536  # contracted elements ...
-    few_tiles: int = 8  # ... of more tiles than these are cut into blocks ...
-    deep_bytes: int = 2048  # ... of so many bytes of a row of the left operand
-    block_bytes: int = (
-        384 << 10
-    )  # of the left operand, kept in the second-level cache while panels of the right one pass by
-    result_bytes: int = 4 << 20  # of a result that the caches do not hold ...
-    colliding: int = 1024  # ... with rows so many bytes apart, or a multiple, whose columns of lines fall into few sets ...
-    open_rows: int = 32  # ... of which so many are written at a time
-    overlapping: float = 1.1  # times the cycles of smaller tiles at the edges are worth less code: whole ones overlap there
-    few_steps: int = 64  # of rows and what is contracted, whose few columns are not worth a mask
+    line: int = 64  # bytes of a cache line; a vector across two lines needs two loads
+    page: int = 4096  # distance in bytes of lines in one L1 set (64 sets of 64-byte lines)
+    ways: int = 8  # lines of an L1 set
+    second_page: int = 64 << 10  # distance in bytes of lines in one L2 set
+    second_ways: int = 16  # lines of an L2 set
+    copied_from_tiles: int = 4  # tile rows from which packing a panel pays ...
+    missing_from_tiles: int = 8  # ... with L2 misses, or vectors across two lines ...
+    colliding_from_tiles: int = 40  # ... with L1 misses only
+    uncopied_bytes: int = 2 << 20  # a larger right operand is packed, to be read in address order
+    rows_copied: int = 16  # rows of the right operand packed together if each has its own pages
+    swept_bytes: int = 256 << 10  # a larger matrix after a vector is read in address order
+    # A longer contraction of more tiles is blocked, by bytes of a row of the left operand.
+    deepest: int = 1536
+    few_tiles: int = 8
+    deep_bytes: int = 2048
+    block_bytes: int = 384 << 10  # of the left operand, in L2 for all panels of the right one
+    # A larger result whose row bytes are a multiple of `colliding` conflicts in cache sets: only
+    # `open_rows` of its rows are written at a time.
+    result_bytes: int = 4 << 20
+    colliding: int = 1024
+    open_rows: int = 32
+    overlapping: float = 1.1  # accepted ratio of cycles, of overlapping tiles to smaller edge tiles
+    few_steps: int = 64  # rows times depth below which few columns do not pay for a mask
 
     def collide(self, step: int, lines: int) -> bool:
-        """Whether so many lines, `step` bytes apart, are too many for the sets of a first-level cache that they fall into."""
+        """Return True if lines at a distance of `step` bytes exceed the ways of their L1 sets."""
         return lines * math.gcd(step, self.page) > self.ways * self.page
 
     def copied_right(
         self, step: int, vector_bytes: int, depth: int, whole_bytes: int, tiles: int
     ) -> str:
-        """Why panels of a right operand are copied, in a few words; empty where they are read in place.
+        """Return the reason to pack panels of a right operand, empty to read them in place.
 
         step: bytes from one of its rows to the next. depth: number of rows. whole_bytes: of the
-        operand. tiles: of rows, that read a panel.
+        operand. tiles: along rows, which all read a panel.
         """
         if tiles < self.copied_from_tiles or depth <= SHALLOW:
             return ""
@@ -85,11 +75,11 @@ class ProductLimits(NamedTuple):
         return ""
 
     def is_deep(self, depth: int, tiles: int) -> bool:
-        """Whether a contraction goes by in blocks."""
+        """Return True if a contraction is blocked."""
         return depth > self.deepest and tiles > self.few_tiles
 
     def block_depth(self, depth: int, element_bytes: int) -> int:
-        """Contracted elements of a block: even blocks of at most `deep_bytes` of a row."""
+        """Return the contracted elements of an even block, at most `deep_bytes` of a row."""
         return depth // -(-depth * element_bytes // self.deep_bytes)
 
     def copied_left(
@@ -102,11 +92,11 @@ class ProductLimits(NamedTuple):
         several: bool,
         deep: bool,
     ) -> str:
-        """What is copied of a left operand as it falls into few sets of a cache: its `rows`, its `columns`, or nothing.
+        """Return the packed part of a left operand: its `rows`, its `columns`, or nothing.
 
         steps: bytes from one row, and from one contracted element, to the next. whole_bytes: of the
-        operand. rows: of a tile. depth: contracted elements that go by at once. several: more than
-        one panel of the right operand reads it. deep: see `is_deep`.
+        operand. rows: of a tile. depth: contracted elements of a block. several: more than one
+        panel of the right operand reads it. deep: see `is_deep`.
         """
         row, along = steps
         if row == element_bytes != along and several and self.collide(along, depth):
@@ -122,9 +112,9 @@ LIMITS = ProductLimits()
 
 
 class RegisterTile(NamedTuple):
-    """rows x vectors accumulators of `width` elements.
+    """Accumulators of rows x vectors, each of `width` elements.
 
-    cycles: estimate for the whole product; overlaps: see `tile_for`.
+    cycles: estimate for the whole product. overlaps: see `tile_for`.
     """
 
     rows: int
@@ -135,7 +125,7 @@ class RegisterTile(NamedTuple):
 
     @property
     def columns(self) -> int:
-        """Columns that a tile covers."""
+        """Columns of a tile."""
         return self.vectors * self.width
 
 
@@ -149,17 +139,16 @@ def tile_for(
     near: bool = False,
     overlaps: bool = False,
 ) -> RegisterTile:
-    """The tile that needs the fewest cycles by a simple model of a core.
+    """Return the tile with the fewest cycles in a simple model of a core.
 
-    width: elements of a register. overlaps: the last tiles are moved back to the edges; else what
-    is left over has smaller ones. A step of the contraction takes as long as its multiply-adds (two
-    a cycle), its loads (two a cycle) or the latency of a multiply-add (four cycles), whichever is
-    longest; a little is added for more than 8 rows and 2 vectors, whose many addresses miss the
-    first-level cache more often (deep products only; not for rows that lie `near` one another, in
-    tiles of one vector, whose loads are a part of the multiply-adds). Entering and leaving a tile
-    is counted with its stores, and large operands again for what is left over. Tiles are compared
-    with `LOAD_COST` for each load, which the cycles of the chosen one leave out: the estimate for a
-    library's has none either.
+    width: elements of a register. overlaps: the last tiles overlap others; else remainders have
+    smaller tiles. near: rows of the left operand are close. A step of the contraction takes the
+    longest of three times: its FMAs (two a cycle), its loads (two a cycle), the latency of an FMA
+    (four cycles). More than 8 rows and 2 vectors cost extra in deep products: their addresses miss
+    L1 more often. This does not apply to `near` rows in tiles of one vector, whose loads are memory
+    operands of FMAs. Entry and exit of a tile count with its stores, and large operands again for
+    remainders. Tiles are compared with `LOAD_COST` for each load. The cycles of the returned tile
+    exclude it, as the library's do.
     """
     width = min(width, 1 << (columns.bit_length() - 1))
     across = -(-columns // width)
@@ -178,20 +167,20 @@ def tile_for(
                 cycles = _read_again(rows, height, columns * depth) + _read_again(
                     columns, vectors * width, rows * depth
                 )
-            weighed = cycles
+            compared = cycles
             for tiles, h in _pieces(rows, height, overlaps):
                 for panels, v in _pieces(across, vectors, overlaps):
                     each, loads = _cycles(h, v, depth, near)
                     cycles += tiles * panels * each
-                    weighed += tiles * panels * (each + loads)
-            if weighed < least:
-                best, least = RegisterTile(height, vectors, width, cycles, overlaps), weighed
+                    compared += tiles * panels * (each + loads)
+            if compared < least:
+                best, least = RegisterTile(height, vectors, width, cycles, overlaps), compared
     assert best is not None
     return best
 
 
 def _pieces(extent: int, size: int, overlaps: bool) -> list[tuple[int, int]]:
-    """How often something goes into an extent, and what is left over, each with its size."""
+    """Return (number, size) of whole tiles along an extent, and of the remainder."""
     whole, rest = divmod(extent, size)
     if overlaps:
         return [(whole + (rest > 0), size)]
@@ -199,7 +188,7 @@ def _pieces(extent: int, size: int, overlaps: bool) -> list[tuple[int, int]]:
 
 
 def _read_again(extent: int, size: int, elements: int) -> float:
-    """Cycles for the other operand, of so many elements, where tiles leave something over along theirs."""
+    """Return the cycles to read an operand of `elements` again for a remainder of tiles."""
     return (
         AGAIN_CYCLES * elements
         if extent > size and extent % size and elements > AGAIN_ELEMENTS
@@ -208,7 +197,7 @@ def _read_again(extent: int, size: int, elements: int) -> float:
 
 
 def _cycles(height: int, vectors: int, depth: int, near: bool) -> tuple[float, float]:
-    """Of one tile, and by how much its loads delay it."""
+    """Return the cycles of one tile, and the delay by its loads."""
     step, factor = max(height * vectors / 2, (height + vectors) / 2, 4.0), 1.0
     if depth > NEAR:
         far = 0 if near and vectors == 1 else max(0, height - 8) * (2 if vectors > 1 else 1)

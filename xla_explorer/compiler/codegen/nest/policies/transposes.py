@@ -1,4 +1,4 @@
-"""Loops that read along one axis and write along another: squares of both, transposed in registers."""
+"""Loops that read along one axis and write along another: squares transposed in registers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from xla_explorer.compiler.codegen.nest.policies.base import (
 from xla_explorer.hlo.analysis.indexing import Axis
 
 LARGEST_SQUARE = 16  # lanes
-TOGETHER = (
-    4  # squares that are neighbours in a streamed result: memory is written a few lines at a time
-)
+TOGETHER = 4  # adjacent squares in a streamed result: a few lines are stored at a time
 
 
 def read_across(nest: LoopNest, loop: For) -> tuple[list[For], Axis] | None:
-    """(loops around one another, the one that loads run along which the innermost one is across); None where there are none of these."""
+    """Return nested loops, and the one along which strided loads are contiguous, or None.
+
+    The loads are strided along the innermost loop.
+    """
     line = list(line_of(loop))
     if len(line) < 2:
         return None
@@ -46,7 +47,7 @@ def read_across(nest: LoopNest, loop: For) -> tuple[list[For], Axis] | None:
 
 
 def line_of(loop: For) -> Iterator[For]:
-    """Loops of which each contains the next one and values, nothing else."""
+    """Yield loops that each contain only the next loop and values."""
     yield loop
     inner = [s for s in loop.body if isinstance(s, For)]
     if (
@@ -58,9 +59,9 @@ def line_of(loop: For) -> Iterator[For]:
 
 
 def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: bool) -> bool:
-    """Tiles of a square of lanes each; those at the edges are moved inside.
+    """Tile the loops by squares of lanes; tiles at the edges overlap others.
 
-    False where the extents or the code do not allow it.
+    Return False if the extents or the code do not allow it.
     """
     inner = line[-1].axis
     statements = [s for x in line for s in x.body if not isinstance(s, For)] + statements_of(
@@ -80,14 +81,14 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
         return False
     names = [x.axis.name for x in line]
     for name in names[:-1]:
-        loop = plan.nest.loop(name)  # as the loop around has left it
+        loop = plan.nest.loop(name)  # after the changes of the outer loop
         if loop is not None and len(loop.body) > 1:
             plan.do(Sink(name))
     at = names.index(across.name)
     for other in names[at + 1 : -1]:
         plan.do(Reorder(across.name, other))
     inside = names[-1]
-    array = plan.nest.array(_read_apart(plan.nest, line[-1], inside))
+    array = plan.nest.array(_strided_array(plan.nest, line[-1], inside))
     assert array is not None
     by_lines = (
         overlaps_tails
@@ -108,8 +109,8 @@ def in_squares(plan: Plan, line: list[For], across: Axis, lanes: int, streamed: 
     return True
 
 
-def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
-    """The first array whose elements are apart in memory along an axis."""
+def _strided_array(nest: LoopNest, loop: For, axis: str) -> str:
+    """Return the first array with strided accesses along an axis."""
     return next(
         s.array
         for s, offset in accesses(nest, loop.body)
@@ -118,9 +119,10 @@ def _read_apart(nest: LoopNest, loop: For, axis: str) -> str:
 
 
 def _in_runs(plan: Plan, rows: str, columns: str) -> None:
-    """A small result stays in the cache, and columns run inside.
+    """Order the loops over squares.
 
-    A streamed one is written in runs of a few lines: rows run inside.
+    A small result stays in the cache, so columns are inside. A streamed one is stored a few lines
+    at a time, so rows are inside.
     """
     if plan.nest.axes()[columns].axis.extent % TOGETHER == 0:
         plan.do(Split(columns, TOGETHER))

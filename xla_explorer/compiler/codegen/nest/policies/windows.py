@@ -1,8 +1,8 @@
-"""The policy of windows (pooling, small convolutions): channels in lanes, the window unrolled where all of it lies inside the array.
+"""The policy of windows (pooling, small convolutions): vectorised channels, unrolled windows.
 
-Where padding begins, the loops over the results are cut: only at the border are elements looked at
-before they are read. Of convolutions in groups, the features of a group are the lanes. What does
-not run along memory keeps its plain loops.
+Windows are unrolled in the interior. The loops over the results are split where padding begins, so
+that only the border has guards. In convolutions with groups, the features of a group are the lanes.
+Nests without contiguous accesses keep plain loops.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Quotient, index
 
 MOST_UNROLLED = 25  # elements of a window
-SIDE_BY_SIDE = (
+INTERLEAVED = (
     4,
     3,
     2,
-)  # results that take the same weights, which are read once: as many as come out even
+)  # results with common weights, which are loaded once: a divisor of all
 
 
 def has_overlapping_windows(nest: LoopNest) -> bool:
-    """Whether a reduction reads windows: an index counts results and what is reduced."""
+    """Return True if a reduction reads windows: an index has result axes and reduced axes."""
     for s, _ in nest.statements():
         if isinstance(s, Reduce):
             own = {b.axis for b in s.axes}
@@ -45,9 +45,9 @@ def has_overlapping_windows(nest: LoopNest) -> bool:
 
 
 def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | Reason:
-    """The schedule of a nest whose result is a reduction over windows.
+    """Return the schedule of a nest whose result is a reduction over windows.
 
-    tasks: how many tasks for CPU threads, if possible.
+    tasks: number of tasks for CPU threads, if possible.
     """
     plan = Plan(nest, tuning)
     kept = kept_loops(nest)
@@ -80,7 +80,7 @@ def window_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule | 
 
 
 def _innermost(plan: Plan) -> list[str]:
-    """The loops that reductions stand in."""
+    """Return the loops that contain reductions."""
     return [
         s.axis.name
         for s, _ in plan.nest.statements()
@@ -89,15 +89,15 @@ def _innermost(plan: Plan) -> list[str]:
 
 
 def _several_groups(plan: Plan, groups: Axis, most: int) -> None:
-    """Accumulators of some groups side by side, where one of them has so few that they would wait for one another."""
-    count = next((n for n in SIDE_BY_SIDE if n <= most and groups.extent % n == 0), 1)
+    """Interleave accumulators of several groups, if one group would be latency-bound."""
+    count = next((n for n in INTERLEAVED if n <= most and groups.extent % n == 0), 1)
     if count > 1:
         plan.do(Split(groups.name, count))
         plan.do(Unroll(f"{groups.name}i"))
 
 
 def _group(loop: For) -> int:
-    """How many results along a loop see the same features of a convolution's operand; 1 where that is one, or all."""
+    """Return the number of results along a loop that read the same features, 1 for one or all."""
     atoms = [
         atom
         for s, _ in walk(loop.body)
@@ -114,9 +114,9 @@ def _group(loop: For) -> int:
 
 
 def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
-    """Cut the loops over results so that all windows of one piece are inside the array; unroll them there."""
+    """Split the loops over results by interior and border; unroll the interior."""
     loop = for_of(plan.nest, outer[0] if outer else channel)
-    position: Axis | None = None  # along which windows slide, of the loop around the channels
+    position: Axis | None = None  # along which windows overlap, of the loop around the channels
     while True:
         sliding = _window_of(loop)
         inside = _steps_inside(loop.axis, sliding) if sliding else None
@@ -140,14 +140,14 @@ def _unroll_inside(plan: Plan, outer: list[str], channel: str) -> None:
         if bound.axis.extent > 1:
             plan.do(Unroll(bound.axis.name))
     if window and position is not None and _reads_again(position, window):
-        count = next((n for n in SIDE_BY_SIDE if position.extent % n == 0), 1)
+        count = next((n for n in INTERLEAVED if position.extent % n == 0), 1)
         if count > 1:
             plan.do(Split(position.name, count))
             plan.do(Unroll(f"{position.name}i"))
 
 
 def _reads_again(axis: Axis, s: Reduce) -> bool:
-    """Whether windows at all steps of a loop read some elements: the weights of a convolution."""
+    """Return True if all windows of a loop read common elements, such as weights."""
     return any(
         all(axis not in x.axes for x in load.place)
         for load, _ in walk(s.body)
@@ -156,12 +156,15 @@ def _reads_again(axis: Axis, s: Reduce) -> bool:
 
 
 def _window_of(loop: For) -> Reduce | None:
-    """Return the reduction in a loop; None if a cut has proved that no element of the array is in any of its windows."""
+    """Return the reduction in a loop.
+
+    None if a split has proved that its windows are outside the array.
+    """
     return next((s for s, _ in walk((loop,)) if isinstance(s, Reduce)), None)
 
 
 def _steps_inside(axis: Axis, s: Reduce) -> tuple[int, int] | None:
-    """The steps of a loop from one to before another for which all guards on its axis hold, wherever in the window; None where none are."""
+    """Return the iterations for which all guards on an axis are true, or None."""
     first, end = 0, axis.extent
     for g in s.guards:
         factor = g.expression.coefficient(axis)
