@@ -1,6 +1,6 @@
 """The exercises of the notebooks, and what checks and grades them.
 
-Reference solutions are not in the package: they stand with the tests. Start reading at
+Reference solutions are not in the package, but with the tests. Start reading at
 `checking/registry.py`.
 """
 

@@ -1,9 +1,8 @@
 """A fusion plan as a set: the instructions whose results are stored.
 
-Everything else is computed inside the kernels that need it.
-
-A small model of what XLA's fusion passes decide, with nothing but integers in it: bytes that the
-kernels read and write, and operations that they execute, recomputation included.
+Everything else is computed inside the kernels that need it. This is a small integer model of XLA's
+fusion decisions: bytes that the kernels read and write, and operations that they execute,
+recomputation included.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
-# Operations an element costs; what is not named costs one. Data movement inside a loop is free.
+# Operations per element, by default one. Data movement inside a loop is free.
 WEIGHTS = {"exponential": 10, "tanh": 10, "log": 10, "rsqrt": 10, "divide": 5, "power": 20}
 _FREE = frozenset(["broadcast", "reshape", "transpose", "slice", "constant", "parameter", "iota"])
 MUST_STORE = frozenset(["reduce", "dot"])
@@ -88,7 +87,7 @@ def plan_cost(computation: HloComputation, stored: Iterable[HloInstruction]) -> 
 
 
 def _kernel(root: HloInstruction, stores: set[HloInstruction]) -> tuple[set[HloInstruction], int]:
-    """Arrays that the kernel of `root` reads, and its operations.
+    """Return the arrays that the kernel of `root` reads, and its operations.
 
     A member runs once for each step of its busiest reader.
     """
@@ -112,7 +111,7 @@ def _kernel(root: HloInstruction, stores: set[HloInstruction]) -> tuple[set[HloI
 
 
 def unfused_operations(computation: HloComputation) -> int:
-    """Operations when nothing is computed twice: every instruction stores its result."""
+    """Return the operations if every instruction stores its result, so that nothing is repeated."""
     return plan_cost(
         computation, [i for i in computation.instructions.values() if not is_given(i)]
     ).operations

@@ -28,13 +28,14 @@ from xla_explorer.foundation.child_python import child_command, child_environmen
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
-_LLVM = 120.0  # seconds for what is LLVM's, on a busy machine: loading it, compiling a text
+_LLVM = 120.0  # seconds for LLVM on a busy machine: loading it, compiling a text
 _COMPILED = "compiled"
-GUARD = 64  # elements before and behind each array
+GUARD = 64  # elements before and after each array
 _UNTOUCHED = (
-    0x7FC0BEEF  # a NaN that no kernel computes: what the output and its guards hold before the run
+    0x7FC0BEEF  # a NaN that no kernel computes: it fills the output and its guards before the run
 )
-_BESIDE = 0x7FC0DEAD  # another one for the guards of inputs: what is computed from them is not what the output held
+# another one for the guards of inputs, so that results computed from them are recognised
+_BESIDE = 0x7FC0DEAD
 
 
 class OutsideError(XlaExplorerError, IndexError):
@@ -56,7 +57,7 @@ class NativeChild:
         self._process: subprocess.Popen[bytes] | None = None
         self._unread = b""
         self.seconds: list[float] = []
-        """What each call of the kernel took, at the last run."""
+        """Times of the calls of the last run."""
 
     def run(
         self, ir: str, inputs: Sequence[Array], outputs: int, count: int, repeats: int = 1

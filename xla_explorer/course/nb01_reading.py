@@ -16,7 +16,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape
 from xla_explorer.hlo.text import parse_hlo
 
-# question -> what to look at again
+# question -> topic to read again
 QUIZ: dict[str, str] = {
     "elements of f32[8,256,64]": "Multiply the dimensions.",
     "bytes of bf16[10,3]": "bf16 is a 16-bit float: two bytes an element.",

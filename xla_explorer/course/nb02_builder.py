@@ -118,7 +118,7 @@ def _reference_softmax(x: Array) -> Array:
     ),
 )
 def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
-    """Rows of ordinary, equal and huge values."""
+    """Check rows of ordinary, equal and huge values."""
     generator = np.random.default_rng(0)
     rows: list[Any] = [
         [[0.0]],

@@ -44,7 +44,7 @@ ENTRY main { p = f32[2] parameter(0)  zero = f32[] constant(0)  d = f32[] reduce
 )
 
 
-# What visits an operand once for each of its readers takes 2^60 visits here.
+# A search that visits an operand once for each of its readers takes 2^60 visits here.
 SHARED = (
     "HloModule shared_sixty_times\nENTRY main { x0 = f32[2] parameter(0)  "
     + "".join(
@@ -172,7 +172,7 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     ),
 )
 def dce(run: Pass) -> Cases:
-    """Values, effects and the signature stay; nothing dead is left, in no computation."""
+    """Check that values, effects and signature stay, and that no computation has dead code."""
     yield from check_pass(
         run,
         modules(),

@@ -197,7 +197,7 @@ MUST_FIRE: dict[str, tuple[tuple[str, str, int], ...]] = {
         (_TRANSPOSES[2], "transpose", 1),
     ),
 }
-# Where a rule that is wrong shows.
+# Programs on which a wrong rule shows.
 MUST_NOT_FIRE = (
     _scalar("f32", "0", "multiply"),
     _scalar("f32", "0", "add"),
@@ -216,7 +216,7 @@ MOST_REWRITES = 200
 
 
 def run_rules(simplify: Simplify, module: HloModule) -> bool:
-    """Offer every instruction to `simplify` until nothing changes.
+    """Apply `simplify` to every instruction until nothing changes.
 
     Returns whether something did. RuntimeError when it never ends.
     """
@@ -226,7 +226,7 @@ def run_rules(simplify: Simplify, module: HloModule) -> bool:
         progress = False
         for computation in list(module.computations.values()):
             for i in list(computation.post_order()):
-                # What lost its readers is not offered: it would only be rewritten again.
+                # An instruction without users is skipped: it would only be rewritten again.
                 if i.id not in computation.instructions or (
                     not i.users and i is not computation.root
                 ):
@@ -318,7 +318,7 @@ def rules(simplify: Simplify) -> Cases:
             if failure is not None and failure.code.startswith("rule-missing"):
                 raise WrongAnswerError(
                     failure
-                )  # as it is: a smaller program would be one on which the rule need not fire
+                )  # unchanged: on a smaller program the rule need not fire
             yield from check_pass(_as_pass(simplify), [module], fired, 6, _BITS)
 
 
@@ -410,7 +410,10 @@ def fold_modules() -> Iterator[HloModule]:
     ),
 )
 def fold(run: Pass) -> Cases:
-    """Values stay, nothing foldable is left, no large constants, no frozen dice."""
+    """Check that values stay, and that nothing foldable is left.
+
+    Large constants and random numbers must not be folded.
+    """
     yield from check_pass(
         run, fold_modules(), _folded, 3, "The constant has another value than the operation."
     )

@@ -113,7 +113,10 @@ def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
     ),
 )
 def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
-    """Cheap and expensive, small and large, one reader and many, on a CPU and on a GPU."""
+    """Check cheap and expensive, small and large producers, with few and many readers.
+
+    The processor is a CPU or a GPU.
+    """
     free = Processor(1e9, 1e9, 0.0)
     for producer, processor in (
         (Producer(1, 4, 4, 1, 1), free), (Producer(1000, 4, 8000, 1, 2), free), (Producer(1000, 2, 8000, 1, 2), free),

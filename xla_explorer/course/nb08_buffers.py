@@ -43,7 +43,7 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
     """Check the live ranges of every computed array."""
 
     def test(module: HloModule) -> Failure | None:
-        # Position by position: what is alive there. The first and last of them are the range.
+        # The live arrays at each position; the first and last positions are the range.
         order, root = module.entry.post_order(), module.entry.root
         results = root.operands if root.opcode.name == "tuple" else (root,)
         alive: dict[HloInstruction, list[int]] = {}

@@ -221,7 +221,7 @@ def warp(text: Any) -> Cases:
     ),
 )
 def block(text: Any) -> Cases:
-    """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""
+    """Check eight warps for any n: partial sums, shuffles, shared memory, one barrier, shuffles."""
     yield from _run(
         text,
         _inputs([256, 1, 31, 33, 255, 257, 700, 0]),

@@ -102,7 +102,7 @@ def programs() -> list[HloModule]:
     ),
 )
 def cost(function: Callable[[HloInstruction], Any]) -> Cases:
-    """Elementwise operations, data movement, reductions, matrix products: exact."""
+    """Check exact costs of elementwise operations, data movement, reductions, matrix products."""
     hints = {
         "dot": "Each element of the result is a sum of products: two operations for each index of the contracted dimensions of operand 0.",
         "reduce": "To fold n numbers into one takes n - 1 additions; the initial value is an operand, and is read.",
@@ -213,7 +213,7 @@ _PLACES: dict[str, tuple[int, int, str]] = {
     ),
 )
 def place(answers: dict[str, Any]) -> Cases:
-    """Five operations on a machine whose ridge is at 5 operations a byte."""
+    """Check five operations on a machine whose ridge is at 5 operations a byte."""
     if any(answers.get(name) is None for name in _PLACES):
         raise NotImplementedError
     for name, (operations, moved, hint) in _PLACES.items():
@@ -283,7 +283,7 @@ def _fusible() -> list[HloModule]:
     ),
 )
 def fused(function: Callable[[HloComputation], Any]) -> Cases:
-    """Programs with unused parameters, dead instructions, several results; random ones."""
+    """Check programs with unused parameters, dead code, several results; then random ones."""
 
     def test(module: HloModule) -> Failure | None:
         want = _work(module)

@@ -37,7 +37,7 @@ MACHINES = {
     ),
 )
 def elf(function: Callable[[bytes], Any]) -> Cases:
-    """Objects for five targets, and a made-up big-endian one."""
+    """Check objects for five targets, and an artificial big-endian one."""
     module = parse_hlo(AXPY)
     objects = [
         (triple, want, aot(module, triple).object_bytes) for triple, want in MACHINES.items()
@@ -77,7 +77,7 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     ),
 )
 def sections(function: Callable[[bytes], Any]) -> Cases:
-    """Objects of 32 and 64 bits against what LLVM reads of them, and a small big-endian one."""
+    """Check objects of 32 and 64 bits against LLVM's reading, and a small big-endian one."""
     texts = {"axpy": AXPY, "a product": _PRODUCT}
     objects = [
         (f"{name} for {triple}", aot(parse_hlo(text), triple).object_bytes)

@@ -81,7 +81,7 @@ def _deep(depth: int) -> str:
     ),
 )
 def compile_for(function: Callable[..., Any]) -> Cases:
-    """Values as the evaluator's, no operation executed twice, a stack of eight."""
+    """Check the evaluator's values, no repeated operation, and a stack of eight."""
 
     def test(module: HloModule) -> Failure | None:
         entry = module.entry

@@ -80,7 +80,7 @@ def shows(module: HloModule, opcode: str, instead: str) -> bool:
     ),
 )
 def first_bad(function: Callable[[int, Callable[[int], bool]], Any]) -> Cases:
-    """Long and short pipelines; some in which a later pass repairs what an earlier one broke."""
+    """Check long and short pipelines; in some a later pass repairs what an earlier one broke."""
     for bad in (
         [True], [False, True], [True, True], [False, True, True], [False] * 63 + [True], [True] * 64, [False] * 99 + [True],
         *[[False] * k + [True] * (100 - k) for k in (0, 1, 37, 50, 98)], [False, True, False, False, True, True, True],
@@ -172,7 +172,7 @@ def _halved(
     ),
 )
 def first_wrong(function: Callable[..., Any]) -> Cases:
-    """Mistakes at one instruction, among them small ones, and programs without a mistake."""
+    """Check mistakes at one instruction, some of them small, and programs without a mistake."""
     planted = [
         (module, miscompiled(module, opcode, instead, 1) if opcode else module.clone())
         for module, opcode, instead in _planted()
@@ -277,7 +277,7 @@ def _other_culprit(
     ),
 )
 def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) -> Cases:
-    """Random programs in which a mistake of a compiler shows; some of them need many steps."""
+    """Check random programs that show a compiler's mistake; some need many steps."""
     for size, most in ((12, 12), (60, 8)):
         shown = 0
         for seed in range(60):

@@ -150,7 +150,7 @@ def tile(function: Callable[[int], Any]) -> Cases:
     ),
 )
 def schedule(function: Callable[[KernelSchedule, int, int, int], Any]) -> Cases:
-    """Products of several shapes; one of which no factor divides."""
+    """Check products of several shapes, one of them without suitable divisors."""
     for (rows, columns, depth), wanted in (
         ((64, 96, 32), RegisterTile(6, 2, 8)), ((64, 64, 16), RegisterTile(4, 1, 16)), ((8, 256, 8), RegisterTile(1, 4, 4)),
         ((50, 70, 30), RegisterTile(4, 2, 8)), ((1024, 1024, 1024), RegisterTile(8, 2, 16)),

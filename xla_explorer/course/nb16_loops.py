@@ -1,4 +1,4 @@
-"""Notebook 16, loops: how often, what never changes, and arrays that are written where they lie."""
+"""Notebook 16, loops: trip counts, loop-invariant code, and in-place updates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xla_explorer.hlo.text import parse_hlo
 from xla_explorer.hlo.verifier import verify
 
 _STATE = "(s32[], f32[4])"
-# Whether the loop goes on, by the direction of its comparison.
+# True if the loop continues, by the direction of its comparison.
 _GOES_ON: dict[str, Callable[[int, int], bool]] = {
     "LT": int.__lt__, "LE": int.__le__, "GT": int.__gt__, "GE": int.__ge__, "NE": int.__ne__,
 }  # fmt: skip

@@ -131,7 +131,7 @@ def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
     ),
 )
 def live_in(function: Callable[[Blocks], Any]) -> Cases:
-    """Loops, two ways that join, endless loops; random graphs of 1 to 13 blocks."""
+    """Check loops, joining paths and endless loops, then random graphs of 1 to 13 blocks."""
     for blocks in _flows():
         want = {
             label: {name for name in _VARIABLES if _is_alive(blocks, label, name)}
@@ -167,7 +167,7 @@ def _first_other(
     ),
 )
 def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable], Any]) -> Cases:
-    """Longest paths, smallest numbers, unions; long chains in a bad order.
+    """Check longest paths, minima and unions, also on long chains in a bad order.
 
     A node is computed again only for a change of a given one.
     """

@@ -1,4 +1,4 @@
-"""Notebook 18, your JAX step: what compiles again, and the gradient of a graph."""
+"""Notebook 18, your JAX step: recompilation, and the gradient of a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xla_explorer.hlo.text import parse_hlo
 
 _STEP = 1e-6  # of the finite differences, whose error is near its square
 _TOLERANCE = 1e-6
-# What the operations of random losses compute.
+# The numpy functions of the operations of random losses.
 _COMPUTED: dict[str, Callable[..., Any]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "tanh": np.tanh, "negate": np.negative, "sine": np.sin,
     "dot": np.matmul, "reduce": lambda values, initial: values.sum() + initial,
@@ -27,7 +27,7 @@ _SUM = "sum { a = f64[] parameter(0)  b = f64[] parameter(1)  ROOT c = f64[] add
 
 
 class ArrayArgument(NamedTuple):
-    """An array: what jit looks at is its element type and its shape."""
+    """An array, of which jit reads only element type and shape."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -140,7 +140,7 @@ def _series() -> list[tuple[list[Call], int, str]]:
     ),
 )
 def traces(function: Callable[[list[Call]], Any]) -> Cases:
-    """Fifteen series of calls."""
+    """Check fifteen series of calls."""
     for calls, want, why in _series():
         got = function(list(calls))
         if isinstance(got, bool) or not isinstance(got, int):

@@ -144,7 +144,7 @@ def _counts(
     ),
 )
 def sectors(function: Callable[[list[int]], Any]) -> Cases:
-    """Neighbours, columns, the same word, random words, single bytes."""
+    """Check contiguous accesses, columns, equal words, random words, single bytes."""
     yield from _counts(
         function,
         lambda addresses: len({a // SECTOR for a in addresses}),
@@ -186,7 +186,7 @@ def passes(function: Callable[[list[int]], Any]) -> Cases:
     ),
 )
 def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
-    """Three sizes, on the emulator with counters."""
+    """Check three sizes, on the emulator with counters."""
     for rows, columns in ((64, 64), (64, 96), (96, 64)):
         with answering():
             got = function(plain_transpose(rows, columns))
@@ -218,7 +218,7 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
     ),
 )
 def fragment(function: Callable[[int, int], Any]) -> Cases:
-    """All lanes and registers, beside what the emulator put there."""
+    """Check all lanes and registers against the emulator."""
     held = fragments()
     for lane in range(32):
         for number in range(4):

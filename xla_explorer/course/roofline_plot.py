@@ -55,7 +55,7 @@ def roofline_plot(
     parts.append(f'<polyline points="{corners}" fill="none" stroke="{_GREY}" stroke-width="2"/>')
     ridge = place(peak / bandwidth)
     parts.append(_text(ridge[0] - 8, ridge[1] - 10, f"ridge: {peak / bandwidth:g}", "end"))
-    low = -1.0  # where the last name stands: the next keeps clear of it
+    low = -1.0  # the place of the last name, which the next must not overlap
     for name, (operations, moved) in sorted(
         points.items(), key=lambda point: -point[1][0] / point[1][1]
     ):

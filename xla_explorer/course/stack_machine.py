@@ -1,6 +1,6 @@
 """A device without LLVM: a stack machine on vectors, with memory of its own.
 
-What a back end of one's own is written for in notebook 13.
+Notebook 13 writes a back end for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
 STACK_LIMIT = 8
-_NUMBERS = {("push",): 1, ("store",): 1, ("constant",): 2}  # what stands behind the name
+_NUMBERS = {("push",): 1, ("store",): 1, ("constant",): 2}  # the operands after the name
 OPERATIONS = {
     "add": 2,
     "subtract": 2,
@@ -62,7 +62,7 @@ class StackMachine:
         del self.memory[slot]
 
     def copy_in(self, slot: int, value: Any) -> None:
-        """From the host to a slot."""
+        """Copy from the host to a slot."""
         if slot not in self.memory:
             raise StackMachineError(
                 f"slot {slot} is not allocated", "machine.allocate() returns one"
@@ -71,7 +71,7 @@ class StackMachine:
         self.copies_in += 1
 
     def copy_out(self, slot: int) -> Array:
-        """From a slot to the host."""
+        """Copy from a slot to the host."""
         value = self._read(slot, "copy_out")
         self.copies_out += 1
         return value.copy()

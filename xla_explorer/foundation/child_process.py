@@ -36,7 +36,7 @@ _STACK: Final = re.compile(
 _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit status
 _TIME_TO_REAP: Final = 1.0  # seconds that `close` waits for a killed process; its thread waits on
 TIME_TO_START: Final = 120.0
-"""Seconds in which a child must have loaded what it needs; a busy machine takes some ten."""
+"""Seconds in which a child must load its modules; a busy machine takes some ten."""
 
 
 _leaving: Final = threading.Event()
@@ -52,9 +52,9 @@ def _watch_for_the_end() -> None:
 
 
 class ChildEndedError(Exception):
-    """The process is gone.
+    """The process has ended.
 
-    code: its exit status, of a signal negative. said: the lines of its error output.
+    code: its exit status, negative for a signal. said: the lines of its error output.
     """
 
     def __init__(self, code: int, said: Sequence[str], how: str = "") -> None:
@@ -91,10 +91,9 @@ class ChildEndedError(Exception):
 
 
 class MessagingChild:
-    """One such process.
+    """A child process; `ask` is for one thread at a time.
 
-    `ask` is for one thread at a time. It ends with `close`, when nothing holds this object, and
-    when Python ends.
+    The child ends with `close`, when this object is no longer referenced, and when Python ends.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -102,10 +101,10 @@ class MessagingChild:
         self._ended: ChildEndedError | None = None
         self._closing = (
             threading.RLock()
-        )  # whoever leaves may close it while another thread waits for its answer
-        # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who
-        # waits for the child ends it. No buffers: a buffered stream has a lock, and Python aborts
-        # when it ends while a thread that reads or writes holds that.
+        )  # another thread may close it while this one waits for its answer
+        # A session of its own: a notebook's interrupt goes to the kernel's whole process group. The
+        # waiting thread ends the child. No buffers: a buffered stream has a lock, and Python aborts
+        # if it ends while a thread holds that lock.
         self._process = subprocess.Popen(
             command,
             bufsize=0,
@@ -164,11 +163,11 @@ class MessagingChild:
                 ) from None
             except (
                 PlainDataError
-            ) as problem:  # it lost its senses: nothing more that it says counts
+            ) as problem:  # the child is broken: nothing more that it writes counts
                 raise ChildEndedError(
                     self.close().code, [], f"gave an answer that cannot be read ({problem})"
                 ) from None
-            except BaseException:  # Ctrl-C: what runs there must not run on
+            except BaseException:  # Ctrl-C: the code there must not continue
                 self.close()
                 raise
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -179,7 +178,7 @@ class MessagingChild:
         """End it, if it still runs, within about a second. How it ended."""
         if (
             sys.is_finalizing()
-        ):  # other threads have stopped where they were: one that held a lock holds it for ever
+        ):  # other threads have stopped where they were; one may hold a lock forever
             _kill(self._process)
             return self._ended or ChildEndedError(-signal.SIGKILL, [])
         with self._closing:
@@ -210,14 +209,14 @@ def _converse(
     with wanted, given:
         while (pieces := requests.get()) is not None:
             try:
-                with contextlib.suppress(OSError):  # it has died: reading says so
+                with contextlib.suppress(OSError):  # the child has ended: the read fails
                     write(wanted, pieces)
                 answers.put(receive_unread(given))
             except PlainDataError as problem:
                 answers.put(problem)
             except (OSError, EOFError, ValueError):
                 if _leaving.is_set():
-                    return  # who still waits is a thread of a process that ends
+                    return  # a waiting thread belongs to a process that ends
                 answers.put(None)
     process.wait()
 

@@ -17,8 +17,8 @@ from typing import Final
 _HOME: Final = str(Path(__file__).resolve().parents[2])
 _START: Final = "xla_explorer.foundation.child_start"
 
-# What programs need to find their files, libraries and settings. Everything else (tokens,
-# passwords, addresses) stays here.
+# Variables that programs need to find their files, libraries and settings. Everything else (tokens,
+# passwords, addresses) is left out.
 _NAMES: Final = frozenset(
     {
         "PATH",
@@ -109,8 +109,8 @@ def foreign_command(python: str, module: str) -> list[str]:
 
     Packages of that environment precede those of this one.
     """
-    # This package from here, whatever is installed there; everything else from there, also what
-    # lies beside this package here.
+    # This package from here, whatever is installed there. Everything else from there, also packages
+    # installed next to this one here.
     place = os.path.join(_HOME, "xla_explorer")
     ours = (
         "import sys, importlib.util as u; sys.path[:] = list(filter(None, sys.path)); "

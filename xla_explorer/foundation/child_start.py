@@ -1,11 +1,11 @@
-"""Entry of a child process: drop what it does not need, then run `main()` of its module.
+"""Entry of a child process: drop its privileges, then run `main()` of its module.
 
 Run as `python -P -m xla_explorer.foundation.child_start MODULE PARENT process|thread ARGUMENTS...`
 (`child_python.child_command`).
 
-On Linux the child cannot gain privileges (no_new_privs) and has no network (a namespace of its own)
-wherever the kernel allows that; on other systems, and where it does not, the child runs all the
-same. It is still a process of this user, which reads and writes their files.
+If the Linux kernel allows it, the child cannot gain privileges (no_new_privs) and has no network (a
+namespace of its own). On other kernels and systems it runs without these limits. It is still a
+process of this user, which reads and writes their files.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def confine() -> None:
     unshare = getattr(libc, "unshare", None)
     if (
         unshare is None or unshare(_CLONE_NEWNET) == 0
-    ):  # who administers the system needs no users of its own
+    ):  # a system administrator needs no user namespace
         return
     user, group = os.geteuid(), os.getegid()
     if unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
@@ -73,7 +73,7 @@ def confine() -> None:
     ):
         with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
             file.write(text)
-    # The namespace gave this process every capability within it, of which it needs none.
+    # The namespace gave this process every capability within it, and it needs none.
     header, nothing = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     libc.capset(header, nothing)
 
@@ -97,7 +97,7 @@ def main() -> None:
     if sys.platform != "win32":
         end_with_parent(int(parent), starter)
     sys.argv = [module, *arguments]
-    with collector_paused():  # what is imported stays
+    with collector_paused():  # imported modules stay
         start = importlib.import_module(module).main
     start()
 

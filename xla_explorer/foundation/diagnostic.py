@@ -39,7 +39,7 @@ class XlaExplorerError(Exception):
         return cleaned_text(f"{self.message}\n  hint: {self.hint}" if self.hint else self.message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process without calling a subclass, and without what cannot travel."""
+        """Return the parts for pickle, without a subclass's constructor or unsupported values."""
         kept = {name: value for name, value in self.__dict__.items() if _can_travel(value)}
         return _error_again, (type(self), self.args, kept)
 

@@ -95,7 +95,7 @@ def _umask() -> int:
     return found
 
 
-if sys.platform == "win32":  # no such locks: every process gets them
+if sys.platform == "win32":  # no such locks: every process gets the lock
 
     def try_lock(handle: int) -> bool:
         """Take the lock of an open file if no other process holds it."""

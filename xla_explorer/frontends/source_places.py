@@ -75,7 +75,7 @@ def _complete(computation: HloComputation, inherited: Place) -> None:
         place = taken[i.id]
         if (
             place == NOWHERE
-        ):  # nobody uses it (a root): where its operands come from, else where the computation is called
+        ):  # without users (a root): the place of its operands, else of the call of its computation
             place = next((taken[o.id] for o in i.operands if taken[o.id] != NOWHERE), NOWHERE)
         if place == NOWHERE:
             place = inherited

@@ -2,15 +2,19 @@
 
 Start reading at `module.py`.
 
-The package is also the decorator `@xe.hlo`, and has functions for programs in Python:
+The package is also the decorator `@xe.hlo`. A package and a function cannot share one name, so
+calling the package traces a function (see `builder.hlo`).
 
-    xe.hlo.cond, .switch, .while_loop, .fori_loop, .where    control flow of builder values
-    xe.hlo.evaluate_replicated                               a module on several virtual devices
-    xe.hlo.Host                                              infeed, outfeed and transfers
-    xe.hlo.PrintOptions                                      options of `module.to_text`
-
-A package and a function cannot share one name, so calling the package traces a function (see
-`builder.hlo`).
+Attributes
+----------
+cond, switch, while_loop, fori_loop, where
+    Control flow of builder values.
+evaluate_replicated
+    Evaluation of a module on several virtual devices.
+Host
+    Infeed, outfeed and transfers.
+PrintOptions
+    Options of `module.to_text`.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Shape:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Distance in elements between neighbours along each dimension, from the layout."""
+        """Distance in elements between adjacent elements along each dimension, from the layout."""
         if self._strides is None:
             result, step = [0] * self.rank, 1
             for dimension in self.layout.minor_to_major:

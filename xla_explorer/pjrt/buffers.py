@@ -35,7 +35,7 @@ def c_list(pointer: int | None, kind: Any, count: int) -> list[Any]:
 def array_at(
     address: int, shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None = None
 ) -> Array:
-    """Memory of somebody else as an array, read-only."""
+    """Return memory of another owner as a read-only array."""
     if strides is None:
         low, size = 0, math.prod(shape) * dtype.itemsize
     else:
@@ -169,7 +169,7 @@ def _target(a: Any) -> int:
 def _from_host(a: Any) -> None:
     """Transfer an array that is not dense, or has many dimensions or an unknown type."""
     dims = c_list(a.dims, ctypes.c_int64, a.num_dims)
-    template = _template(a.type, dims, _target(a))  # which says what cannot be
+    template = _template(a.type, dims, _target(a))  # fails for what is impossible
     given = None
     if template.nbytes and a.data:
         given = array_at(
@@ -233,7 +233,7 @@ def _to_memory(a: Any) -> None:
 
 @implements("Buffer_ToHostBuffer")
 def _to_host(a: Any) -> None:
-    """To another layout than the default one, or to too little memory."""
+    """Copy a buffer to another layout than the default one, or refuse too little memory."""
     array = elements(a.buffer)
     if a.layout:
         layout = MemoryLayout.from_address(a.layout)

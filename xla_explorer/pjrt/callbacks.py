@@ -43,7 +43,7 @@ class _Callback:
         )
         self.operands: Sequence[
             Sharding
-        ] = ()  # how they lie, where each of several devices calls with its part
+        ] = ()  # the shardings, if each of several devices calls with its part
         self.devices, self.is_partitioned = 1, False
 
     def __call__(self, operands: Sequence[Any]) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ class _Callback:
 
 
 class BufferView(np.ndarray[Any, Any]):
-    """An array as `jax.experimental.buffer_callback` hands it over."""
+    """An array that `jax.experimental.buffer_callback` passes to its function."""
 
     @property
     def writeable(self) -> bool:

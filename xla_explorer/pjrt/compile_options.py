@@ -31,7 +31,7 @@ class CompileRequest:
 
 
 def read_compile_options(data: bytes) -> CompileRequest:
-    """Of serialised options. ProtoError where they are not what they should be."""
+    """Read serialised options. ProtoError for invalid ones."""
     message = Message(_OPTIONS, data)
     found = CompileRequest()
     build = message.message("build", _BUILD)

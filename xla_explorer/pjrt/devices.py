@@ -80,7 +80,7 @@ def _attributes(a: Any) -> None:
 
     It is jaxlib's current version, because jaxlib's own library reads the programs.
     """
-    if "jaxlib" not in sys.modules:  # a host that hands over HLO protos
+    if "jaxlib" not in sys.modules:  # a host that passes HLO protos
         a.attributes, a.num_attributes = None, 0
         return
     from jaxlib.mlir.dialects import stablehlo  # optional: only a process with jaxlib comes here

@@ -1,4 +1,4 @@
-"""PJRT's element types beside numpy's."""
+"""PJRT's element types and their numpy types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dtype_of(code: int) -> np.dtype[Any]:
 
 
 def item_size(code: int) -> int:
-    """Bytes of an element; 0 for a code that has none."""
+    """Return the bytes of an element; 0 for a code without a numpy type."""
     try:
         return int(dtype_of(code).itemsize)
     except KeyError:

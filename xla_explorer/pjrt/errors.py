@@ -32,7 +32,7 @@ def code_and_message(problem: BaseException) -> tuple[int, bytes]:
         traceback.print_exception(problem, file=sys.stderr)
     listed = (_CODES[kind.__name__] for kind in type(problem).__mro__ if kind.__name__ in _CODES)
     code = problem.code if isinstance(problem, PjrtError) else next(listed, "internal")
-    status = getattr(problem, "status", ERROR_CODES[code])  # a foreign function says its own
+    status = getattr(problem, "status", ERROR_CODES[code])  # a foreign function has its own code
     text = (
         str(problem)
         if isinstance(problem, XlaExplorerError)

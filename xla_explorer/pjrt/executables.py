@@ -105,11 +105,11 @@ class CompiledProgram:
         return given, made
 
     def kind(self, k: int) -> str:
-        """Of the memory in which a result is to lie."""
+        """Return the memory kind of result k."""
         return self._entry.memories[k] if k < len(self._entry.memories) else KINDS[0]
 
     def optimized(self) -> Text:
-        """HloModuleProtoWithConfig; made once, which needs the session, which is let go of then."""
+        """Return the HloModuleProtoWithConfig; the first call makes it and releases the session."""
         if self._optimized is None:
             assert self._session is not None
             self._optimized = Text(
@@ -166,7 +166,7 @@ class Executable(Owner):
             self._run_natively(program.calls)
 
     def _run_natively(self, calls: NativeCalls) -> None:
-        """Fill in what native code needs to run the program without Python."""
+        """Set the fields of the record by which native code runs the program without Python."""
         program, record = self.program, self.record
         taken = [source for _, source in calls.results if source is not None]
         wanted = [

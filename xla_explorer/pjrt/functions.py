@@ -95,7 +95,7 @@ def _noted(run: Callable[[int], None], address: int) -> None:
 
 
 def _stop_compiling() -> None:
-    """Stop what still compiles on other threads, and wait until it has returned to jaxlib."""
+    """Interrupt compiles on other threads, and wait until they have returned to jaxlib."""
     with _change:
         for thread in set(_threads) - {threading.get_ident()}:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(

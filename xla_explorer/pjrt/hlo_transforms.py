@@ -80,7 +80,7 @@ class Transformation(NamedTuple):
 
 
 transformations: list[Transformation] = []
-"""Those of this process, in the order of their registration."""
+"""The transformations of this process, in the order of their registration."""
 _kept: list[Any] = outlives_python([])
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from xla_explorer.foundation.warning import warn
 
-# With CPU's rules these become calls of LAPACK, which our compiler knows; without them JAX has no
-# rule, or a very large program.
+# With CPU's rules these become calls of LAPACK, which our compiler supports. Without them JAX has
+# no rule, or a very large program.
 BORROWED = (
     "eig", "eigh", "hessenberg", "geqp3", "schur", "tridiagonal", "svd", "lu", "geqrf", "householder_product", "ormqr", "threefry2x32",
     "random_gamma", "tridiagonal_solve", "debug_callback", "debug_print", "pure_callback", "io_callback",
@@ -120,7 +120,7 @@ def _platform_branches(platform: str) -> None:
         return tuple([(*names, platform) if "cpu" in names else names for names in branches])
 
     def number_of_branch(ctx: Any, *, platforms: Any, **older: Any) -> Any:
-        # An older JAX says beside the list whether there is a default.
+        # An older JAX passes separately whether there is a default.
         return number(
             ctx, platforms=platforms if older.get("has_default") else with_ours(platforms), **older
         )
@@ -187,7 +187,7 @@ def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
 
         no_mesh, no_devices = mesh.empty_abstract_mesh, mesh.empty_concrete_mesh
         without, alone = mesh.use_abstract_mesh, sharding_impls._internal_use_concrete_mesh
-    except (ImportError, AttributeError):  # an older JAX, whose meshes are no part of the context
+    except (ImportError, AttributeError):  # an older JAX, whose meshes are not part of the context
         return function
 
     def call(*arguments: Any) -> Any:
@@ -198,7 +198,7 @@ def _outside_of_meshes(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_that_of_the_token(sharding: Any) -> Any:
-    """Shardy's shardings of a callback's results, with one for the token before them."""
+    """Return Shardy's shardings of a callback's results, preceded by one for the token."""
     from jax._src.sharding_impls import SdyArray, SdyArrayList
 
     if not isinstance(sharding, SdyArrayList) or not sharding.shardings:
@@ -371,7 +371,7 @@ def _dlpack(platform: str) -> None:
             return original(self, **wanted)
         try:
             return np.asarray(self).__dlpack__(**wanted)
-        except BufferError:  # an older consumer cannot be told that it must not write
+        except BufferError:  # an older consumer has no read-only arrays
             return np.array(self).__dlpack__(**wanted)
 
     def dlpack_device(self: Any) -> Any:

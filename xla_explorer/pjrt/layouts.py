@@ -203,7 +203,7 @@ class Api(ctypes.Structure):
         ("extension_start", ctypes.c_void_p),
         ("version", Version),
         *[(name, ctypes.c_void_p) for name in FUNCTIONS],
-    ]  # as ctypes wants it
+    ]  # the type that ctypes requires
 
 
 BUFFER_TYPES = (

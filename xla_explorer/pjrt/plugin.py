@@ -11,7 +11,8 @@ from typing import Any
 from xla_explorer.pjrt.layouts import ARGUMENTS, CALLBACK, ERROR_CODES, MAJOR, MINOR, Api, Version
 from xla_explorer.pjrt.records import ErrorRecord, Text, outlives_python
 
-_kept: list[Any] = outlives_python([])  # what C code points to lives as long as the process
+# C code points to these objects as long as the process lives
+_kept: list[Any] = outlives_python([])
 
 
 def api_table() -> Any:

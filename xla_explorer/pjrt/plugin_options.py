@@ -17,7 +17,7 @@ from xla_explorer.pjrt import xla_flags
 PLATFORMS = ("xla_explorer", "cpu")
 PREFIX = "XLA_EXPLORER_PJRT_"
 DISPATCHES = {"adaptive": 500_000, "asynchronous": 0, "synchronous": -1}
-"""A program whose last run took so many nanoseconds runs while Python goes on; -1: none does."""
+"""A program whose last run took more nanoseconds runs asynchronously; -1: none does."""
 
 
 class PluginOptionError(XlaExplorerError, ValueError):
@@ -126,4 +126,4 @@ def _integer(name: str, value: Any) -> int:
 
 
 options = PluginOptions.from_environment()
-"""Those of the next compiles of this process."""
+"""The options of the next compiles of this process."""

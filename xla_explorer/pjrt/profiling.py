@@ -1,8 +1,8 @@
 """`jax.profiler.trace` with rows of our programs and kernels, by PJRT's profiler extension.
 
-While a trace goes on every run is one of the program's instrumented build, which counts cycles. A
-run's kernels are drawn one behind the other from its start, in the order of the program: the times
-are measured, the places within the run are not. Source of the layouts:
+During a trace, every run uses the program's instrumented build, which counts cycles. A run's
+kernels are drawn one after the other from its start, in program order: the durations are measured,
+the start times within the run are not. Source of the layouts:
 xla/backends/profiler/plugin/profiler_c_api.h, tsl/profiler/protobuf/xplane.proto.
 """
 
@@ -162,7 +162,7 @@ def _entry(field: int, key: int, value: bytes) -> bytes:
 
 
 def _kind(number: int, program: str, kernel: str) -> bytes:
-    """XEventMetadata; the kernel's instruction and module as statistics."""
+    """Return an XEventMetadata, with the kernel's instruction and module as statistics."""
     stats = {"hlo_module": program, "hlo_op": kernel} if kernel else {"hlo_module": program}
     rows = [
         bytes_field(5, number_field(1, _STATS[name]) + bytes_field(5, text.encode()))
@@ -212,7 +212,7 @@ def extension(device: str) -> int:
             callback = CALLBACK(_quietly(functions[name]))
             _kept.append(callback)
             setattr(table, name, ctypes.cast(callback, ctypes.c_void_p))
-        else:  # there are no errors, and Python may have ended when a profiler is destroyed
+        else:  # errors are impossible, and Python may have ended when a profiler is destroyed
             setattr(table, name, state.native().nothing)
     _kept.extend([table, found])
     return ctypes.addressof(found)

@@ -60,7 +60,7 @@ class Entry(NamedTuple):
 class Compiled(NamedTuple):
     """A compiled program.
 
-    terms: which of its parameters and results are the terms of what JAX calls unreduced.
+    terms: the parameters and results that are terms of unreduced values.
     """
 
     session: Session
@@ -103,7 +103,7 @@ def compile_program(code: bytes, options: PluginOptions, partitions: int = 1) ->
         module = read_hlo_proto(code, "program.hlo.pb").module
     else:
         text, entry = stablehlo_text(code, partitions)
-        # Results that the user left open may lie as it suits the program; JAX asks how they lie.
+        # Results with an open sharding may have any; JAX reads the actual one.
         module = read_program(text, "program.mlir", open_result="{unknown}")
     module = _transformed(module)
     entry = entry._replace(layouts=entry.layouts.decided(module))
@@ -174,7 +174,7 @@ def _dump_as_xla(session: Session, folder: Path, number: int) -> None:
 
 
 def donated_parameters(module: HloModule) -> set[int]:
-    """Numbers of the parameters that the caller gives away."""
+    """Return the numbers of donated parameters."""
     aliases = parse_input_output_alias(module.attributes.get("input_output_alias") or "{}")
     donors = parse_buffer_donor(module.attributes.get("buffer_donor") or "{}")
     return {entry.parameter_number for entry in aliases} | {number for number, _ in donors}

@@ -18,7 +18,7 @@ LIST_LENGTH = 64  # activations of an executable, dimensions of a buffer
 
 ErrorRecord = structure("ErrorRecord", "code:q message:p message_size:z", "")
 # waiting: 1 once the event happened, else a list of waiters. references: its owners. error: an
-# ErrorRecord where it happened otherwise.
+# ErrorRecord after a failure.
 EventRecord = structure("EventRecord", "waiting:q references:q error:p", "")
 WaiterRecord = structure("WaiterRecord", "next:q callback:p argument:p", "")
 MemoryRecord = structure(
@@ -36,11 +36,11 @@ ClientRecord = structure(
     "name:p name_size:z version:p version_size:z devices:p device_count:z memories:p memory_count:z",
     "",
 )
-# next: the link of the list of executables that jaxlib has let go of. native: whether `Execute` may
+# next: the link of the list of executables that jaxlib has destroyed. native: true if `Execute` may
 # run without Python. modes: of each parameter, see `native/execute.py`. sources: of each result,
 # the parameter whose memory it takes over, or -1. slots: of each result, its place in the table, or
-# -1 for a token. activations: addresses of ActivationRecord. patience: a run of so many nanoseconds
-# goes on the queue; -1: none does. duration: of the newest run. running: how many are on the queue.
+# -1 for a token. activations: addresses of ActivationRecord. patience: a run of more nanoseconds is
+# queued; -1: none is. duration: of the newest run. running: the number of runs on the queue.
 ExecutableRecord = structure(
     "ExecutableRecord",
     "next:p replicas:z partitions:z outputs:z name:p name_size:z fingerprint:p fingerprint_size:z code_size:q deleted:q types:p dims:p "
@@ -53,15 +53,15 @@ ExecutableRecord = structure(
 ActivationRecord = structure("ActivationRecord", "busy:q table:p", "")
 # deleted: 1 after it was deleted or donated, 2 while it is being donated. holds: the users of its
 # memory (itself among them while it is not deleted), plus HANDLE while jaxlib has the handle.
-# owner: who owns the memory, see below. event: of the run that fills it, or null. order: its
-# dimensions from the minor to the major one, or null where it lies in rows.
+# owner: of the memory, see below. event: of the run that fills it, or null. order: its dimensions
+# from the minor to the major one, or null for row-major.
 BufferRecord = structure(
     "BufferRecord",
     "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p event:p order:p",
     "",
 )
-# One call of a program: its arguments, how each is given (modes), and its results. event: null
-# where the caller waits. call: its `Execute_Args`, null on the queue.
+# One call of a program: its arguments, their modes, and its results. event: null if the caller
+# waits. call: its `Execute_Args`, null on the queue.
 JobRecord = structure(
     "JobRecord",
     "next:p executable:p event:p call:p count:q output_count:q buffers:p modes:p outputs:p",
@@ -125,7 +125,7 @@ def owner_of(handle: int) -> Any:
 
 
 def forget(handle: int) -> None:
-    """Jaxlib has destroyed the handle."""
+    """Forget the object of a handle that jaxlib has destroyed."""
     _owners.pop(handle, None)
 
 

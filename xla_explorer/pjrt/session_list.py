@@ -15,7 +15,8 @@ from xla_explorer.pjrt.plugin_options import options
 class Sessions(Sequence[Session]):
     """Every compile of this process, newest last: `sessions[-1].decisions("fusion")`.
 
-    The newest 100 (option `keep`) stay; older ones are listed as long as somebody else holds them.
+    The newest 100 (option `keep`) stay; older ones are listed as long as they are referenced
+    elsewhere.
     """
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from xla_explorer.pjrt.native.function import NativeFunction, module_text
 EXPORTS = (
     "GetPjrtApi",
     "GetPjRtApi",
-)  # jaxlib and TensorFlow ask for the first, some hosts for the second
+)  # jaxlib and TensorFlow look up the first, some hosts the second
 MODULE, ATTRIBUTE, SONAME = "xla_explorer.pjrt", "table_address", "libxla_explorer_pjrt.so"
 _IMPORTS = (
     "Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "PyImport_ImportModule", "PyObject_GetAttrString", "PyObject_CallNoArgs",

@@ -36,7 +36,7 @@ class UserLayouts(NamedTuple):
         return any(self.parameters) or any(self.results)
 
     def result(self, k: int) -> Order:
-        """Of one result."""
+        """Return the order of one result."""
         return self.results[k] if k < len(self.results) else ()
 
     def decided(self, module: HloModule) -> UserLayouts:
@@ -113,7 +113,7 @@ def _unless_rows(order: Order) -> Order:
     return () if order == tuple(reversed(range(len(order)))) else order
 
 
-# Where XLA's layouts say that an array is not in the memory of its device.
+# Memory spaces by which XLA's layouts mark an array outside of device memory.
 _SPACES = {"pinned_host": ":S(5)"}
 
 

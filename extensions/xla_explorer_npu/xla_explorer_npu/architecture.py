@@ -1,4 +1,4 @@
-"""The machine's numbers: sizes of its memories and what each unit does in a cycle."""
+"""The machine's numbers: sizes of its memories and rates of its units."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Architecture:
         from_step: Sequence[int] | None,
         item: int,
     ) -> int:
-        """Cycles of one DMA descriptor: the latency, then its contiguous runs one after the other.
+        """Return the cycles of one DMA descriptor: the latency, then its contiguous runs.
 
         A run whose source repeats one element (steps of zero) is written at full speed. from_step:
         None for a fill. item: bytes an element.

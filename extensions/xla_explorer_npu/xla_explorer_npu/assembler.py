@@ -24,7 +24,7 @@ MAGIC = b"NPU1"
 
 
 class AssemblyError(XlaExplorerError, ValueError):
-    """A line that is no instruction. `line` counts from 1."""
+    """An invalid line of assembly. `line` counts from 1."""
 
     def __init__(self, line: int, problem: str, hint: str = "") -> None:
         super().__init__(f"assembly line {line}: {problem}", hint)
@@ -124,7 +124,7 @@ def listing(
 
 
 def disassemble(code: bytes) -> str:
-    """Assembly text of encoded bytes."""
+    """Return the assembly text of encoded bytes."""
     return listing(decode(code))[0]
 
 

@@ -60,8 +60,8 @@ _TO_A = (("to", "address"), ("a", "address"))
 _TO_AB = (*_TO_A, ("b", "address"))
 _N = (("n", "int"),)
 
-# Vector operations with one operand, and cycles for a full set of lanes: what a polynomial of that
-# length takes.
+# Vector operations with one operand, and cycles for a full set of lanes: those of a polynomial of
+# that length.
 UNARY = {
     "abs": 1, "negate": 1, "sign": 1, "not": 1, "ceil": 1, "floor": 1, "round-nearest-afz": 1, "round-nearest-even": 1, "is-finite": 1,
     "popcnt": 2, "count-leading-zeros": 2, "sqrt": 8, "rsqrt": 6, "cbrt": 10, "exponential": 8, "exponential-minus-one": 10, "log": 8,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from xla_explorer_npu.npu_platform import NpuStreamExecutor
 
 NPU = Target(name="npu")
-# What the machine has no instruction for, written out in terms of what it has.
+# Expanders of operations for which the machine has no instruction.
 EXPANDERS = (
     "batchnorm_expander", "rng-bit-generator-expander", "cholesky_expander", "triangular_solve_expander", "select_and_scatter_expander",
     "comparison-expander", "scan-expander", "batched_gather_scatter_normalizer", "gather_expander", "scatter_expander",
@@ -45,8 +45,7 @@ def npu_pipeline() -> PassPipeline:
     return PassPipeline(
         "npu",
         (
-            # Loops and conditionals come out of expanders, so these stand before what simplifies
-            # loops.
+            # Expanders create loops and conditionals, so they precede the simplification of loops.
             PassPipeline("expanders", (make_pass("call-inliner"), *[make_pass(name) for name in EXPANDERS])),
             make_pass("convolution-group-converter", convert_feature_groups=False),
             default_simplification_pipeline(),
@@ -71,7 +70,7 @@ class NpuCompiler:
         return npu_pipeline()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """See `lowering.supports`."""
+        """Return None if the instruction has a lowering, else the reason."""
         return supports(instruction)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:

@@ -59,7 +59,7 @@ class NpuExecutable:
         return bytes(pool)
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Parameter leaves in, result leaves out.
+        """Run the program on parameter leaves and return the result leaves.
 
         Everything is copied in and out, so arguments and results are the caller's own.
         """

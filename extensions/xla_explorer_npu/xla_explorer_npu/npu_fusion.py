@@ -25,7 +25,7 @@ from xla_explorer_npu.lowering.writer import element_types_are_known, supports
 
 
 def is_vector_work(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-    """Elementwise, a broadcast that a load can do, or a scalar constant."""
+    """Accept elementwise producers, broadcasts that a load can do, and scalar constants."""
     name = producer.opcode.name
     if name in ELEMENTWISE:
         return supports(producer)
@@ -37,7 +37,10 @@ def is_vector_work(producer: HloInstruction, consumer: HloInstruction) -> Reason
 
 
 def has_the_same_index(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-    """Element k from element k; broadcasts do not see inside a tile, so they end a chain."""
+    """Accept producers that compute element k from element k.
+
+    A broadcast inside a tile is impossible, so broadcasts end a chain.
+    """
     if producer.opcode.name == "constant":
         return None
     if (

@@ -39,7 +39,7 @@ class NpuPlatform:
         return self._executor
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Device memory is linear, so the shared one will do."""
+        """Return the shared transfer manager, because device memory is linear."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
@@ -48,7 +48,7 @@ class NpuPlatform:
 
 
 class Stream:
-    """Work in the order in which it was queued; nothing runs before somebody synchronises."""
+    """A queue of work in order; nothing runs before a synchronisation."""
 
     def __init__(self) -> None:
         self.pending: list[Callable[[], None]] = []
@@ -57,8 +57,8 @@ class Stream:
 class NpuStreamExecutor:
     """See `backends.interfaces.StreamExecutor`.
 
-    timeline: of the last launch that has run. lock: whoever allocates, launches and reads in one go
-    holds it, so that threads take turns on the one device.
+    timeline: of the last launch that has run. lock: held from allocation to the read of results, so
+    that threads use the one device in turn.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class NpuStreamExecutor:
         self.clock = 0
         self.lock = threading.Lock()
         self._default = Stream()
-        # A stream that nobody holds any more has nobody who waits for it.
+        # Nothing can wait for a stream that is no longer referenced.
         self._streams: weakref.WeakSet[Stream] = weakref.WeakSet([self._default])
         self._free: dict[int, list[int]] = {}
         self._top = ALIGNMENT
@@ -139,7 +139,7 @@ class NpuStreamExecutor:
         return stream
 
     def synchronize(self, stream: Stream | None = None) -> None:
-        """Run what is queued on a stream; without one, on all."""
+        """Run the queued work of a stream; without one, of all."""
         for queue in list(self._streams) if stream is None else [stream]:
             while queue.pending:
                 queue.pending.pop(0)()
@@ -151,7 +151,7 @@ class NpuStreamExecutor:
         return mark
 
     def elapsed_us(self, first: list[int], last: list[int]) -> float:
-        """Microseconds of simulated time. ValueError when a mark has not been passed."""
+        """Return microseconds of simulated time. ValueError if an event has not been recorded."""
         if not first or not last:
             raise ValueError("an event has not been passed yet: synchronise first")
         return (last[0] - first[0]) / (self.machine.architecture.clock_ghz * 1e3)

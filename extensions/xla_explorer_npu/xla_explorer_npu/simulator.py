@@ -51,7 +51,7 @@ class Machine:
         self.accumulators = np.zeros(architecture.accumulator_bytes, np.uint8)
 
     def grow(self, size: int) -> None:
-        """Device memory of at least `size` bytes."""
+        """Grow device memory to at least `size` bytes."""
         if size > len(self.device):
             grown = np.zeros(1 << (size - 1).bit_length(), np.uint8)
             grown[: len(self.device)] = self.device
@@ -133,8 +133,8 @@ class _Run:
             board = self.boards[space]
             board.written[board.span(low, high)] = end
         self.free[unit] = end
-        # The sequencer hands out an instruction a cycle; control instructions hold it up until they
-        # know.
+        # The sequencer issues an instruction a cycle; control instructions stall it until they are
+        # resolved.
         self.issued = end if unit == "ctl" else self.issued + 1
         self.timeline.add(at, unit, start, end, self.work)
 
@@ -260,7 +260,7 @@ class _Run:
             result += product
         self.work = m * k * n
         side = self.machine.architecture.array_size
-        # Weights stay in the array while the rows stream through; the next weights shift in behind
+        # Weights stay in the array while the rows stream through; the next weights shift in after
         # them.
         return -(-k // side) * -(-n // side) * max(m, side) + 2 * side
 

@@ -55,7 +55,7 @@ class Timeline:
         self.cycles = cycles
 
     def name_instructions(self, origins: Sequence[int | None], names: dict[int, str]) -> None:
-        """origins: HLO instruction id of each NPU instruction. names: by id."""
+        """Set the HLO instruction id of each NPU instruction, and the names by id."""
         self._origins, self._names = origins, names
 
     def _hlo(self, number: int) -> str:

@@ -40,7 +40,7 @@ def _widened(function: Function) -> Function:
 
 
 def _in_double(function: Function) -> Function:
-    """Floats through f64."""
+    """Return a function that computes floats in f64."""
 
     def run(*operands: Array) -> Array:
         return np.asarray(function(*[a.astype(np.float64) for a in operands])).astype(
@@ -224,7 +224,10 @@ def fold(name: str, matrix: Array, axis: int) -> Array:
 
 
 def convert(a: Array, target: np.dtype[Any]) -> Array:
-    """Floats to integers truncate and saturate, NaN gives 0; to pred: not zero."""
+    """Convert elements to another type.
+
+    Floats to integers truncate and saturate, NaN becomes 0. To pred: not zero.
+    """
     if target.kind == "b":
         return np.asarray(a != 0)
     if _is_float(a) and target.kind in "iu":

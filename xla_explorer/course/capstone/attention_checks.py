@@ -33,7 +33,7 @@ Build = Callable[[HloBuilder, HloValue, HloValue, HloValue, int], HloValue]
     ),
 )
 def traffic(function: Callable[[int, int, int, int], Any]) -> Cases:
-    """Sizes in which no two of the three numbers are equal, and no stored array at all."""
+    """Check sizes with three different numbers, also without a stored array."""
     choice = seeded(21)
     for number in range(8):
         rows, keys, depth = choice.sample((8, 24, 64, 100, 512, 1000, 4096), 3)
@@ -268,7 +268,7 @@ def attention(function: Build) -> Cases:
     ),
 )
 def beat(function: Callable[[int, int, int], Any]) -> Cases:
-    """Bytes of the arena, which are the same on every machine, at the values of the default."""
+    """Check the arena's bytes, which are the same on every machine, and the default's values."""
     saved = []
     for number, (rows, keys, depth) in enumerate(((64, 512, 16), (128, 1024, 32), (32, 2000, 8))):
         module = _checked(partial(function, rows, keys, depth), rows, depth)

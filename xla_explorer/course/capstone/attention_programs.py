@@ -1,4 +1,4 @@
-"""Attention as everybody writes it first, and what a program keeps in memory."""
+"""Attention in its simplest form, and the size of its arrays."""
 
 from __future__ import annotations
 

@@ -78,11 +78,11 @@ class TilePlatform:
         return TileCompiler(self._load, self.machine)
 
     def stream_executor(self) -> HostMemoryExecutor:
-        """Nothing is queued: the machine copies whole arrays at once."""
+        """Return an executor without a queue: the machine copies whole arrays at once."""
         return HostMemoryExecutor()
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Arrays as numpy has them."""
+        """Return a transfer manager for numpy's layout of arrays."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:

@@ -33,7 +33,7 @@ BINARY: dict[str, Any] = {
 }
 ROWS: dict[str, Any] = {"add-rows": np.add, "maximum-rows": np.maximum}
 _SLOW_ONES = ("divide", "exponential", "tanh")
-# name -> how many numbers stand behind it
+# name -> the number of its operands
 _LENGTHS = (
     {"load": 4, "store": 4, "fill": 2, "dot": 3, "transpose": 2}
     | dict.fromkeys((*UNARY, *ROWS), 2)
@@ -106,7 +106,7 @@ class TileMachine:
         del self.memory[array]
 
     def copy_in(self, array: int, value: Any) -> None:
-        """From the host to an array."""
+        """Copy from the host to an array."""
         there, given = self._array(array, "copy_in"), np.asarray(value, np.float32)
         if there.shape != given.shape:
             raise TileMachineError(
@@ -116,7 +116,7 @@ class TileMachine:
         self.copies_in += 1
 
     def copy_out(self, array: int) -> Array:
-        """From an array to the host."""
+        """Copy from an array to the host."""
         value = self._array(array, "copy_out").copy()
         self.copies_out += 1
         return value
@@ -163,7 +163,7 @@ class TileMachine:
     def _effect(
         self, instruction: Any, tiles: list[Array | None], where: str
     ) -> tuple[list[Block], list[Block]]:
-        """Do it; what it read and what it wrote."""
+        """Execute an instruction; return the blocks that it read and those that it wrote."""
         if (
             not isinstance(instruction, tuple)
             or not instruction

@@ -19,7 +19,7 @@ _ATTEMPTS: dict[str, Attempt] = {}
 
 
 def note(result: CheckResult, answer: Any) -> None:
-    """Remember an answer instead of the one before: the last one counts."""
+    """Record an answer as the last attempt at its exercise."""
     before = _ATTEMPTS.get(result.name)
     _ATTEMPTS[result.name] = Attempt(result, answer, (before.tries if before else 0) + result.tried)
 

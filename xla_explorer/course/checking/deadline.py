@@ -152,8 +152,7 @@ class Watch:
                     _raise_in(
                         self._thread, DeadlineReached
                     )  # again and again: a bare `except:` may have kept the last one
-                    # Not at once: what catches this one must not be hit by the next before it has
-                    # told this thread to stop.
+                    # Not at once: the handler of this exception must first stop this thread.
                     self._since = (
                         since[0] + _AGAIN * (spent > self.seconds),
                         since[1] + _WALL * _AGAIN * (waited > _WALL * self.seconds),

@@ -41,7 +41,7 @@ def variant_of_programs(number: int) -> Iterator[None]:
 
 
 def seeded(seed: int) -> random.Random:
-    """Random choices of a seed, other ones in each variant of the course."""
+    """Return a random generator for a seed, different in each variant of the course."""
     return random.Random(seed + _FAR_APART * _variant.get())
 
 
@@ -167,7 +167,7 @@ def values_of(module: HloModule, *arguments: Any) -> dict[str, Array]:
 
 
 def same_bits(a: Array, b: Array) -> bool:
-    """Equal shape, type and bits; any NaN equals any other, -0 does not equal +0."""
+    """Return True for equal shape, type and bits; NaNs are equal, -0 and +0 are not."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if a.dtype.kind not in "fcV":

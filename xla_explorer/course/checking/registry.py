@@ -34,7 +34,7 @@ Checker = Callable[[Any], Cases]
 
 
 class UnknownExerciseError(XlaExplorerError, LookupError):
-    """There is no exercise of that name."""
+    """A name without an exercise."""
 
 
 class ExerciseExistsError(XlaExplorerError, ValueError):
@@ -182,7 +182,7 @@ def known_exercise(name: str) -> Exercise:
 
 
 def exercises() -> dict[str, Exercise]:
-    """All exercises of the course, in the order of the notebooks.
+    """Return all exercises of the course, in the order of the notebooks.
 
     Returns
     -------
@@ -280,14 +280,14 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
 
 @contextlib.contextmanager
 def answering(module: HloModule | None = None) -> Iterator[None]:
-    """Around a call of the answer: what it raises is a wrong answer, shown with the module."""
+    """Guard a call of the answer: an exception is a wrong answer, shown with the module."""
     try:
         yield
     except (NotImplementedError, WrongAnswerError):
         raise
     except (Exception, SystemExit) as error:
         if _is_another_form(error):
-            raise  # the check could not read what came back: the judge says so
+            raise  # the check could not read the answer's result
         raise WrongAnswerError(error_failure(error)._replace(module=module)) from error
 
 

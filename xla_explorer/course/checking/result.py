@@ -98,7 +98,7 @@ class CheckResult(Report):
         return self.passed
 
     def require(self) -> CheckResult:
-        """Itself when solved, else ExerciseNotPassedError: for pytest, otter and other graders."""
+        """Return the result if solved, else raise ExerciseNotPassedError for graders."""
         if not self.passed:
             raise ExerciseNotPassedError(repr(self))
         return self
@@ -113,7 +113,7 @@ class CheckResult(Report):
         return f"{mark} {self.name}: not solved yet"
 
     def sections(self) -> list[tuple[str, str]]:
-        """Headings with their texts, those that are not empty."""
+        """Return the headings and texts that are not empty."""
         parts: list[tuple[str, str]] = []
         if self.failure is not None:
             failure = self.failure
@@ -168,7 +168,7 @@ class CheckResult(Report):
 
 
 def program_text(module: HloModule) -> str:
-    """HLO text for reading: no metadata, no header line when the entry is all there is."""
+    """Return HLO text for reading, without metadata; a single computation has no header."""
     lines = module.to_text(PrintOptions.short_parsable.but(metadata=False)).strip().split("\n")
     return "\n".join(lines[2:] if len(module.computations) == 1 else lines).strip()
 

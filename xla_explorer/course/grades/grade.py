@@ -23,7 +23,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import read_file
 
 SECONDS = 60.0
-"""What one cell may take, and the judging of all answers."""
+"""Limit for one cell, and limit for the judging of all answers."""
 MEMORY = 4 << 30
 _STARTS = 120.0  # seconds until the child has imported everything, on a busy machine
 _MOST_STARTS = (
@@ -233,7 +233,7 @@ def _hidden_titles(checks: str) -> list[tuple[str, str]]:
     """
     try:
         tree = ast.parse(checks)
-    except (SyntaxError, ValueError):  # the child says what is wrong
+    except (SyntaxError, ValueError):  # the child reports the problem
         return []
     return [
         (decorator.args[0].value, hidden_title(decorator.args[0].value, function.name))

@@ -33,7 +33,7 @@ class GradedNotebook:
         self._shell = shell
 
     def begin(self, memory: int | None) -> None:
-        """From here on, the memory limit holds: so many bytes above what is mapped now."""
+        """Limit memory to a number of bytes above the currently mapped ones."""
         if memory is not None:
             limit_memory(mapped_bytes() + memory)
 
@@ -78,7 +78,7 @@ def _told(result: CheckResult, tries: int) -> Judgement:
 def main() -> None:
     """Answer requests until the pipe closes."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    requests, answers = own_streams(prints_to=nothing)  # what cells print is not graded
+    requests, answers = own_streams(prints_to=nothing)  # the output of cells is not graded
     os.dup2(nothing, 0)
     notebook = GradedNotebook()
     for name, *arguments in received(requests):

@@ -33,7 +33,7 @@ class Progress(Report):
 
 
 def progress(notebook: str | None = None) -> Progress:
-    """Tell which exercises this Python process has seen solved.
+    """Return the exercises and their states in this Python process.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ ENTRY main { q = f32[2,4,8] parameter(0)  k = f32[2,4,8] parameter(1)  v = f32[2
   a = f32[2,4,4] divide(e, w)
   ROOT o = f32[2,4,8] dot(a, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} }"""
 
-# Small programs of which each is wrong under one mistake that random ones seldom show.
+# Small programs that each expose a mistake that random programs seldom show.
 _FIXED = (
     "HloModule m\nENTRY main { x = f32[2,3] parameter(0)  y = f32[1,3] parameter(1)  a = f32[3,2] reshape(x)  "
     "b = f32[2,3] transpose(a), dimensions={1,0}  c = f32[3,2] transpose(x), dimensions={1,0}  d = f32[2,3] reshape(c)  "

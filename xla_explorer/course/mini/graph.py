@@ -25,8 +25,8 @@ UNARY: dict[str, Callable[[Array], Array]] = {
 }  # fmt: skip
 ELEMENTWISE = frozenset((*BINARY, *UNARY))
 EXPENSIVE = frozenset(("divide", "exponential", "tanh", "rsqrt"))
-"""What is computed once and kept, rather than computed again for each reader."""
-LINE = 16  # floats of a line of the cache: where a stored array may begin
+"""Operations to compute once and keep, rather than again for each reader."""
+LINE = 16  # floats of a cache line, to which stored arrays are aligned
 _REDUCTIONS = {"add": np.add, "maximum": np.maximum}
 
 
@@ -150,7 +150,7 @@ def inputs_of(kernel: Node, stored: Collection[Node]) -> list[Node]:
 
 
 def room_of(node: Node) -> int:
-    """Floats that a stored node takes in memory: whole lines of the cache."""
+    """Return the floats that a stored node takes in memory: whole cache lines."""
     return -(-prod(node.shape) // LINE) * LINE
 
 

@@ -29,7 +29,7 @@ from xla_explorer.hlo.text import module_text, parse_hlo
 _PRODUCT = """HloModule product
 ENTRY main { x = f32[12,20] parameter(0)  y = f32[20,80] parameter(1)
   ROOT r = f32[12,80] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
-# A view of a view whose dimensions are not those of its operand.
+# A view of a view whose dimensions differ from those of its operand.
 _VIEWED = """HloModule viewed
 ENTRY main { x = f32[3] parameter(0)  w = f32[2,3] broadcast(x), dimensions={1}  t = f32[3,2] transpose(w), dimensions={1,0}
   ROOT r = f32[3,2] negate(t) }"""
@@ -37,8 +37,7 @@ ENTRY main { x = f32[3] parameter(0)  w = f32[2,3] broadcast(x), dimensions={1} 
 _TURNED = """HloModule turned
 ENTRY main { x = f32[3,3,3] parameter(0)  t = f32[3,3,3] transpose(x), dimensions={1,2,0}
   ROOT r = f32[3,3,3] negate(t) }"""
-# On numbers that are none, or infinite, these have one value: `fast` and `llvm.maxnum` give
-# another.
+# On NaN and infinities these have one value: `fast` and `llvm.maxnum` compute another.
 _SPECIAL = ("maximum(x, y)", "subtract(x, x)", "multiply(x, y)", "add(y, x)")
 _SPECIAL_VALUES = (
     np.array([np.nan, 1, np.nan, np.inf, -np.inf, 2, np.inf, 0], np.float32),
@@ -48,7 +47,7 @@ _NO_KERNEL = ("parameter", "constant")
 
 
 def _stored(graph: Graph, few: bool) -> list[Node]:
-    """Kernels to emit: one for each operation, or only those that cannot be part of another."""
+    """Return the kernels to emit: one per operation, or only necessary ones."""
     nodes = graph.nodes()
     read = {o for n in nodes if n.opcode == "dot" for o in n.operands}
     if few:
@@ -96,7 +95,7 @@ def _of_special_values() -> list[HloModule]:
 
 
 def _same_specials(graph: Graph, arrays: Sequence[Array], got: Array) -> tuple[bool, Array]:
-    """Compare where a result is NaN, and where it is infinite; the expected one."""
+    """Return (True if NaNs and infinities are at the same places, the expected result)."""
     with np.errstate(all="ignore"):
         want = evaluate(graph, list(arrays))
     return bool(
@@ -207,7 +206,7 @@ def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases
     ),
 )
 def compile(function: Callable[[str], Any]) -> Cases:
-    """Random programs and an attention, from text to values."""
+    """Check random programs and an attention, from text to values."""
 
     def test(module: HloModule) -> Failure | None:
         with answering(module):

@@ -16,7 +16,7 @@ PARTS = {
     "emit": "09",
     "compile": "20",
 }
-"""Each part with the notebook that asks for it."""
+"""The notebook of each part."""
 
 
 class PartMissingError(XlaExplorerError, LookupError):

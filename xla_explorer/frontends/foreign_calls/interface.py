@@ -66,7 +66,7 @@ class Frame(ctypes.Structure):
         ("results", Operands),
         ("attributes", Attributes),
         ("future", ctypes.c_void_p),
-    ]  # as ctypes wants it
+    ]  # the type that ctypes requires
 
 
 HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)

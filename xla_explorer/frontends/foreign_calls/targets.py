@@ -103,7 +103,7 @@ def _address(capsule: Any) -> int:
 
 # -- calling ---------------------------------------------------------------------------------------
 class _Call:
-    """A call site: its handlers, what they keep, and records of runs."""
+    """A call site: its handlers, their state, and records of runs."""
 
     def __init__(self, name: str, target: ForeignTarget, i: HloInstruction) -> None:
         self.name, self.target, self.state = name, target, ForeignState()

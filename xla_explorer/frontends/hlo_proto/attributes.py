@@ -283,7 +283,7 @@ def _prefetch_index(i: Message) -> str | None:
 
 
 def _domain(i: Message) -> str | None:
-    # What the proto calls the exit is the side of the operand, which the text calls the entry.
+    # The exit of the proto is the operand's side, which the text calls the entry.
     sides = [
         i.message(name, schema.SHARDING)
         for name in ("domain_exit_sharding", "domain_entry_sharding")
@@ -340,7 +340,7 @@ _DOT_DIMENSIONS: Final = (
     "rhs_contracting_dims",
 )
 
-# By name of the attribute; what an opcode reads in another way is told apart inside.
+# By name of the attribute; differences between opcodes are handled inside.
 READERS: Final[dict[str, AttributeText]] = {
     "dimensions": numbers_field("dimensions"),
     "slice": _slices,

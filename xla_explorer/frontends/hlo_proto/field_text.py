@@ -54,7 +54,7 @@ def flag_field(field: str) -> AttributeText:
 
 
 def numbers_field(field: str) -> AttributeText:
-    """Numbers as a list: `{0,1}`."""
+    """Return a reader of numbers as a list: `{0,1}`."""
     return lambda i: f"{{{joined(i.numbers(field))}}}"
 
 

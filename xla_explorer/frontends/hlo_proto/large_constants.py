@@ -24,7 +24,7 @@ _MESSAGE: Final = "HloModuleProto"
 _BY_LENGTH: Final = 2  # wire type of texts, bytes, messages and packed numbers
 
 Payload = tuple[int, bytes]
-"""The number of a LiteralProto's field, and what it holds."""
+"""The number and the bytes of a LiteralProto's field."""
 
 
 def travels_as_bytes(literal: Any) -> bool:

@@ -84,7 +84,7 @@ def _count(literal: Message) -> int:
 def _unpacked(
     raw: np.ndarray[Any, Any], bits: int, signed: bool, count: int
 ) -> np.ndarray[Any, Any]:
-    """Elements below a byte, the lowest bits first, one byte each."""
+    """Return elements of fewer than 8 bits, one per byte; the lowest bits come first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     values = ((raw[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)[:count]
     if signed:
@@ -94,7 +94,7 @@ def _unpacked(
 
 
 def _in_logical_order(elements: np.ndarray[Any, Any], shape: Message) -> np.ndarray[Any, Any]:
-    """Row-major, whatever the layout."""
+    """Return the elements in row-major order, from any layout."""
     sizes = shape.numbers("dimensions")
     layout = shape.message("layout", schema.LAYOUT)
     order = (layout.numbers("minor_to_major") if layout is not None else [])[::-1] or list(

@@ -5,6 +5,7 @@ Source: hlo_instruction.cc OpMetadataToString, hlo_module.cc.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from xla_explorer.frontends.hlo_proto import schema
@@ -26,17 +27,20 @@ def metadata_text(metadata: Message, payload: bytes = b"") -> str:
 
     payload: the payload that the metadata refers to.
     """
-    parts = [
-        f"{name}={quoted_string(value)}" for name in _STRINGS if (value := metadata.text(name))
-    ]
-    if kinds := metadata.numbers("profile_type"):
+    present = metadata.present()  # of twenty fields an instruction has two or three
+
+    def strings(names: Iterable[str]) -> Iterator[str]:
+        for name in names:
+            if name in present and (value := metadata.text(name)):
+                yield f"{name}={quoted_string(value)}"
+
+    parts = [*strings(_STRINGS)]
+    if "profile_type" in present and (kinds := metadata.numbers("profile_type")):
         parts.append(f"profile_type={{{joined(kinds)}}}")
-    parts += [f"{name}={number}" for name in _NUMBERS if (number := metadata.number(name))]
-    parts += [
-        f"{name}={quoted_string(value)}"
-        for name in ("deduplicated_name", "scheduling_name")
-        if (value := metadata.text(name))
-    ]
+    for name in _NUMBERS:
+        if name in present and (number := metadata.number(name)):
+            parts.append(f"{name}={number}")
+    parts += strings(("deduplicated_name", "scheduling_name"))
     if payload:
         parts.append(
             f"metadata_payload={quoted_string(payload.decode('utf-8', 'surrogateescape'))}"

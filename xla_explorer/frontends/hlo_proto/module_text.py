@@ -1,4 +1,4 @@
-"""An `HloModuleProto` as HLO text, in the spelling that the parser reads; constants stand apart.
+"""An `HloModuleProto` as HLO text in the parser's spelling; large constants are separate.
 
 One language has one reader: types, defaults, contradictions and places of errors are the parser's,
 as for text that XLA prints. Source: hlo_module.cc CreateFromProto, Print.
@@ -20,12 +20,23 @@ from xla_explorer.frontends.hlo_proto.attributes import (
 from xla_explorer.frontends.hlo_proto.literals import read_literal
 from xla_explorer.frontends.hlo_proto.metadata import frames_text, metadata_text
 from xla_explorer.frontends.hlo_proto.original_values import original_array
-from xla_explorer.frontends.hlo_proto.shapes import element_type, is_scalar, joined, shape_text
+from xla_explorer.frontends.hlo_proto.shapes import (
+    TYPE_NAMES,
+    element_type,
+    is_scalar,
+    shape_field_text,
+    shape_text,
+)
 from xla_explorer.frontends.protobuf import Message, ProtoError
 from xla_explorer.hlo.opcodes import OPCODES
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    buffer_donor_text,
+    input_output_alias_text,
+)
 from xla_explorer.hlo.text.strings import quoted_string
 
-# In the order in which a proto lists them, where that is not the order of the opcode's row.
+# In the proto's order, if it differs from the order of the opcode's row.
 _ROLES: Final = {"while": ("body", "condition")}
 _COMPLETE: Final = "check that the file is complete and holds an HLO module"
 
@@ -46,7 +57,7 @@ class ModuleText:
             for one in self._computations
         }
         self._instructions: dict[int, str] = {}  # number to name, of all computations
-        self._types: dict[int, str] = {}  # number to element type, of arrays
+        self._shapes: dict[int, bytes] = {}  # number to `ShapeProto`
         self._unique = UniqueNames()
         schedules = self._schedules(module)
         entry = module.number("entry_computation_id")
@@ -65,13 +76,13 @@ class ModuleText:
             parts.append("is_scheduled=true")
         if (aliases := module.message("input_output_alias", schema.ALIASES)) is not None:
             entries = [_alias(entry) for entry in aliases.messages("entries", schema.ALIAS)]
-            parts += [f"input_output_alias={{ {', '.join(entries)} }}"] if entries else []
+            parts += [f"input_output_alias={input_output_alias_text(entries)}"] if entries else []
         if (donors := module.message("buffer_donor", schema.DONORS)) is not None:
-            entries = [
-                f"({one.number('parameter_number')}, {{{joined(one.numbers('parameter_shape_index'))}}})"
+            pairs = [
+                (one.number("parameter_number"), tuple(one.numbers("parameter_shape_index")))
                 for one in donors.messages("entries", schema.DONOR)
             ]
-            parts += [f"buffer_donor={{ {', '.join(entries)} }}"] if entries else []
+            parts += [f"buffer_donor={buffer_donor_text(pairs)}"] if pairs else []
         if (
             shape := module.message("host_program_shape", schema.PROGRAM_SHAPE)
         ) is not None and shape.has("result"):
@@ -125,10 +136,7 @@ class ModuleText:
             self._instructions[one] = self._unique.unique(
                 legal_name(i.text("name") or i.text("opcode") or "instruction")
             )
-            if (shape := i.message("shape", schema.SHAPE)) is not None and not shape.has(
-                "tuple_shapes"
-            ):
-                self._types[one] = element_type(shape) if shape.number("element_type") != 13 else ""
+            self._shapes[one] = i.data("shape")
         order = schedules.get(number) or list(instructions)
         if sorted(order) != sorted(instructions):
             raise ProtoError(
@@ -152,7 +160,7 @@ class ModuleText:
                 "read the file with a newer version of xla_explorer",
             )
         parts = [
-            f"%{name} = {shape_text(i.message('shape', schema.SHAPE))} {opcode}({self._operands(name, opcode, i)})"
+            f"%{name} = {shape_field_text(i, 'shape')} {opcode}({self._operands(name, opcode, i)})"
         ]
         parts += [
             f"{one}={text}"
@@ -161,7 +169,7 @@ class ModuleText:
         ]
         if opcode == "compare":
             operand = next(iter(i.numbers("operand_ids")), -1)
-            if (text := comparison_type(i, self._types.get(operand, ""))) is not None:
+            if (text := comparison_type(i, self._type(operand))) is not None:
                 parts.append(f"type={text}")
         if (
             opcode == "custom-call"
@@ -185,6 +193,11 @@ class ModuleText:
         if text := self._backend_config(i):
             parts.append(f"backend_config={text}")
         return ", ".join(parts)
+
+    def _type(self, number: int) -> str:
+        """Return the element type of an instruction's array; empty for a tuple."""
+        shape = Message(schema.SHAPE, self._shapes.get(number, b""))
+        return element_type(shape) if shape.number("element_type") in TYPE_NAMES else ""
 
     def _named(self, user: str, number: int) -> str:
         found = self._instructions.get(number)
@@ -220,7 +233,7 @@ class ModuleText:
         if not names:
             return []
         roles = _ROLES.get(opcode, roles)
-        if opcode == "conditional" and self._types.get(i.numbers("operand_ids")[0]) == "pred":
+        if opcode == "conditional" and self._type(i.numbers("operand_ids")[0]) == "pred":
             roles = ("true_computation", "false_computation")
         elif opcode in ("conditional", "custom-call"):
             return [
@@ -249,12 +262,13 @@ class ModuleText:
         return raw
 
 
-def _alias(entry: Message) -> str:
-    output, inside = (
-        joined(entry.numbers("output_shape_index")),
-        joined(entry.numbers("parameter_shape_index")),
+def _alias(entry: Message) -> InputOutputAlias:
+    return InputOutputAlias(
+        tuple(entry.numbers("output_shape_index")),
+        entry.number("parameter_number"),
+        tuple(entry.numbers("parameter_shape_index")),
+        "must-alias" if entry.number("kind") == 2 else "may-alias",
     )
-    return f"{{{output}}}: ({entry.number('parameter_number')}, {{{inside}}}, {'must' if entry.number('kind') == 2 else 'may'}-alias)"
 
 
 def _recovery(table: Message) -> str:

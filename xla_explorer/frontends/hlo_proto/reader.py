@@ -48,7 +48,7 @@ def read_hlo_proto(data: bytes | memoryview, filename: str | None = None) -> Hlo
     Returns
     -------
     HloProtoContents
-        The module, and what else the proto holds.
+        The module, and the other contents of the proto.
 
     Raises
     ------

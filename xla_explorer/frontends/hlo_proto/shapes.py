@@ -5,6 +5,7 @@ Source: shape_util.cc HumanStringWithLayout, layout.cc Print.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from xla_explorer.frontends.hlo_proto import schema
@@ -61,6 +62,16 @@ def shape_text(shape: Message | None, depth: int = 0) -> str:
         for number, size in enumerate(sizes)
     ]
     return f"{element_type(shape)}[{','.join(bounds)}]{layout_text(shape.message('layout', schema.LAYOUT), len(sizes))}"
+
+
+@lru_cache(maxsize=4096)
+def _text_of(raw: bytes) -> str:
+    return shape_text(Message(schema.SHAPE, raw))
+
+
+def shape_field_text(holder: Message, name: str) -> str:
+    """Return the shape in a field of a message; equal shapes are decoded once."""
+    return _text_of(holder.data(name)) if holder.has(name) else shape_text(None)
 
 
 def is_scalar(shape: Message | None) -> bool:

@@ -55,7 +55,7 @@ def bind_callbacks(
 ) -> tuple[HostCallback, ...]:
     """Give each call of a Python function the function's number in this process.
 
-    They can be called as long as what is returned lives.
+    The functions can be called as long as the returned objects live.
     """
     made: dict[int, tuple[int, HostCallback]] = {}
     for i in list(module.instructions()):
@@ -127,7 +127,7 @@ def _call_back(i: HloInstruction, operands: Sequence[Any], evaluator: Any) -> An
             f"the Python function that %{i.name} calls is gone",
             "trace it again: functions live as long as the xe.jit function that called them, and in its process",
         )
-    # Copies: an operand's memory is the program's, which goes on.
+    # Copies: an operand's memory belongs to the program, which continues.
     made = tuple(
         callback.function(*[np.array(v) if isinstance(v, np.ndarray) else v for v in operands])
     )

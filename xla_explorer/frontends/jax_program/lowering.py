@@ -1,4 +1,4 @@
-"""`from_jax`: what `jax.jit` would hand to XLA, as an HloModule."""
+"""`from_jax`: the program that `jax.jit` passes to XLA, as an HloModule."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ def _lowered(
     jitted: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], platform: str
 ) -> Any:
     with warnings.catch_warnings():
-        # A donation that no result can use is a fact of the module, not a mistake of who looks at
-        # it.
+        # An unusable donation is a property of the module, not a mistake of its reader.
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         return jitted.trace(*arguments, **keywords).lower(lowering_platforms=(platform,))
 
@@ -79,7 +78,7 @@ def _as_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _name_of(function: Any) -> str:
-    """Return what JAX would name the module of a function after."""
+    """Return the name after which JAX names the module of a function."""
     return str(getattr(inspect.unwrap(function), "__name__", type(function).__name__))
 
 

@@ -49,7 +49,7 @@ def refined_shapes(module: Any) -> bytes | None:
 
 
 def computation_of(program: str | bytes) -> Any:
-    """Jaxlib's XlaComputation of MLIR text or bytecode."""
+    """Return jaxlib's XlaComputation of MLIR text or bytecode."""
     mlir = import_optional("jaxlib._jax", "jax").mlir
     return mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
 
@@ -108,7 +108,7 @@ def stablehlo_text_here(program: bytes) -> str:
     ir, jax_mlir = [
         import_optional(name, "jax") for name in ("jaxlib.mlir.ir", "jax._src.interpreters.mlir")
     ]
-    with suppress(Exception):  # bytecode that is no portable artifact
+    with suppress(Exception):  # bytecode that is not a portable artifact
         program = _brought_up_to_date(program)
     with jax_mlir.make_ir_context():
         try:
@@ -152,7 +152,7 @@ def serialized_hlo(program: str | bytes, filename: str | None = None) -> bytes:
             try:
                 computation = computation_of(_brought_up_to_date(program))
             except Exception:
-                raise first from None  # what is wrong with the program, not with the second way
+                raise first from None  # the problem of the program, not of the second attempt
         return bytes(computation.get_hlo_module().as_serialized_hlo_module_proto())
     except Exception as problem:  # jaxlib raises several kinds
         said = " ".join(str(problem).split("\n\nDiagnostics", 1)[0].split())

@@ -78,7 +78,7 @@ def _read(given: Any) -> JaxProgram | HloModule:
 
 def _of_jaxpr(closed: Any) -> JaxProgram:
     jax, core = import_optional("jax", "jax"), import_optional("jax.extend.core", "jax")
-    if not hasattr(closed, "in_avals"):  # an open one, of a JAX that tells the two apart
+    if not hasattr(closed, "in_avals"):  # an open jaxpr, of a JAX that distinguishes the two
         closed = core.ClosedJaxpr(closed, ())
     specifications = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in closed.in_avals]
     function = jax.jit(core.jaxpr_as_fun(closed), keep_unused=True)

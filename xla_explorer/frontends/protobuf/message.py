@@ -21,6 +21,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {_VARINT: "a varint", _FIXED64: "64 bits", _BYTES: "bytes", _FIXED32: "32 bits"}
 _LARGEST_FIELD = (1 << 29) - 1
+_FEW = 64  # bytes that are decoded one by one
 _SIGN, _WRAP = 1 << 63, 1 << 64
 
 
@@ -125,6 +126,11 @@ class Message:
         """Return True if the field is present."""
         return self.kind.numbers[name] in self._fields
 
+    def present(self) -> set[str]:
+        """Return the names of the fields that are present."""
+        found = self._fields
+        return {name for name, number in self.kind.numbers.items() if number in found}
+
     def unknown(self) -> list[int]:
         """Return the numbers of fields that the type does not list."""
         known = set(self.kind.numbers.values())
@@ -203,6 +209,8 @@ class Message:
         for wire, value in self._fields.get(self.kind.numbers[name], ()):
             if wire == _VARINT:
                 found.append(signed(value))
+            elif wire == _BYTES and len(value) <= _FEW:
+                found += self._unpacked_few(name, value)
             elif wire == _BYTES:
                 found += self._unpacked(name, value).view(np.int64).tolist()
             else:
@@ -239,6 +247,17 @@ class Message:
             )
             raise ProtoError(message, "check that the file is complete")
         return np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
+
+    def _unpacked_few(self, name: str, packed: memoryview) -> list[int]:
+        """Return packed varints as `_unpacked` does: faster for a few, such as the sizes of a shape."""
+        raw = bytes(packed)
+        if raw.isascii():  # each in one byte
+            return list(raw)
+        found, at = [], 0
+        while at < len(raw):
+            value, at = read_varint(packed, at, len(raw), f"{self.kind.name}.{name}")
+            found.append(signed(value))
+        return found
 
     def _unpacked(self, name: str, packed: memoryview) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Return packed varints, decoded all at once.

@@ -1,4 +1,4 @@
-"""Messages of protocol buffers as bytes: single fields, and messages by the names of their fields."""
+"""Messages of protocol buffers as bytes: single fields, and messages by field names."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 Integers, floats, truth values and strings are themselves; lists and `array<...>` are tuples;
 dictionaries keep their text; `dense<...>` is a Literal; `@name` a Symbol; an enumeration such as
 `#stablehlo<precision HIGH>` a Keyword; `#stablehlo.gather<...>` a Dictionary of its fields; types
-are themselves; what is not known is Opaque. Source: StableHLO specification; StablehloAttrs.td for
-the fields.
+are themselves; unknown attributes are Opaque. Source: StableHLO specification; StablehloAttrs.td
+for the fields.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def _raw_convolution(reader: Reader) -> ConvolutionDimensionNumbers:
         )
 
 
-LONGEST = 1 << 20  # elements of a constant that says sizes, groups or places
+LONGEST = 1 << 20  # most elements of a constant of sizes, groups or indices
 
 
 def integers(value: Any) -> tuple[int, ...]:

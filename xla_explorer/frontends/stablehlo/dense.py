@@ -21,9 +21,7 @@ from xla_explorer.hlo.shape import Shape, array_shape
 from xla_explorer.hlo.text.number_text import round_to
 
 LARGEST = 1 << 32  # bytes of one constant whose values the text leaves out
-_DIGITS = (
-    1 << 22
-)  # hexadecimal digits that are decoded at once: what is held beside the constant itself
+_DIGITS = 1 << 22  # hexadecimal digits decoded at once: memory in addition to the constant itself
 _BRACKETS = str.maketrans({"[": " ", "]": " ", "(": " ", ")": " "})
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|nan|true|false)")
 _BODY = re.compile(r"[^<>\"]*")
@@ -204,13 +202,13 @@ def _from_bytes(
         ):  # MLIR before 2025 packed truth values
             flags = np.unpackbits(flags, bitorder="little")[:count]
         return np.asarray(flags != 0)
-    if kind.bits < 8:  # the bits above those of the element mean nothing
+    if kind.bits < 8:  # the upper bits are undefined
         return low_bits(np.frombuffer(raw, np.uint8), kind)
     return np.frombuffer(raw, kind.dtype)
 
 
 def low_bits(raw: np.ndarray[Any, Any], kind: PrimitiveType) -> np.ndarray[Any, Any]:
-    """Elements of fewer than eight bits, one in the low bits of each byte."""
+    """Return elements of fewer than eight bits, one in the low bits of each byte."""
     clean: np.ndarray[Any, Any] = (raw & ((1 << kind.bits) - 1)).astype(np.uint8)
     return clean.view(kind.dtype)
 

@@ -35,11 +35,11 @@ class StablehloError(XlaExplorerError, SyntaxError):
 
 
 NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads what it knows of other dialects'
-"""The end of a hint where another reader may help."""
+"""The end of a hint that another reader may help."""
 
 
 def scalar_constant(written: str) -> tuple[str, str]:
-    """Message and hint for a constant that is a scalar of another dialect, such as `0 : index`."""
+    """Return message and hint for a scalar constant of another dialect, such as `0 : index`."""
     return (
         f"the constant {written} is a scalar, and StableHLO computes with tensors alone",
         f"lower the dialects arith and tensor to StableHLO, or export with static shapes{NEEDS_JAX}",

@@ -30,7 +30,7 @@ _RANGE = re.compile(r"\s*:\s*(\d+)\s*:\s*\d+(?:\s+to\s+(?:\d+\s*)?:\s*\d+)?")
 
 
 def skip_location(reader: Reader) -> int | None:
-    """Pass over an optional `loc(...)`; the offset behind its opening bracket, or None."""
+    """Pass an optional `loc(...)`; return the offset after its opening bracket, or None."""
     if not reader.text.startswith("loc", reader.skip()):
         return None
     start = reader.at
@@ -86,7 +86,7 @@ class Locations:
         name = word.group() if word else ""
         if name == "callsite":
             reader.expect("(", "a call site")
-            return self._read()  # what follows is the caller
+            return self._read()  # the rest is the caller
         if name == "fused":
             return self._fused()
         if name == "loc":  # nested spelling

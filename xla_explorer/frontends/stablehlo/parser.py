@@ -40,9 +40,9 @@ CustomForm = Callable[["Parser", Operation], None]
 
 
 class Parser:
-    """Reads one file.
+    """Parser of one file.
 
-    custom_form: reads what follows the name of an operation that is not in the generic form.
+    custom_form: reads the rest of an operation after its name, unless it is in the generic form.
     """
 
     def __init__(self, reader: Reader, custom_form: CustomForm) -> None:
@@ -171,7 +171,7 @@ class Parser:
         return operation
 
     def generic(self, operation: Operation) -> None:
-        """Read what follows the name of an operation in the generic form."""
+        """Read the rest of an operation after its name, in the generic form."""
         reader = self.reader
         reader.expect("(", "the generic form of an operation")
         operation.operands = self.uses(")")
@@ -220,7 +220,7 @@ class Parser:
             operation.types = tuple(types)
 
     def uses(self, end: str) -> list[Use]:
-        """Operands up to the closing bracket, which is taken."""
+        """Read operands up to and including the closing bracket."""
         found: list[Use] = []
         while not self.reader.accept(end):
             found.append(self.use())

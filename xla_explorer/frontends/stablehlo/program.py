@@ -12,7 +12,7 @@ CONSTANTS = {"arith.constant": "stablehlo.constant", "sdy.constant": "stablehlo.
 
 
 class Use(NamedTuple):
-    """An operand: the name of a definition, which of its results, and where it is written."""
+    """An operand: name and result number of its definition, and its offset."""
 
     name: str
     number: int
@@ -30,7 +30,7 @@ class Argument(NamedTuple):
 
 
 class Region:
-    """One block: arguments and operations, the last of which returns."""
+    """One block of arguments and operations; the last operation returns."""
 
     __slots__ = ("arguments", "at", "operations")
 

@@ -18,7 +18,7 @@ WORD = re.compile(r"[A-Za-z_][\w$.\-]*")
 IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
 VALUE = re.compile(r"(%[\w$.\-]+)(?:#(\d+))?")
 SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.\-]*)|"((?:[^"\\]++|\\.)*+)")')
-# Possessive: `re` keeps a place to go back to for each turn of a loop, some hundred bytes for a
+# Possessive: `re` keeps a backtracking point for each iteration of a loop, some hundred bytes for a
 # character of a constant.
 STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 INTEGER = re.compile(r"-?\d+")
@@ -80,7 +80,7 @@ class Reader:
 
     # -- pieces ------------------------------------------------------------------------------------
     def skip(self) -> int:
-        """Behind white space and comments."""
+        """Skip white space and comments, and return the offset."""
         self.at = _BLANK.match(self.text, self.at).end()  # type: ignore[union-attr]
         return self.at
 
@@ -96,7 +96,7 @@ class Reader:
         return True
 
     def expect(self, token: str, where: str) -> None:
-        """Take the token, or fail. where: what was being read."""
+        """Pass the token, or fail. where: the construct, for the message."""
         if not self.accept(token):
             self.fail(
                 f"expected {token!r} in {where}, found {self.found()}",
@@ -104,14 +104,14 @@ class Reader:
             )
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Take what matches, if it comes next."""
+        """Pass a match of the pattern if it comes next, and return it."""
         m = pattern.match(self.text, self.skip())
         if m is not None:
             self.at = m.end()
         return m
 
     def need(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        """Take what matches, or fail."""
+        """Pass a match of the pattern and return it, or fail."""
         m = self.take(pattern)
         if m is None:
             self.fail(f"expected {what}, found {self.found()}", f"write {what}")

@@ -29,13 +29,13 @@ class FunctionType(NamedTuple):
 
 
 class FutureType(NamedTuple):
-    """`!stablehlo.future<...>`: what an asynchronous operation will give."""
+    """`!stablehlo.future<...>`: the results of an asynchronous operation."""
 
     parts: tuple[Shape, ...]
 
 
 class OpaqueType(NamedTuple):
-    """A type that no value of ours has; it may stand in attributes."""
+    """A type without values in HLO, which attributes may have."""
 
     text: str
 
@@ -285,7 +285,7 @@ def read_shape(reader: Reader) -> Shape:
 
 
 def type_list(reader: Reader, end: str) -> tuple[MlirType, ...]:
-    """Types up to the closing bracket, which is taken."""
+    """Read types up to and including the closing bracket."""
     found: list[MlirType] = []
     while not reader.accept(end):
         found.append(read_type(reader))

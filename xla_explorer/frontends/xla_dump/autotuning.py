@@ -29,7 +29,7 @@ _KEYS: Final = {
                           is_tma_allowed=8, is_warp_specialization_allowed=9, waves_per_eu=10),
     "custom_kernel_fusion": MessageType("CustomKernelFusionKey", kernel_index=1),
 }  # fmt: skip
-"""What a kernel is picked by: numbers only."""
+"""Fields of a kernel's choice that are numbers only."""
 _TOKEN: Final = re.compile(
     r"""\s*(?:#[^\n]*\s*)*(?:(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<mark>[{}<>:,;\[\]])|(?P<word>[^\s{}<>:,;\[\]"']+))"""
 )
@@ -42,10 +42,10 @@ class AutotuningError(XlaExplorerError, ValueError):
 
 
 class Tuned(NamedTuple):
-    """One pick.
+    """One choice of the autotuner.
 
-    hlo: what was tuned, as the autotuner's key. kind: of kernel (`gemm`, `triton` ...). choice: its
-    figures. us: its measured time, None where there is none.
+    hlo: the tuned instructions, as the autotuner's key. kind: of kernel (`gemm`, `triton` ...).
+    choice: its parameters. us: its measured time, None if it has none.
     """
 
     device: str

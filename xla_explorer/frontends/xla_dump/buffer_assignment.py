@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 _ALLOCATION = re.compile(r"allocation (\d+): size (\d+)(?:, (.*?))?:?$")
-# What a loop carries is `(phi)`.
+# A carried value of a loop is `(phi)`.
 _VALUE = re.compile(
     r"\s*value: <\d+ (\S+?)(\{[\d,]*\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\): (.*)$"
 )

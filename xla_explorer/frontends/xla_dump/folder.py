@@ -1,9 +1,9 @@
-"""The index of a dump folder: file names only, nothing is read.
+"""The index of a dump folder, from file names only.
 
-XLA names files `module_0007.jit_f.0012.simplification.after_algsimp.before_dce.txt`; the pieces are
+XLA names files `module_0007.jit_f.0012.simplification.after_algsimp.before_dce.txt`. The pieces are
 the module's number and name, a running number, the pipeline, the pass that changed the module, and
-the next one. It writes such a file only where a pass changed the module. Sources:
-xla/service/dump.cc (names), xla/service/hlo_pass_pipeline.cc (when).
+the next one. XLA writes such a file only if a pass changed the module. Sources: xla/service/dump.cc
+(names), xla/service/hlo_pass_pipeline.cc (when).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.frontends.xla_dump.main_program import main_program
 
-# A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without
-# `before`) are seen too.
+# A time stamp may precede; `.gz` and a missing pass part (copy insertion writes without `before`)
+# are accepted too.
 _NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)\Z")
 _PASS = re.compile(
     r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo|hlo\.pb)(?:\.gz)?\Z"
@@ -112,8 +112,8 @@ class DumpFolder:
 
     def _add(self, number: int, files: list[tuple[str, Path]]) -> None:
         """Add the files of one module, given by the names after its number."""
-        # A module's name may hold dots itself, and that of a kernel stands between it and what LLVM
-        # files are called: HLO files tell it.
+        # A module's name may contain dots, and LLVM files have the kernel's name after it. HLO
+        # files show where it ends.
         names = [
             name
             for name, kind in (_split(rest) for rest, _ in files)
@@ -132,8 +132,8 @@ class DumpFolder:
             dumped = DumpedPass(
                 int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path
             )
-            # A proto and a text of one module follow each other in the order of names; the text is
-            # what people have seen.
+            # A proto and a text of one module are adjacent in the order of names; the text is
+            # preferred.
             if module.passes and module.passes[-1][:4] == dumped[:4]:
                 module.passes.pop()
             module.passes.append(dumped)

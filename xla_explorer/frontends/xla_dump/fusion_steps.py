@@ -46,9 +46,9 @@ class FusionVerdict(NamedTuple):
 
 
 def fusion_verdicts(text: str) -> dict[str, FusionVerdict]:
-    """Instruction before the pass -> XLA's last word on it as a producer.
+    """Return XLA's last decision about each instruction, by its name before the pass.
 
-    Empty where the text is not such a dump.
+    Empty for other text.
     """
     original: dict[str, str] = {}
     found: dict[str, FusionVerdict] = {}

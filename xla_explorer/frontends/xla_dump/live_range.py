@@ -15,7 +15,7 @@ _ALIVE = re.compile(r"\s+(\S+?)(\{[\d,]*\}): (\d+) bytes")
 
 
 class LiveRange(NamedTuple):
-    """A value and the moments between which it lives, of those that the schedule counts."""
+    """A value and its live range, in moments of the schedule."""
 
     instruction: str
     shape_index: str

@@ -26,7 +26,7 @@ _NAME = re.compile(r'\d+ "([^"\n]*)"')
 
 
 class MainProgram(NamedTuple):
-    """number: of the program. why: by what it was taken, in words."""
+    """The main program of a dump. number: of its module. why: the criterion, in words."""
 
     number: int
     why: str
@@ -90,7 +90,7 @@ def read_module(path: Path) -> HloModule:
 
 
 def _work(path: Path | None) -> float:
-    """Operations and bytes of one run; nothing for what cannot be read."""
+    """Return operations plus bytes of one run; 0 for an unreadable file."""
     try:
         cost = module_cost(read_module(path)) if path is not None else None
     except (XlaExplorerError, OSError):

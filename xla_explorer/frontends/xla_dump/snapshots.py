@@ -73,9 +73,7 @@ def adopt_identities(previous: HloModule, following: HloModule) -> None:
     matching = match_modules(previous, following, by_name=True)
     renumbered = {new: old.id for old, new in matching.left_to_right.items()}
     lines = {new: old.line for old, new in matching.left_to_right.items()}
-    for i in (
-        following.instructions()
-    ):  # a line is one of the text that was compiled, not of what XLA wrote of it
+    for i in following.instructions():  # a line is of the compiled text, not of XLA's dump of it
         i.line = lines.get(i, 0)
     for i in following.instructions():
         if not i.line and i.opcode.name == "fusion":

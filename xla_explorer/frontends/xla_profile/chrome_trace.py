@@ -72,7 +72,7 @@ def _arguments(row: dict[str, Any]) -> dict[str, Any]:
 def _of_thread(
     names: dict[Any, str], thread: tuple[Any, Any], rows: list[dict[str, Any]]
 ) -> Iterator[KernelEvent]:
-    """Events of a thread, each with the time in which no event inside of it ran."""
+    """Yield events of a thread, each with its time outside of nested events."""
     device = _DEVICE.match(names.get((thread[0], None), ""))
     name = f"{device['kind'].upper()}:{device['number']}" if device else "CPU"
     rows.sort(key=lambda row: (row["ts"], -row["dur"]))

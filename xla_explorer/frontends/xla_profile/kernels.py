@@ -18,7 +18,7 @@ from xla_explorer.frontends.xla_profile.space import Event, Line, Plane, Space
 
 _DEVICE: Final = re.compile(r"/device:(?P<kind>[A-Za-z]+):(?P<number>\d+)")
 _TPU_OPERATIONS: Final = ("XLA Ops", "Async XLA Ops")
-# Lines that a viewer derives from the streams of a GPU: what they show has been counted.
+# Lines that a viewer derives from a GPU's streams: their events are counted already.
 _DERIVED: Final = frozenset((
     "XLA Modules", "XLA Ops", "XLA TraceMe", "Steps", "Framework Name Scope", "Framework Ops", "Source code", "Launch Stats",
     "TensorFlow Ops", "TensorFlow Name Scope",
@@ -51,7 +51,7 @@ class KernelEvent(NamedTuple):
 
 
 def kernel_events(space: Space) -> list[KernelEvent]:
-    """All of a profile, in the order of their starts."""
+    """Return all kernel events of a profile, in the order of their starts."""
     found: list[KernelEvent] = []
     for plane in space.planes:
         device = _DEVICE.match(plane.name)

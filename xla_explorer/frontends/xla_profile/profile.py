@@ -62,7 +62,7 @@ class ProfiledProgram:
 
     @cached_property
     def module(self) -> HloModule | None:
-        """The optimised module; None where the profile has only its name."""
+        """The optimised module; None if the profile has only its name."""
         return (
             read_hlo_proto(self._proto, f"the profile's {self.name}").module
             if self._proto

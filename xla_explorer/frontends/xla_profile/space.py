@@ -53,10 +53,9 @@ class EventKind(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that took time.
+    """An interval of time.
 
-    start_ps: since 1970, or since the profiler's start. stats: its own; those of its kind stand
-    there.
+    start_ps: since 1970, or since the profiler's start. stats: its own, without those of its kind.
     """
 
     kind: EventKind
@@ -107,7 +106,7 @@ class Plane:
     def __init__(self, message: Message) -> None:
         self._message = message
         self.name = message.text("name")
-        # Thousands of events say the same of their instruction, module and run.
+        # Thousands of events have equal statistics of instruction, module and run.
         self._stats_read: dict[bytes, tuple[str, Any]] = {}
 
     def __repr__(self) -> str:
@@ -185,12 +184,12 @@ class Plane:
         return self.stats_of(self._message)
 
     def lines(self) -> list[Line]:
-        """Threads or streams."""
+        """Return the threads or streams."""
         return [Line(message, self) for message in self._message.messages("lines", LINE)]
 
 
 class Space(NamedTuple):
-    """A whole profile. errors, warnings: what the profiler said."""
+    """A whole profile. errors, warnings: messages of the profiler."""
 
     planes: tuple[Plane, ...]
     errors: tuple[str, ...]
@@ -211,12 +210,12 @@ def read_space(data: bytes, filename: str = "the profile") -> Space:
     Returns
     -------
     Space
-        The planes; their events are decoded when asked for.
+        The planes; their events are decoded on access.
 
     Raises
     ------
     ProtoError
-        The bytes are no XSpace, or are cut off.
+        The bytes are not an XSpace, or are cut off.
     """
     try:
         message = Message(SPACE, data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def paired_dimension(dimensions: tuple[int, ...]) -> int:
-    """Return the dimension along which a counter's two 32-bit words are neighbours.
+    """Return the dimension along which a counter's two 32-bit words are adjacent.
 
     It is the first even dimension, else the first of the largest. An odd size is rounded up, and
     its last pair gives one word. `dimensions` must have rank one or more.

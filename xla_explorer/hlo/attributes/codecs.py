@@ -141,7 +141,7 @@ _ALL_DEVICES = ReplicaGroups((), "{}")
 
 
 def _read_aliasing(text: str) -> tuple[OperandAlias, ...]:
-    """As XLA reads it: a comma may stand behind the last entry, too."""
+    """Read aliases as XLA does: a comma may follow the last entry."""
     found, at = [], 1
     while (entry := _ALIAS.match(text, at)) is not None:
         found.append(
@@ -167,7 +167,7 @@ def _write_aliasing(value: tuple[OperandAlias, ...]) -> str:
 
 
 def _read_sharding(text: str) -> str:
-    """Kept as it is written, once its lists of devices are lists."""
+    """Return the text unchanged, after a check that its lists of devices are lists."""
     for place in re.finditer(r"\bdevices=", text):
         if _DEVICES.match(text, place.start()) is None:
             raise ValueError(

@@ -12,14 +12,14 @@ import re
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PIECES = re.compile(
     r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+'
-)  # as XLA: in a string a line may end, but not behind a backslash
+)  # as XLA: a string may contain a line break, but not after a backslash
 _ENTRY = re.compile(r"""\s*([A-Za-z_][\w.\-]*)=\s*("(?:[^"\\\n]|\\.)*"|\{)""", re.ASCII)
 _COMMA = re.compile(r"\s*,")
 _SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
 
 
 def dictionary_end(text: str, at: int) -> int:
-    """Behind the brace that closes the one at `at`; -1 when none does. Quotes hide braces."""
+    """Return the offset after the brace that closes the one at `at`, or -1. Quotes hide braces."""
     depth = 0
     for piece in _PIECES.finditer(text, at):
         if piece.group() == '"':  # never closed

@@ -72,8 +72,8 @@ class Attributes(dict[str, Any]):
         return attributes_of(merged)
 
 
-# What makes attributes one object is `_ALIVE`; `_RECENT` is a short way to it, which forgets
-# everything now and then, so that a process which sees ever new attributes does not keep them all.
+# `_ALIVE` makes attributes unique. `_RECENT` is a faster cache in front of it, cleared now and then
+# so that it does not keep all attributes alive.
 _ALIVE: weakref.WeakValueDictionary[Any, Attributes] = weakref.WeakValueDictionary()
 _RECENT: dict[Any, Attributes] = {}
 _MOST_RECENT = 1 << 12  # about 3 MB

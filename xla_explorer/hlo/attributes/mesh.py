@@ -68,9 +68,9 @@ class Mesh:
 
     @classmethod
     def read(cls, text: str) -> Mesh:
-        """Of `<["x"=2, "y"=4], device_ids=[...]>`.
+        """Read `<["x"=2, "y"=4], device_ids=[...]>`.
 
-        ValueError where the devices do not fill the axes.
+        ValueError if the devices do not fill the axes.
         """
         axes = tuple([(name, int(size)) for name, size in _AXIS.findall(text)])
         listed = _IDS.search(text)
@@ -94,7 +94,7 @@ class Mesh:
         return math.prod([size for _, size in self.axes])
 
     def size(self, part: AxisPart) -> int:
-        """Of an axis or of a part of one. KeyError where the mesh has no such axis."""
+        """Return the size of an axis or of a part of one. KeyError if the mesh has no such axis."""
         return part.size or dict(self.axes)[part.name]
 
     def parts(self, cut: Iterable[AxisPart]) -> list[AxisPart]:
@@ -130,7 +130,7 @@ class Mesh:
         )
 
     def coordinates(self, parts: Sequence[AxisPart]) -> dict[int, int]:
-        """Of each device its position along some parts, from major to minor, as one number."""
+        """Return each device's index along some parts, from major to minor, as one number."""
         chosen, rest = self._split(parts)
         width = math.prod([self.size(one) for one in rest])
         return {

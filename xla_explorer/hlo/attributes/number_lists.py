@@ -13,7 +13,7 @@ LIMIT: Final = 1 << 63
 
 
 def as_integers(found: Iterable[str]) -> tuple[int, ...]:
-    """Integers of 64 bits. ValueError for larger ones."""
+    """Return integers of 64 bits. ValueError for larger ones."""
     integers = tuple(map(int, found))
     if integers and not (min(integers) >= -LIMIT and max(integers) < LIMIT):
         raise ValueError(f"expects integers of 64 bits but sees {max(integers, key=abs)}")

@@ -62,9 +62,9 @@ class Sharding:
 
     @classmethod
     def read(cls, text: str) -> Sharding:
-        """Of the text of one array, in any of its forms.
+        """Read the sharding of one array, in any of its forms.
 
-        ValueError where it is not one, such as the sharding of a tuple.
+        ValueError for other text, such as the sharding of a tuple.
         """
         group = found.group() if (found := _GROUP.search(text)) else ""
         tiled = _TILES.search(text)
@@ -98,7 +98,7 @@ class Sharding:
 
     @classmethod
     def read_all(cls, text: str) -> list[Sharding]:
-        """Of the elements of a tuple, `{{a}, {b}}`; that of an array is the only one."""
+        """Read the shardings of a tuple's elements, `{{a}, {b}}`, or the one of an array."""
         found, at = [], text.find("{", text.index("{") + 1)
         if at < 0 or text[: at + 1].split() not in (["{{"], ["{", "{"]):
             return [cls.read(text)]
@@ -251,9 +251,9 @@ class Sharding:
         )
 
     def axes(self, mesh: Mesh) -> tuple[tuple[AxisPart, ...], ...]:
-        """Of each dimension the axes of a mesh that cut it.
+        """Return, for each dimension, the axes of a mesh that split it.
 
-        ValueError where the mesh does not explain it.
+        ValueError if no axes of the mesh result in this sharding.
         """
         for pieces in product(*[_prime_parts(name, size) for name, size in mesh.axes]):
             found = self._cut_by(mesh, [piece for some in pieces for piece in some])
@@ -299,7 +299,7 @@ def _next(
 
 
 def _joined(mesh: Mesh, pieces: Sequence[AxisPart]) -> list[AxisPart]:
-    """Neighbouring parts of one axis as one part, all parts of an axis as the axis."""
+    """Join adjacent parts of one axis; all parts of an axis are the axis."""
     joined: list[AxisPart] = []
     for piece in pieces:
         last = joined[-1] if joined else None

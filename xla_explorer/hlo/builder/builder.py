@@ -1,12 +1,14 @@
 """Builder of modules, operation by operation, from Python values with operators.
 
+Every opcode has a method under its own name (`b.dynamic_slice`, `b.while_`), generated from its
+row. Methods with a better Python form are written here and in `structured_control.py`.
+
+Examples
+--------
     b = HloBuilder("softmax")
     x = b.parameter(f32[128, 256], "x")
     e = (x - x.max(axis=-1, keepdims=True)).exp()
     module = b.build(e / e.sum(axis=-1, keepdims=True))
-
-Every opcode has a method under its own name (`b.dynamic_slice`, `b.while_`), generated from its
-row. Methods with a better Python form are written here and in `structured_control.py`.
 """
 
 from __future__ import annotations

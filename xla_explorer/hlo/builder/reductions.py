@@ -195,8 +195,8 @@ def _arg(
 
     def better(best: HloValue, place: HloValue, candidate: HloValue, where: HloValue) -> Any:
         b = best.builder
-        # Equal values (and NaN beside NaN) keep the lower index, so the order of evaluation does
-        # not matter.
+        # Equal values (and two NaNs) keep the lower index, so the order of evaluation does not
+        # matter.
         wins, ties = b.compare(candidate, best, direction), candidate == best
         if value.dtype.is_float:
             wins, ties = (

@@ -61,7 +61,7 @@ def sort(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
 def _ties_as_xla_cpu(
     order: Array, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator
 ) -> Array:
-    """Turn a stable order into the order that `std::sort` gives."""
+    """Reorder ties of a stable order as `std::sort` does."""
     arguments: list[Array] = []
     alike = np.ones((*order.shape[:-1], order.shape[-1] - 1), bool)
     for line in lines:

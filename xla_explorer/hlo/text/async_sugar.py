@@ -81,7 +81,7 @@ def begin_async(
             len(wrapped.name) + 6,
         )
     computation = HloComputation("", module)
-    module.computations[f" {computation.id}"] = computation  # no name that a text can ask for
+    module.computations[f" {computation.id}"] = computation  # no text can refer to this name
 
     def add(spec: OpcodeSpec, shape: Shape, *more: Any) -> HloInstruction:
         return computation.insert(
@@ -171,7 +171,7 @@ def check_same_step(step: tuple[str, str], operands: tuple[HloInstruction, ...],
     while start is not None and start.opcode.name != "async-start":
         start = start.operands[0] if start.operands else None
     if start is None or not start.called:
-        return  # told by another check
+        return  # reported by another check
     wrapped = start.called[0].root.opcode.name
     if wrapped != step[0]:
         raise TextError(

@@ -220,7 +220,7 @@ class CarefulReader:
                 f"write {name}[] for a scalar",
             )
         if tokens.kind == IDENT and tokens.look_ahead() == "[":
-            shape_of(tokens)  # which says that there is no such element type
+            shape_of(tokens)  # fails with the message for an unknown element type
         if tokens.kind != IDENT:
             raise TextError(
                 "expects an opcode",
@@ -264,7 +264,7 @@ class CarefulReader:
         computation: HloComputation,
         depth: int,
     ) -> tuple[Any, tuple[HloInstruction, ...]]:
-        """Pass what stands in parentheses: (number of a parameter or literal, operands)."""
+        """Pass the text in parentheses: (number of a parameter or literal, operands)."""
         opening = tokens.start
         if spec is CONSTANT:
             return self._literal(tokens, shape), ()

@@ -1,9 +1,7 @@
-"""The instructions of one computation.
+"""The instructions of one computation: one regular expression per line.
 
-One regular expression per line; any doubt hands the line to the careful reader.
-
-Shapes, attribute tails and literals are looked up by their text first, so that a repeated piece is
-read once.
+The careful reader reads other lines. Shapes, attribute tails and literals are looked up by their
+text first, so that a repeated piece is read once.
 """
 
 from __future__ import annotations
@@ -44,8 +42,8 @@ from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
 from xla_explorer.hlo.text.result_shape import SHAPE_FOLLOWS
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking.
-# What follows the line must not continue it (a comma) and must not be a comment. Names with two
-# underscores in front are for the careful reader.
+# The next line must not continue this one (a comma) and must not be a comment. Names that begin
+# with two underscores are left to the careful reader.
 _LINE = re.compile(
     rf"""[ \t]*+(ROOT\ )?+%?+((?!__){NAME_PATTERN})\ =\x20
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
@@ -71,7 +69,7 @@ class BodyReader:
     def __init__(
         self, text: str, module: HloModule, reader: CarefulReader, *, careful: bool = False
     ) -> None:
-        """careful: every line goes to the careful reader."""
+        """Make a reader. careful: the careful reader reads every line."""
         self.text, self.module, self.reader, self.careful = text, module, reader, careful
         self.fast_lines = 0
         self.slow_lines = 0
@@ -289,7 +287,7 @@ def _add_to_users(i: HloInstruction, operands: tuple[HloInstruction, ...]) -> No
 
 
 def make_names_unique(module: HloModule, names: dict[str, HloInstruction]) -> None:
-    """Names become unique in the module; whoever comes first keeps the name."""
+    """Make names unique in the module; the first instruction with a name keeps it."""
     if module.names.reserve_all(names):
         return
     taken = module.names

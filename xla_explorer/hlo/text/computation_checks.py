@@ -40,7 +40,7 @@ def control_predecessor(
 
 
 def _place(text: str, i: HloInstruction, pattern: str) -> int:
-    """Offset of a pattern in (or after) the line of an instruction."""
+    """Return the offset of a pattern in (or after) the line of an instruction."""
     at = 0
     for _ in range(i.line - 1):
         at = text.find("\n", at) + 1

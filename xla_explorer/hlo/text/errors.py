@@ -1,4 +1,4 @@
-"""The one error of the parser: where, what, and what to do next."""
+"""The one error of the parser: place, problem and next step."""
 
 from __future__ import annotations
 

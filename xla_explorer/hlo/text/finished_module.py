@@ -16,7 +16,7 @@ from xla_explorer.hlo.text.module_header import (
 )
 from xla_explorer.hlo.text.shape_text import same_sizes
 
-# Instructions whose sub-computations are no sequences of execution of their own.
+# Instructions whose called computations are not scheduled on their own.
 _NOT_SCHEDULED = frozenset({"fusion"})
 
 
@@ -37,9 +37,9 @@ def make_computations_unique(module: HloModule) -> None:
 
 
 def apply_header(module: HloModule, header: ModuleHeader) -> None:
-    """Attributes, stack frames and schedule as the header has them.
+    """Set the module's attributes, stack frames and schedule from the header.
 
-    TextError where its layouts are not those of the entry.
+    TextError if its layouts do not fit the entry.
     """
     module.attributes = {
         name: value

@@ -1,4 +1,4 @@
-"""Binds what `text_form.py` names; importing this module is all."""
+"""Import of the text forms that `text_form.py` names."""
 
 from __future__ import annotations
 

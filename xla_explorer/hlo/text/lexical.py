@@ -52,8 +52,7 @@ PRIVATE_NAME = re.compile(r"__(?!xla_)\w")
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
 _OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|[ \t\n\r]""")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful
-# reader.
+# Metadata in XLA's order, without default values; other spellings are left to the careful reader.
 _STRING = r'"[^"\\\x00-\x1f\x7f]++"'
 PLAIN_METADATA = re.compile(
     r"\{"

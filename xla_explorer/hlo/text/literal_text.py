@@ -29,7 +29,7 @@ from xla_explorer.hlo.text.number_text import (
 from xla_explorer.hlo.text.shape_text import check_splits
 from xla_explorer.hlo.text.tokens import END, Tokens
 
-LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
+LARGEST_ELIDED = 1 << 32  # most bytes of an elided literal `{...}`
 _ELEMENT_SIZE = re.compile(r"E\(\d+\)")
 _MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
@@ -42,7 +42,7 @@ _COMPLEX = re.compile(
 def _skeleton(dimensions: tuple[int, ...]) -> str:
     """Return the punctuation of an array literal with these dimensions."""
     text = ""
-    if 0 in dimensions:  # what an empty dimension would hold is not written
+    if 0 in dimensions:  # the contents of an empty dimension are not printed
         dimensions = dimensions[: dimensions.index(0) + 1]
     for level, size in enumerate(reversed(dimensions)):
         text = "{" + ("," * (size - 1) if level == 0 else ",".join([text] * size)) + "}"
@@ -70,7 +70,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
         if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
             raise _misshapen(shape, text, base)
         places = raw.translate(_PLACES, b" \t\n\r")
-        if b"x{" in places or b"}x" in places:  # a number beside a list of numbers
+        if b"x{" in places or b"}x" in places:  # a number next to a list of numbers
             raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):

@@ -6,7 +6,7 @@ Source: hlo_parser.cc ParseHloModule; hlo_input_output_alias_config.h.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from xla_explorer.foundation.suggestions import nearest
@@ -32,7 +32,7 @@ HEADER_ATTRIBUTES = (
     "frontend_attributes",
     "origin_recovery_table",
 )
-# What says nothing: XLA forgets it when it reads, and so do we.
+# Default values, which XLA drops when it reads them.
 _DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
 _EMPTY = ("{}", "{false}")
 
@@ -141,6 +141,25 @@ def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     )
 
 
+def input_output_alias_text(aliases: Iterable[InputOutputAlias]) -> str:
+    """Encode aliases as `{ {0}: (1, {}, may-alias), ... }`."""
+    entries = [
+        f"{_index_text(a.output_index)}: ({a.parameter_number}, {_index_text(a.parameter_index)}, {a.kind})"
+        for a in aliases
+    ]
+    return f"{{ {', '.join(entries)} }}"
+
+
+def buffer_donor_text(donors: Iterable[tuple[int, tuple[int, ...]]]) -> str:
+    """Encode (parameter number, parameter index) pairs as `{ (2, {}) }`."""
+    entries = [f"({number}, {_index_text(index)})" for number, index in donors]
+    return f"{{ {', '.join(entries)} }}"
+
+
+def _index_text(index: tuple[int, ...]) -> str:
+    return f"{{{','.join(map(str, index))}}}"
+
+
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
     """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of parameters and result."""
     at = skip_blank(text, 1)
@@ -149,7 +168,7 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
             "expects '(' and the shapes of the parameters", at, "write {(shapes)->shape}"
         )
     parameters, at = [], skip_blank(text, at + 1)
-    while not text.startswith(")", at):  # not as a tuple, of which more is asked
+    while not text.startswith(")", at):  # not as a tuple, which has stricter rules
         shape, at = read_shape(text, at)
         parameters.append(shape)
         at = skip_blank(text, at)

@@ -156,7 +156,7 @@ def read_preds(parts: list[str], text: str, base: int) -> Array:
 
 
 def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: int) -> Array:
-    """All numbers at once through double precision, as XLA does, then rounded to the type."""
+    """Return all numbers in double precision, as XLA reads them, rounded to the type."""
     payloads: list[tuple[int, int]] = []
     plain = parts
     if "(" in text:
@@ -216,7 +216,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
 
 
 def round_to(element_type: PrimitiveType, values: Array) -> Array:
-    """Doubles rounded to a type of floating point."""
+    """Round doubles to a type of floating point."""
     array = values.astype(element_type.dtype)
     if (
         not element_type.has_sign

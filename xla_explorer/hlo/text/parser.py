@@ -1,7 +1,7 @@
 """HLO text to module: the header, then one computation after the other.
 
 `computation_body.py` reads instructions, one regular expression per line, and makes no error
-messages. Any doubt hands the line to `careful_reader.py`, which finds the exact place. Source:
+messages. `careful_reader.py` reads the other lines, and finds the exact place of errors. Source:
 xla/hlo/parser/hlo_parser.cc.
 """
 
@@ -172,7 +172,7 @@ class _Parser:
         self.reader.single = True
         computation = HloComputation("_", module)
         names: dict[str, HloInstruction] = {}
-        module.computations["_"] = computation  # taken before inlined computations ask for a name
+        module.computations["_"] = computation  # reserved before inlined computations need names
         pieces = self.reader.read(at, names, computation)
         del module.computations["_"]
         if skip_blank(text, pieces.end) < len(text):

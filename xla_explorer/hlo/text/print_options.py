@@ -101,7 +101,7 @@ class PrintOptions:
 
 # As XLA prints, but constants in full, so that nothing is lost on the way back.
 PrintOptions.default = PrintOptions()
-# To the letter what XLA's `to_string()` shows people: arrays of more than ten elements are elided.
+# Exactly XLA's `to_string()`: arrays of more than ten elements are elided.
 PrintOptions.elided = PrintOptions(large_constants=False)
 # XLA's `short_parsable`, save that control predecessors, which it drops, are kept: the text means
 # the same module.

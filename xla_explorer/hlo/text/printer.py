@@ -39,7 +39,7 @@ _ALWAYS = {
     "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"),
     "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
 }
-# Collectives write these first, in this order, before what is their own.
+# Collectives print these first, in this order, before their own attributes.
 _COLLECTIVE_ORDER = {
     "channel_id": 0,
     "replica_groups": 1,
@@ -99,7 +99,7 @@ class Printer:
             lines = [
                 "{",
                 *self.computation(computation, False, computation.post_order())[1:],
-            ]  # as XLA, also where there is a schedule
+            ]  # as XLA, even if there is a schedule
             found = self.bodies[computation] = indent + "\n".join(lines).replace("\n", indent)
         return found
 
@@ -162,7 +162,7 @@ class Printer:
         """Return the texts before and after the metadata, without control predecessors."""
         own, sharding, backend = self.attribute_texts(i.opcode, i.attributes)
         found = f"{own}{self.called(i) if i.called else ''}{sharding}", backend
-        # A conditional's roles depend on its selector too, so that one is written anew.
+        # A conditional's roles depend on its selector too, so they are not cached.
         if i.opcode.name != "conditional":
             self.ends[i.opcode, i.attributes, i.called] = found
         return found
@@ -183,8 +183,8 @@ class Printer:
             if not self.options.large_constants and not literal.is_elided:
                 return write_literal(
                     literal
-                )  # in XLA's spelling; where the text must only mean the same, it stays as it came
-            # What came in as a placeholder goes out as one: its values were never known.
+                )  # in XLA's spelling; if only the meaning matters, the original spelling is kept
+            # A placeholder is printed as one, because its values are unknown.
             return "{...}" if literal.is_elided else str(literal.text)
         name = self.name
         if self.options.operand_shapes:
@@ -433,8 +433,8 @@ def callees_first(callees: Mapping[_Key, Iterable[_Key]], entry: _Key) -> list[_
     order: list[_Key] = []
     done: set[_Key] = set()
     called = {c for found in callees.values() for c in found}
-    # Each computation's callees are walked once: looking for the first missing one anew after each
-    # would be quadratic.
+    # Each computation's callees are walked once: a new search for the first missing callee after
+    # each would be quadratic.
     rest = {computation: iter(found) for computation, found in callees.items()}
     for start in [*[c for c in callees if c not in called], entry, *callees]:
         stack = [start] if start not in done else []

@@ -51,7 +51,7 @@ def read_shape(text: str, at: int) -> tuple[Shape, int]:
 
 
 def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
-    """Pass a shape. ShapeTextError where there is none."""
+    """Pass a shape. ShapeTextError if there is none."""
     ordinary = _ORDINARY.match(tokens.text, tokens.start)
     if ordinary is not None:
         known = _BY_TEXT.get(ordinary.group())

@@ -1,7 +1,7 @@
-"""The tokens of HLO text, and a cursor over them: what the careful readers are made of.
+"""The tokens of HLO text, and a cursor over them for the careful readers.
 
-An identifier with `=` or `:` directly behind it is a token of its own (the name of an attribute, a
-name); blanks and comments may stand between any two tokens. Source: xla/hlo/parser/hlo_lexer.cc.
+An identifier directly followed by `=` or `:` is a token of its own (the name of an attribute, a
+name). Blanks and comments may separate any two tokens. Source: xla/hlo/parser/hlo_lexer.cc.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Tokens:
         self.previous_end = at
 
     def advance(self) -> None:
-        """Go to the next token."""
+        """Advance to the next token."""
         text = self.text
         self.previous_end = self.end
         blank = BLANK.match(text, self.end)
@@ -148,7 +148,10 @@ class Tokens:
         self._set(ERROR, start + 1)
 
     def _long_integer(self) -> None:
-        """Without leading zeros, of which Python reads but 4,300; an error beyond 64 bits."""
+        """Remove leading zeros, because Python reads at most 4,300 digits.
+
+        An error beyond 64 bits.
+        """
         sign = "-" if self.value[0] == "-" else ""
         digits = self.value.lstrip("-").lstrip("0") or "0"
         if len(digits) > 20 or not -(1 << 63) <= int(sign + digits) < 1 << 64:

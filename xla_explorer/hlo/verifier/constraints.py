@@ -111,7 +111,7 @@ def stated_shape(i: HloInstruction) -> Reason | None:
         and len(wanted.tuple_shapes) == 1
         and _same(wanted.tuple_shapes[0], found)
     ):
-        return None  # a single result may stand without its tuple
+        return None  # a single result may omit its tuple
     if (
         i.opcode.name in _ACCUMULATE_IN_STATED_TYPE
         and found.is_array

@@ -22,7 +22,7 @@ _ONE_PRECISION = frozenset(
         "ragged-all-to-all",
     }
 )
-# Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices lie between).
+# Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices are between).
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
 # Operands have the element types of the applied computation's parameters.
 _APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window", "sort"})

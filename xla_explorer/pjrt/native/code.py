@@ -1,7 +1,7 @@
-"""The plugin's native code: assembled, verified and loaded; the way from it into Python.
+"""The plugin's native code: assembled, verified, loaded, and its gates to Python.
 
-Python's functions stand behind a gate each: after Python has ended, or while it ends, the gate
-answers with an error instead of entering.
+Each Python function is called through a gate. While Python ends, and afterwards, the gate returns
+an error instead of entering.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xla_explorer.pjrt.native import events, execute, getters, memory, queue, tr
 from xla_explorer.pjrt.native.function import NativeFunction, module_text
 
 EXECUTE = "LoadedExecutable_Execute"
-# What native code hands on to Python in unusual cases.
+# Globals that native code passes to Python in unusual cases.
 _SHARED = ("Client_BufferFromHostBuffer", "Buffer_ToHostBuffer")
 _CALLED = (
     "allocate",
@@ -91,7 +91,10 @@ class NativeCode:
     """
 
     def __init__(self, callbacks: Mapping[str, Any]) -> None:
-        """callbacks: a ctypes function for each function of the interface."""
+        """Compile the native code.
+
+        callbacks: a ctypes function for each function of the interface.
+        """
         self._callbacks = [callbacks[name] for name in FUNCTIONS]
         self._python = (ctypes.c_void_p * len(FUNCTIONS))(
             *[ctypes.cast(c, ctypes.c_void_p) for c in self._callbacks]

@@ -31,7 +31,7 @@ declare void @PyEval_RestoreThread(ptr)
 
 
 def functions() -> list[NativeFunction]:
-    """All of them."""
+    """Return all functions of this module."""
     return [
         _new_event(), _destroy_event(), _happened(), _error_of(), _leave_python(), _enter_python(), _wait_event(), _pending(),
         _wait_buffer(), _is_ready(), _error(), _await(), _on_ready(), _ready_event(),
@@ -39,7 +39,10 @@ def functions() -> list[NativeFunction]:
 
 
 def lock(f: NativeFunction) -> None:
-    """Whoever changes the queue or waits for an event holds the lock for a few instructions."""
+    """Emit the acquisition of the lock, which is held for a few instructions at a time.
+
+    It protects the queue and waiting for events.
+    """
     f.call("pthread_mutex_lock", I32, f.global_address("lock"))
 
 
@@ -49,12 +52,12 @@ def unlock(f: NativeFunction) -> None:
 
 
 def sleep(f: NativeFunction, condition: str) -> None:
-    """Let go of the lock until the condition is signalled."""
+    """Release the lock until the condition is signalled."""
     f.call("pthread_cond_wait", I32, f.global_address(condition), f.global_address("lock"))
 
 
 def wake(f: NativeFunction, condition: str) -> None:
-    """Whoever sleeps at the condition looks again."""
+    """Emit a wake-up of all threads that wait for a condition."""
     f.call("pthread_cond_broadcast", I32, f.global_address(condition))
 
 
@@ -127,7 +130,7 @@ def _error_of() -> NativeFunction:
 
 
 def _leave_python() -> NativeFunction:
-    """Give the interpreter's lock up; null where this thread does not have it."""
+    """Build `leave_python`: release the interpreter's lock; null if the thread does not hold it."""
     f = NativeFunction("leave_python", [], PTR, internal=True)
     for question in ("Py_IsInitialized", "PyGILState_Check"):
         with f.when(f.call(question, I32).equals(0)):

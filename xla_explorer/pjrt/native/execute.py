@@ -32,7 +32,7 @@ from xla_explorer.pjrt.records import (
 )
 
 PLAIN, DELETED, WRITTEN, TAKEN = range(4)  # modes of parameters
-NO_ACTIVATION, GONE_ARGUMENT, FAILED = 1, 2, 3  # why Python goes on
+NO_ACTIVATION, GONE_ARGUMENT, FAILED = 1, 2, 3  # the cause for which Python continues
 HEADER = """
 @watched = global i64 0
 declare i32 @clock_gettime(i32, ptr)
@@ -84,9 +84,9 @@ def _argument(f: NativeFunction, job: Value, k: Value) -> tuple[Value, Value]:
 
 # -- arguments -------------------------------------------------------------------------------------
 def _claim() -> NativeFunction:
-    """Keep an argument for a job; 1 where it was deleted.
+    """Build `claim`: hold an argument for a job; 1 if it was deleted.
 
-    Modes below 0 are those of parameters that keep what they have.
+    Parameters with modes below 0 keep their memory.
     """
     f = NativeFunction("claim", [PTR, I64], I64, internal=True)
     w, (buffer, mode) = f.writer, f.parameters
@@ -102,7 +102,7 @@ def _claim() -> NativeFunction:
 
 
 def _cancel() -> NativeFunction:
-    """Forget a job before anything ran. count: so many of its arguments are claimed."""
+    """Build `cancel`: drop a job before it ran. count: the number of claimed arguments."""
     f = NativeFunction("cancel", [PTR, I64], None, internal=True)
     w, (job, count) = f.writer, f.parameters
     with f.each(count) as k:
@@ -161,7 +161,7 @@ def _settle() -> NativeFunction:
 
 # -- results ---------------------------------------------------------------------------------------
 def _fill_result() -> NativeFunction:
-    """Give a result memory. taken: that which it takes over, or null. 1: there is none."""
+    """Build `fill_result`: allocate a result, or use the memory `taken`; 1 without memory."""
     f = NativeFunction("fill_result", [PTR, PTR], I64, internal=True)
     record, taken = f.parameters
     with f.when(f.writer.negated(is_null(f, taken))):
@@ -215,7 +215,7 @@ def _take_activation() -> NativeFunction:
 
 
 def _now() -> NativeFunction:
-    """Nanoseconds of a clock that only goes on."""
+    """Build `now`: return the nanoseconds of a monotonic clock."""
     f = NativeFunction("now", [], I64, internal=True)
     w = f.writer
     place = w.named(w.stack_slot("i64", 2), PTR)

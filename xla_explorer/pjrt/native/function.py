@@ -84,7 +84,7 @@ class NativeFunction:
         self.writer.effect("call", operands, f"void @{function}")
 
     def copy(self, target: Value, source: Value, size: Value) -> None:
-        """Memcpy."""
+        """Emit a memcpy."""
         self.writer.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         false = self.writer.number(0, I1)
         self.do("llvm.memcpy.p0.p0.i64", target, source, size, false)
@@ -98,7 +98,7 @@ class NativeFunction:
     def exchange(
         self, address: Value, expected: Value | int, value: Value | int
     ) -> tuple[Value, Value]:
-        """Compare and exchange a word: (what stood there, whether it was exchanged)."""
+        """Compare and exchange a word; return its old value, and whether it was exchanged."""
         w = self.writer
         pair = w.value(f"cmpxchg ptr {address}, i64 {expected}, i64 {value} acq_rel acquire")
         before, done = [w.value(f"extractvalue {{i64, i1}} {pair}, {k}") for k in (0, 1)]
@@ -136,7 +136,7 @@ class NativeFunction:
 
     # -- control -----------------------------------------------------------------------------------
     def give(self, value: Value | int | None = None) -> None:
-        """Return; None: null, or nothing where the function has no result."""
+        """Emit a return; None: null, or nothing if the function has no result."""
         if self.result is None:
             self.writer.do("ret void")
         else:
@@ -174,7 +174,7 @@ class NativeFunction:
 
     @contextmanager
     def repeat(self) -> Iterator[list[Value]]:
-        """Once, and again until the condition that the body puts into the list holds."""
+        """Emit a loop that runs until the condition holds that the body appends to the list."""
         w = self.writer
         again, end = w.fresh_label("again"), w.fresh_label("done")
         w.branch(again)

@@ -74,7 +74,7 @@ COPIES: dict[str, tuple[type[Any], _Fields]] = {
     "Buffer_Device": (r.BufferRecord, {"device": "device"}),
     "Buffer_Memory": (r.BufferRecord, {"memory": "memory"}),
 }
-# What is stored whatever the record says.
+# Constants that do not depend on the record.
 CONSTANTS: dict[str, dict[str, int]] = {
     "Buffer_DynamicDimensionIndices": {"indices": 0, "count": 0},
     "Device_IsAddressable": {"is_addressable": 1},
@@ -126,7 +126,7 @@ HEADER = (
 
 
 def functions() -> list[NativeFunction]:
-    """All of them, named as in `PJRT_Api`."""
+    """Return all functions of this module, named as in `PJRT_Api`."""
     made = [_copies(name, record, fields) for name, (record, fields) in COPIES.items()]
     made += [_constants(name, values) for name, values in CONSTANTS.items()]
     made += [_same(name, *fields) for name, fields in SAME.items()]
@@ -140,7 +140,7 @@ def functions() -> list[NativeFunction]:
 
 # They wait until the memory is filled.
 _ADDRESSES = ("Buffer_UnsafePointer", "Buffer_OpaqueDeviceMemoryDataPointer")
-# function -> what it does with the handle, unless that is null
+# function -> its action on the handle, unless the handle is null
 _DESTROYERS = {
     "Buffer_Destroy": "destroy_buffer",
     "Buffer_Delete": "delete",
@@ -208,7 +208,7 @@ def _memory_stats() -> NativeFunction:
 
 
 def _layout() -> NativeFunction:
-    """Without tiles; the default one: minor to major is descending."""
+    """Build `Buffer_GetMemoryLayout`: no tiles, and minor to major descends by default."""
     f, arguments, buffer = _begin("Buffer_GetMemoryLayout")
     rank = f.get(r.BufferRecord, buffer, "rank")
     values: dict[str, Any] = {

@@ -43,7 +43,7 @@ _EMPTY, _FULL, _BUSY = range(3)
 
 
 def functions() -> list[NativeFunction]:
-    """All of them; a caller comes after what it calls only by custom, LLVM does not mind."""
+    """Return all functions of this module, callees first."""
     return [
         _rounded(), _allocate(), _free_block(), _push(), _take_garbage(), _count(), _release_memory(), _let_go(), _hold(), _delete(),
         _destroy_buffer(), _new_error(), _new_buffer(), _trim(),
@@ -71,7 +71,7 @@ def _places(f: NativeFunction, index: Value) -> tuple[Value, Value, Value]:
 
 
 def _allocate() -> NativeFunction:
-    """Memory for so many bytes; null when there is none."""
+    """Build `allocate`: return memory for a number of bytes, or null."""
     f = NativeFunction("allocate", [I64], PTR)
     w, (asked,) = f.writer, f.parameters
     size = f.call("rounded", I64, asked)
@@ -90,7 +90,7 @@ def _allocate() -> NativeFunction:
                     f.give(found)
                 f.atomic_store(state, _FULL)
     alignment = w.select(size >= (4 << 20), w.number(2 << 20, I64), w.number(64, I64))
-    # The C library wants a multiple of the alignment.
+    # The C library requires a multiple of the alignment.
     whole = (size + (alignment - 1)) & (w.number(0, I64) - alignment)
     f.give(f.call("aligned_alloc", PTR, alignment, whole))
     return f
@@ -133,7 +133,7 @@ def _trim() -> NativeFunction:
 
 
 def _push() -> NativeFunction:
-    """Onto the list of what Python has to forget. A record begins with its link."""
+    """Build `push`: add a record to the garbage for Python. A record begins with its link."""
     f = NativeFunction("push", [PTR], None)
     w, (record,) = f.writer, f.parameters
     head, number = f.global_address("garbage"), f.as_integer(record)
@@ -164,7 +164,7 @@ def _count() -> NativeFunction:
 
 
 def _release_memory() -> NativeFunction:
-    """Nobody uses the elements of a buffer any more."""
+    """Build `release_memory`: free the elements of a buffer without users."""
     f = NativeFunction("release_memory", [PTR], None, internal=True)
     w, (buffer,) = f.writer, f.parameters
     owner, size = f.get(BufferRecord, buffer, "owner"), f.get(BufferRecord, buffer, "nbytes")
@@ -222,7 +222,7 @@ def _delete() -> NativeFunction:
 
 
 def _destroy_buffer() -> NativeFunction:
-    """Jaxlib has no use for the handle."""
+    """Build `destroy_buffer`: drop jaxlib's handle."""
     f = NativeFunction("destroy_buffer", [PTR], None)
     (buffer,) = f.parameters
     f.do("delete", buffer)

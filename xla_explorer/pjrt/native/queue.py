@@ -28,7 +28,7 @@ declare i32 @pthread_detach(ptr)
 
 
 def functions() -> list[NativeFunction]:
-    """All of them."""
+    """Return all functions of this module."""
     return [_begin_queue(), _enqueue(), _finish(), _worker(), _drain(), _close_queue()]
 
 

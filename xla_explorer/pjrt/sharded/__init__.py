@@ -1,1 +1,1 @@
-"""Programs for several virtual devices: how arguments and results lie on them."""
+"""Programs for several virtual devices: the shardings of arguments and results."""

@@ -62,7 +62,7 @@ class Layout:
         self.is_tuple = module.result_shape().is_tuple
 
     def shard_dimensions(self, k: int) -> tuple[int, ...]:
-        """Of result k, on the first device."""
+        """Return the dimensions of result k on the first device."""
         shape = self.result_shapes[k]
         sizes = (
             tuple([s.stop - s.start for s in self.results[k].part(shape.dimensions, 0)])
@@ -78,7 +78,7 @@ class Layout:
         return given, made
 
     def whole(self, k: int, shards: Sequence[Array]) -> Array:
-        """Parameter k of its shards on all devices."""
+        """Return parameter k, joined from its shards on all devices."""
         sharding, dimensions = self.parameters[k], self.parameter_shapes[k].dimensions
         if sharding.kind == "maximal":
             return shards[sharding.devices[0]]
@@ -150,13 +150,15 @@ def _is_even(sharding: Sharding, dimensions: Sequence[int]) -> bool:
 _TYPES = {"replicated": 0, "maximal": 1, "tiled": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
 
-# What XLA's sharding says of unreduced values in its metadata (OpMetadata.op_type, .op_name) where
-# they are no sums.
+# XLA's sharding metadata of unreduced values that are not sums (OpMetadata.op_type, .op_name).
 _REDUCTIONS = {"maximum": b"MAX", "minimum": b"MIN"}
 
 
 def sharding_proto(s: Sharding, combiner: str = "add") -> bytes:
-    """XLA's OpSharding. combiner: the opcode that combines the terms of an unreduced value."""
+    """Return XLA's OpSharding.
+
+    combiner: the opcode that combines the terms of an unreduced value.
+    """
     if s.kind not in _TYPES:
         raise PjrtError(
             "unimplemented",

@@ -25,7 +25,7 @@ def sharding_of(value: HloInstruction, element: int = 0) -> Sharding | None:
             given = frontend_attribute_values(i.attributes.get("frontend_attributes") or "")
             axes = AxisSharding.read_all(given.get("xla.sdy.out_shardings", ""))[element]
             tiles = axes.tiles(meshes[axes.mesh])
-            # Where the manual axes cut nothing, the free ones lie as inside the region.
+            # If the manual axes split nothing, the free ones are sharded as inside the region.
             return (walk(i.operands[element], 0, calls) if tiles.is_replicated else None) or tiles
         if target == "Sharding" or (
             name == "parameter" and not calls and i.attributes.get("sharding")

@@ -18,7 +18,7 @@ SUMS = frozenset(["add", "subtract"])
 
 
 def open_calls(module: HloModule) -> None:
-    """Inline them, so that the entry has what the terms are made by."""
+    """Inline calls, so that the entry has the operations that make terms."""
     entry = module.entry
     for parameter in entry.parameters():
         while is_unreduced(parameter):

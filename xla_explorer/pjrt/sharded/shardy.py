@@ -52,7 +52,7 @@ def propagated_results(module: Any) -> list[Sharding | None]:
 
 
 def entry_attributes(module: Any) -> tuple[list[Any], list[Any]]:
-    """Of the entry of an MLIR module the attributes of each argument and of each result."""
+    """Return the attributes of each argument and of each result of an MLIR module's entry."""
     entry = _entry(module)
     signature = entry.opview.type
     return _rows(entry, "arg_attrs", len(signature.inputs)), _rows(
@@ -82,7 +82,7 @@ def _body(module: Any) -> list[Any]:
 
 
 def _operations(operation: Any) -> list[Any]:
-    """All inside an operation, from the first to the last."""
+    """Return all operations inside an operation, from the first to the last."""
     inner = [op.operation for region in operation.regions for block in region for op in block]
     return [found for op in inner for found in (op, *_operations(op))]
 
@@ -125,7 +125,7 @@ def _read(text: str, number: int, meshes: dict[str, Mesh]) -> Sharding | None:
 
 
 def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | None:
-    """Of the result of an operation, or of an argument of the entry."""
+    """Return the sharding of an operation's result, or of an argument of the entry."""
     owner = value.owner
     if hasattr(owner, "attributes"):
         attributes = owner.attributes
@@ -141,7 +141,7 @@ def _of_value(value: Any, entry: Any, meshes: dict[str, Mesh]) -> Sharding | Non
 
 
 def _cut_operands(op: Any, entry: Any, meshes: dict[str, Mesh]) -> None:
-    """Tell a callback that each device makes for itself what the devices have."""
+    """Let each device call a callback with its own part of the operands."""
     number = _NUMBER.search(
         str(op.attributes["mhlo.backend_config"]) if "mhlo.backend_config" in op.attributes else ""
     )

@@ -124,9 +124,9 @@ def _first(value: HloInstruction, length: int) -> Terms:
 
 # -- which elements belong to which term -----------------------------------------------------------
 def _boxes(value: HloInstruction, wanted: _Unreduced) -> list[Box] | None:
-    """Of each term the elements of a value that its devices have.
+    """Return, for each term, the elements of a value that its devices have.
 
-    None where this is no partition of the value.
+    None if they are not a partition of the value.
     """
     lies = sharding_of(value)
     if lies is None or not value.shape.is_array:
@@ -219,7 +219,7 @@ def _of_dot(i: HloInstruction, wanted: _Unreduced) -> Terms | None:
 
 
 def _of_scatter(i: HloInstruction, wanted: _Unreduced) -> Terms | None:
-    """Of each term its updates; the first has the operand."""
+    """Return, for each term, its updates; the first term has the operand."""
     if len(i.operands) != 3 or i.called[0].root.opcode.name != "add" or wanted.combiner != "add":
         return None
     base, indices, updates = i.operands

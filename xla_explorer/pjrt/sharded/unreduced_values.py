@@ -1,10 +1,9 @@
 """Arguments and results with a term on each device, which becomes their first dimension.
 
 A program for several devices runs once on whole arrays. The whole of an unreduced value (JAX's
-`unreduced`) would be its sum, and each device's term would be lost. So the entry has all terms if a
-value goes from the entry straight into a region or out of it, or if a result is a sum of the
-devices' values. The same holds if a region returns a value as equal on all devices without a proof
-of it.
+`unreduced`) would be its sum, and each device's term would be lost. The entry has all terms in
+three cases. A value goes from the entry straight into a region or out of it. A result is a sum of
+the devices' values. A region returns a value as equal on all devices, without a proof of it.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class Combiners(NamedTuple):
     results: Sequence[str] = ()
 
     def of_parameter(self, k: int) -> str:
-        """Of parameter k."""
+        """Return the combiner of parameter k."""
         return self.parameters[k] if self.parameters else "add"
 
     def of_result(self, k: int) -> str:
-        """Of result k."""
+        """Return the combiner of result k."""
         return self.results[k] if self.results else "add"
 
 
@@ -115,7 +114,7 @@ class _Border(NamedTuple):
 
 
 def escaped(text: str) -> str:
-    """As it stands between double quotes."""
+    """Return a text escaped for double quotes."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -156,7 +155,7 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     told = Sharding.read(parameter.attributes["sharding"])
     for user in list(
         parameter.users
-    ):  # a constraint that says it once more, as JAX 0.11 writes before each region
+    ):  # a repeated constraint, which JAX 0.11 writes before each region
         if (
             custom_call_target(user) == "Sharding"
             and Sharding.read(str(user.attributes.get("sharding"))) == told
@@ -203,7 +202,7 @@ def _stack(parameter: HloInstruction, terms: int, lies: Sharding) -> None:
 
 
 def _use_whole(parameter: HloInstruction, users: list[HloInstruction], combiner: str) -> None:
-    """Let users read what the terms of a parameter are together."""
+    """Let users read the combined terms of a parameter."""
     if not users:
         return
     terms = HloValue(builder_at(parameter.parent), parameter)
@@ -226,7 +225,7 @@ def _replace_element(call: HloInstruction, k: int, new: HloInstruction) -> None:
 
 
 def _give(module: HloModule, found: Terms) -> None:
-    """Results that come out of regions, or are unreduced."""
+    """Make the terms a dimension of results that are unreduced or come out of regions."""
     entry, root = module.entry, module.entry.root
     text = str(root.attributes.get("sharding") or "")
     is_tuple = root.opcode.name == "tuple"

@@ -15,7 +15,7 @@ _MOST_TAPS = 1024
 
 
 def accumulators_hold_it(i: HloInstruction) -> Reason | None:
-    """f32 for floats, s32 for integers of at most 32 bits; both operands of one type."""
+    """Accept floats, summed in f32, and integers of at most 32 bits; operands of one type."""
     types = [o.shape.element_type for o in i.operands[:2]]
     if types[0] is not types[1]:
         return refuse(
@@ -61,7 +61,7 @@ class _Buffers:
         self.turns = [0, 0, 0, 0]
 
     def take(self, which: int) -> int:
-        """which: 0 lhs, 1 rhs, 2 result, 3 accumulator."""
+        """Return the next buffer's offset. which: 0 lhs, 1 rhs, 2 result, 3 accumulator."""
         self.turns[which] ^= 1
         offset = self.turns[which] * self.bytes
         return offset if which == 3 else 2 * which * self.bytes + offset
@@ -183,7 +183,7 @@ def _depthwise(
 
 
 def _tail(region: Region, count: int) -> Region:
-    """Without the leading dimensions, which are 1."""
+    """Return the region without its leading dimensions of size 1."""
     cut = len(region.sizes) - count
     return region._replace(sizes=region.sizes[cut:], steps=region.steps[cut:])
 

@@ -20,14 +20,14 @@ _LARGEST_TILE = 16384  # elements: enough to hide the latency of a load, small e
 
 
 def is_plain_compare(i: HloInstruction) -> Reason | None:
-    """There is no total order of floats in the vector unit."""
+    """Refuse the total order of floats, which the vector unit lacks."""
     if i.opcode.name == "compare" and str(i.attribute("type") or "").upper() == "TOTALORDER":
         return refuse("total-order", f"%{i.name}: the vector unit compares floats by value only")
     return None
 
 
 def keeps_width(i: HloInstruction) -> Reason | None:
-    """bitcast-convert between types of one width."""
+    """Accept bitcast-converts between types of one width."""
     if i.opcode.name == "bitcast-convert":
         old, new = i.operands[0].shape.element_type, i.shape.element_type
         if old.bits != new.bits or old.is_pred != new.is_pred:
@@ -74,7 +74,7 @@ def lower_one(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("fusion", checks=(fits_the_vector_unit,))
 def lower_fusion(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Everything between loads and one store stays in the scratchpad."""
+    """Write a fusion whose intermediate results stay in the scratchpad."""
     body = i.called[0]
     sources = {p: writer.region_of(i.operands[int(p.payload)]) for p in body.parameters()}
     members = [m for m in body.post_order() if m.opcode.name != "parameter"]
@@ -107,7 +107,7 @@ class _Tiles:
         self.last_use = {o: k for k, m in enumerate(members) for o in m.operands}
 
     def write(self) -> None:
-        """Constants once, then tile by tile, the two halves of the scratchpad in turn."""
+        """Write constants once, then tile by tile, alternating between halves of the scratchpad."""
         slots = self._tile(None, 0, 0)
         pad = self.writer.architecture.scratchpad_bytes
         room = (pad // (2 * slots + len(self.constants)) // self.item) // 128 * 128
@@ -205,7 +205,7 @@ class _Tiles:
 
 @lowers("iota")
 def lower_iota(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Tiles made by the vector unit."""
+    """Write an iota in tiles of the vector unit."""
     target, axis = writer.region_of(i), i.attribute("iota_dimension")
     half = writer.architecture.scratchpad_bytes // 2
     for number, box in enumerate(boxes(target.sizes, _LARGEST_TILE)):

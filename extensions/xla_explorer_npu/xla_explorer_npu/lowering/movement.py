@@ -10,7 +10,7 @@ from xla_explorer_npu.lowering.writer import ProgramWriter, Region, dense, lower
 
 @lowers("copy")
 def lower_copy(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Leaf by leaf; another layout is another set of steps."""
+    """Write a copy of each leaf; another layout is another set of steps."""
     for index, leaf in i.shape.leaves():
         if leaf.is_array:
             target, source = writer.region_of(i, index), writer.region_of(i.operands[0], index)
@@ -20,7 +20,7 @@ def lower_copy(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("reshape")
 def lower_reshape(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Row-major order is kept: by way of the workspace when a layout is another."""
+    """Write a copy in row-major order, through the workspace if a layout differs."""
     target, source = writer.region_of(i), writer.region_of(i.operands[0])
     if source.steps != dense(source.sizes):
         staged = writer.work_region(source.element_type, source.sizes)
@@ -51,7 +51,7 @@ def lower_broadcast(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("slice")
 def lower_slice(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Start, and a longer step."""
+    """Write a copy from an offset with larger steps."""
     source, ranges = writer.region_of(i.operands[0]), i.attribute("slice")
     starts, strides = [r.start for r in ranges], [r.stride for r in ranges]
     if i.shape.element_count == 0:
@@ -65,7 +65,7 @@ def lower_slice(writer: ProgramWriter, i: HloInstruction) -> None:
 
 @lowers("reverse")
 def lower_reverse(writer: ProgramWriter, i: HloInstruction) -> None:
-    """From the last element with negative steps."""
+    """Write a copy from the last element with negative steps."""
     source, turned = writer.region_of(i.operands[0]), set(i.attribute("dimensions"))
     starts = [n - 1 if d in turned else 0 for d, n in enumerate(source.sizes)]
     block = source.box(starts, source.sizes)

@@ -51,10 +51,10 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
 
 @lowers("reduce", checks=(folds_one_array_by_one_operation,))
 def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
-    """Tile by tile onto the initial value.
+    """Write a reduction tile by tile onto the initial value.
 
-    Where the reduced elements lie together, a row is folded to one element; where the kept ones do,
-    row after row is added up lane by lane: whichever order the DMA queues load faster.
+    If the reduced elements are contiguous, each row is folded to one element. If the kept ones are,
+    rows are added up lane by lane. The DMA queues load the chosen order faster.
     """
     reduced = sorted(i.attribute("dimensions"))
     source, start, target = (

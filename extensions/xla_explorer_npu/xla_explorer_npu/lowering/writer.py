@@ -50,7 +50,7 @@ class Region(NamedTuple):
         )
 
     def dims(self, dimensions: Sequence[int]) -> Region:
-        """Only these dimensions, in this order; the others at 0."""
+        """Return the region of these dimensions, in this order; other indices are 0."""
         return self._replace(
             sizes=tuple([self.sizes[d] for d in dimensions]),
             steps=tuple([self.steps[d] for d in dimensions]),
@@ -58,7 +58,7 @@ class Region(NamedTuple):
 
 
 def dense(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Row-major steps."""
+    """Return row-major steps."""
     return tuple([math.prod(sizes[d + 1 :]) for d in range(len(sizes))])
 
 
@@ -98,10 +98,9 @@ def boxes(sizes: Sequence[int], most: int) -> Iterator[Box]:
 
 
 class ProgramWriter:
-    """Collects instructions.
+    """Writer of a program's instructions.
 
-    region_of: where an instruction's result (a leaf of it) lives, given by whoever assigned
-    buffers.
+    region_of: returns the region of an instruction's result, or of a leaf, from buffer assignment.
     """
 
     def __init__(self, region_of: Callable[..., Region], architecture: Architecture = NPU) -> None:
@@ -189,7 +188,7 @@ class ProgramWriter:
         )
 
     def copy(self, target: Region, source: Region) -> None:
-        """Device memory to device memory, element by element in step."""
+        """Copy device memory to device memory, element by element in step."""
         if math.prod(target.sizes) == 0:
             return
         queue = self._queue(

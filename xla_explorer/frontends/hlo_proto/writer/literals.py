@@ -32,7 +32,7 @@ def literal_proto(literal: Literal) -> bytes:
 
 
 def _values(elements: np.ndarray[Any, Any], name: str) -> Any:
-    """Return the value of a field: an array of numbers, or bytes of elements of 16 bits or fewer."""
+    """Return the value of a field: an array of numbers, or bytes of elements up to 16 bits."""
     if name == "pred" or name in _VARINTS:
         return elements.astype(np.int64 if name != "u64" else np.uint64)
     if name in ("c64", "c128"):

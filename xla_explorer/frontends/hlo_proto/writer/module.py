@@ -94,7 +94,7 @@ def write_hlo_proto(module: HloModule) -> bytes:
 
 
 def _callees_first(module: HloModule) -> list[HloComputation]:
-    """Return the computations in their order if callees come first, as XLA wants, else reordered."""
+    """Return the computations in their order if callees come first, else reordered for XLA."""
     order = list(module.computations.values())
     place = {c: number for number, c in enumerate(order)}
     if all(place[c] < place[i.parent] for i in module.instructions() for c in i.called):

@@ -27,7 +27,7 @@ def _channel(operation: Operation) -> int:
 
 
 def groups(scope: Scope, operation: Operation) -> dict[str, Any]:
-    """Replica groups, channel and how devices are counted. A channel of 0 is none."""
+    """Return replica groups, channel and the mode of device ids. A channel of 0 is none."""
     given = operation.attributes.get("replica_groups")
     found: dict[str, Any] = {}
     if isinstance(given, Literal):

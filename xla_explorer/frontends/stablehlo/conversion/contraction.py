@@ -119,9 +119,10 @@ def dot(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("einsum", "unary_einsum")
 def einsum(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Letters name dimensions: `ij,jk->ik`.
+    """Emit an einsum such as `ij,jk->ik`.
 
-    Those of both sides and the result are batch, those of both sides alone contracted.
+    Dimensions of both sides and the result are batch dimensions, those of both sides alone are
+    contracted.
     """
     config = str(scope.attribute(operation, "einsum_config", required=True))
     inputs, _, result = config.replace(" ", "").partition("->")
@@ -201,7 +202,7 @@ def _summed(scope: Scope, i: HloInstruction, dimensions: list[int]) -> HloInstru
 def window_of(
     scope: Scope, operation: Operation, sizes: tuple[int, ...], pads: Any, base: str, window: str
 ) -> Window:
-    """HLO's window.
+    """Return HLO's window.
 
     sizes: of the window; pads: low and high of each dimension; base, window: names of the
     dilations.
@@ -239,7 +240,7 @@ def _flags(given: Any, count: int) -> list[bool]:
 
 
 def _pairs(given: Any, count: int) -> list[tuple[int, int]]:
-    """Low and high padding, from a dense matrix or nested lists; no attribute means no padding."""
+    """Return low and high padding, from a dense matrix or nested lists; by default none."""
     if given is None:
         return [(0, 0)] * count
     flat = [
@@ -284,7 +285,7 @@ def convolve(
 
 @converts("convolution")
 def convolution(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Windows of the input times a kernel."""
+    """Emit a convolution of the input with a kernel."""
     return [
         convolve(scope, operation, scope.operands(operation), operation.attributes.get("padding"))
     ]
@@ -313,7 +314,7 @@ def cholesky(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("triangular_solve")
 def triangular_solve(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Systems with triangular matrices."""
+    """Emit the solution of systems with triangular matrices."""
     attributes: dict[str, Any] = {
         name: bool(operation.attributes.get(name, False))
         for name in ("left_side", "lower", "unit_diagonal")

@@ -119,7 +119,7 @@ def get_tuple_element(scope: Scope, operation: Operation) -> list[HloInstruction
 
 @converts("optimization_barrier")
 def optimization_barrier(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """All operands through one barrier."""
+    """Emit one barrier for all operands."""
     operands = scope.operands(operation)
     if not operands:
         return []
@@ -134,5 +134,5 @@ def after_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("add_dependency")
 def add_dependency(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """MHLO's: a value available no earlier than a token."""
+    """Emit MHLO's value that is available no earlier than a token."""
     return [scope.emit("add-dependency", scope.operands(operation), shape=scope.type_of(operation))]

@@ -22,8 +22,7 @@ _API_VERSIONS = {
     3: "API_VERSION_STATUS_RETURNING_UNIFIED",
     4: "API_VERSION_TYPED_FFI",
 }
-# Attributes that the HLO instruction has a place for; what else the dictionary holds is the
-# frontend's own.
+# Attributes of the HLO instruction; others of the dictionary are the frontend's own.
 _HIDDEN = ("mhlo.", "chlo.", "stablehlo.")
 
 

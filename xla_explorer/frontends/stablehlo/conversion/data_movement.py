@@ -31,7 +31,10 @@ _SCATTER = (
 
 @converts("broadcast_in_dim")
 def broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Operand dimension i becomes result dimension broadcast_dimensions[i]; size one grows."""
+    """Emit a broadcast of operand dimension i to result dimension broadcast_dimensions[i].
+
+    A dimension of size one grows.
+    """
     (x,), shape = scope.operands(operation), scope.type_of(operation)
     dimensions = scope.integers(operation, "broadcast_dimensions")
     if (
@@ -83,7 +86,7 @@ def iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("transpose", "reverse", "concatenate", "get_dimension_size", "set_dimension_size")
 def along_dimensions(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Operations whose one attribute is a dimension or a list of them."""
+    """Emit an operation whose one attribute is a dimension or a list of them."""
     short = operation.name.partition(".")[2]
     name = {"transpose": "permutation", "reverse": "dimensions"}.get(short, "dimension")
     dimensions = (
@@ -149,7 +152,7 @@ def dynamic_update_slice(scope: Scope, operation: Operation) -> list[HloInstruct
 def padding(
     scope: Scope, low: tuple[int, ...], high: tuple[int, ...], interior: tuple[int, ...]
 ) -> dict[str, Any]:
-    """HLO's attribute of a pad."""
+    """Return HLO's attribute of a pad."""
     if not len(low) == len(high) == len(interior):
         scope.fail(
             "low, high and interior padding differ in their number of dimensions",
@@ -195,13 +198,13 @@ def _numbers(
 def gather_attributes(
     scope: Scope, operation: Operation, slice_sizes: tuple[int, ...]
 ) -> dict[str, Any]:
-    """HLO's attributes of a gather."""
+    """Return HLO's attributes of a gather."""
     return {**_numbers(scope, operation, "dimension_numbers", GATHER), "slice_sizes": slice_sizes}
 
 
 @converts("gather")
 def gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Slices at start indices taken from the second operand."""
+    """Emit slices at the start indices in the second operand."""
     attributes = gather_attributes(scope, operation, scope.integers(operation, "slice_sizes"))
     return [
         scope.emit("gather", scope.operands(operation), attributes, shape=scope.type_of(operation))
@@ -222,7 +225,7 @@ def scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("torch_index_select")
 def torch_index_select(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Rows of the operand by number; PyTorch's index_select.
+    """Emit rows of the operand by number, as PyTorch's index_select.
 
     Source: StableHLO torch_index_select, as a gather.
     """

@@ -83,7 +83,7 @@ def _shape_of_uses(scope: Scope, operation: Operation, stated: Shape, result: in
 
 @converts("dynamic_broadcast_in_dim")
 def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """broadcast_in_dim to sizes given as an operand."""
+    """Emit a broadcast_in_dim whose sizes are an operand."""
     x, shape = scope.operands(operation)[0], _result(scope, operation, 1)
     dimensions = scope.integers(operation, "broadcast_dimensions")
     if any(x.shape.dynamic):
@@ -102,7 +102,7 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
 
 @converts("dynamic_iota")
 def dynamic_iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Iota of sizes given as an operand."""
+    """Emit an iota whose sizes are an operand."""
     return [
         scope.emit(
             "iota",
@@ -218,7 +218,7 @@ def dynamic_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("dynamic_conv")
 def dynamic_conv(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Convolution with padding given as an operand."""
+    """Emit a convolution whose padding is an operand."""
     flat = _sizes(scope, operation, 2, "the padding")
     return [
         convolve(
@@ -259,20 +259,20 @@ def dynamic_reduce_window(scope: Scope, operation: Operation) -> list[HloInstruc
 
 
 def dynamic_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """JAX's custom call: an array, and how many of its largest elements."""
+    """Emit the top k of JAX's custom call, whose second operand is k."""
     (k,) = _sizes(scope, operation, 1, "the number of elements")
     x = scope.operands(operation)[0]
     return scope.unpack(scope.emit("topk", (x,), {"k": k, "largest": True}), 2)
 
 
 def dynamic_rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """JAX's custom call: the state, and the sizes of the bits."""
+    """Emit random bits of JAX's custom call, from the state and the sizes."""
     state = scope.operands(operation)[0]
     return random_bits(scope, operation, state, _result(scope, operation, 1, 1))
 
 
 def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """JAX's custom call: a condition on sizes, and the numbers of its message.
+    """Check the condition on sizes of JAX's custom call; further operands are for its message.
 
     Nothing is left of one that holds.
     """
@@ -307,7 +307,7 @@ def shapes_of_results(scope: Scope, operation: Operation) -> tuple[list[Shape], 
 
 @converts("uniform_quantize", "uniform_dequantize")
 def quantised(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """HLO has no quantised types."""
+    """Refuse quantised types, which HLO lacks."""
     scope.refuse(
         "quantized-type",
         f"{operation.name} works on quantised types, and HLO has none",

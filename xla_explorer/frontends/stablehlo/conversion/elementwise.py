@@ -13,7 +13,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes.shape_rules.elementwise import comparison_types
 from xla_explorer.hlo.shape import Shape, array_shape
 
-# StableHLO's name -> HLO's; operands and result as they are
+# StableHLO's name -> HLO's; operands and result are unchanged
 SAME: dict[str, str] = {
     **{
         name: name.replace("_", "-")
@@ -116,7 +116,7 @@ def _sizes_of(operand: Shape, stated: Shape) -> Shape:
 
 
 def accuracy_text(accuracy: Dictionary) -> str:
-    """HLO's text of `#stablehlo.result_accuracy<...>`; empty for the default."""
+    """Return HLO's text of `#stablehlo.result_accuracy<...>`; empty for the default."""
     mode = str(accuracy.get("mode", "DEFAULT")).upper()
     if mode == "HIGHEST":
         return "{mode=highest}"
@@ -152,7 +152,7 @@ def comparison(
 
 @converts("reduce_precision")
 def reduce_precision(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Exponent and mantissa bits."""
+    """Emit a reduction to given numbers of exponent and mantissa bits."""
     bits = {name: scope.integer(operation, name) for name in ("exponent_bits", "mantissa_bits")}
     return [
         scope.emit(

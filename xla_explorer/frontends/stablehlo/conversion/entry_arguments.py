@@ -53,7 +53,7 @@ def entry_arguments(
 
 
 def shapes_template(stated: Sequence[Shape]) -> str:
-    """Return what a user can write for `shapes`, with `?` for each open size."""
+    """Return a template of a user's `shapes`, with `?` for each open size."""
     return f"[{', '.join([_written(shape) for shape in stated])}]"
 
 

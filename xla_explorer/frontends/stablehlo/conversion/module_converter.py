@@ -30,6 +30,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT
 from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    buffer_donor_text,
+    input_output_alias_text,
+)
 
 _NOT_IN_NAMES = re.compile(r"[^\w.\-]")
 _PLAIN_ARGUMENT = re.compile(r"%arg\d+|%\d+")
@@ -118,7 +123,7 @@ class ModuleConverter:
         self._add_parameters(scope, function, arguments)
         results = self._body(function, scope)
         scope.operation = None
-        # A library call may give a layout of its own; results lie as the caller of a program
+        # A library call may have a layout of its own; results have the layout that a caller
         # expects.
         results = [
             i
@@ -313,25 +318,25 @@ class ModuleConverter:
 
     # -- the header --------------------------------------------------------------------------------
     def _header(self, function: Function, result_count: int) -> None:
-        """Aliases, donors, and over how many devices the program runs.
+        """Set aliases, donors, and the numbers of replicas and partitions.
 
         Source: XLA's mlir_hlo_to_hlo.cc.
         """
         given, header = self.program.attributes, self.module.attributes
-        aliases, donors = [], []
+        aliases, donors = list[InputOutputAlias](), list[tuple[int, tuple[int, ...]]]()
         for number, argument in enumerate(function.arguments):
             output = argument.attributes.get("tf.aliasing_output")
             if isinstance(output, int):
-                index = f"{{{output}}}" if result_count != 1 else "{}"
-                aliases.append(f"{index}: ({number}, {{}}, may-alias)")
+                index = (output,) if result_count != 1 else ()
+                aliases.append(InputOutputAlias(index, number, (), "may-alias"))
             elif argument.attributes.get("jax.buffer_donor") or argument.attributes.get(
                 "mhlo.buffer_donor"
             ):
-                donors.append(f"({number}, {{}})")
+                donors.append((number, ()))
         if aliases:
-            header["input_output_alias"] = f"{{ {', '.join(aliases)} }}"
+            header["input_output_alias"] = input_output_alias_text(aliases)
         if donors:
-            header["buffer_donor"] = f"{{ {', '.join(donors)} }}"
+            header["buffer_donor"] = buffer_donor_text(donors)
         for name, own in (
             ("mhlo.num_replicas", "replica_count"),
             ("mhlo.num_partitions", "num_partitions"),
@@ -350,9 +355,9 @@ class ModuleConverter:
 
 
 def _remove_unused_sizes(computation: HloComputation, computed: bool) -> None:
-    """Remove the constants that only said sizes, and what repeats them.
+    """Remove unused constants of sizes, and their copies.
 
-    computed: also what computed sizes.
+    computed: also remove unused computations of sizes.
     """
     for i in reversed(list(computation.instructions.values())):
         constant = i.opcode is CONSTANT or (

@@ -14,7 +14,7 @@ from xla_explorer.hlo.shape import Shape, tuple_shape
 
 
 def one_region(scope: Scope, operation: Operation, count: int = 1) -> None:
-    """Fail unless the operation has so many regions."""
+    """Fail unless the operation has this number of regions."""
     if len(operation.regions) != count:
         scope.fail(
             f"{operation.name} has {len(operation.regions)} regions, it needs {count}",
@@ -94,7 +94,7 @@ def select_and_scatter(scope: Scope, operation: Operation) -> list[HloInstructio
 
 @converts("sort")
 def sort(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """All operands move together; without a dimension the last."""
+    """Emit a sort of all operands together, by default along the last dimension."""
     one_region(scope, operation)
     operands = scope.operands(operation)
     dimension = operation.attributes.get("dimension", -1)
@@ -127,7 +127,7 @@ def map_(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("batch_norm_training", "batch_norm_inference", "batch_norm_grad")
 def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """HLO's operations of the same names."""
+    """Emit HLO's batch normalisation of the same name."""
     attributes = {
         "epsilon": float(scope.attribute(operation, "epsilon", required=True)),
         "feature_index": scope.integer(operation, "feature_index"),

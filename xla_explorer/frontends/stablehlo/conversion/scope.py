@@ -126,7 +126,7 @@ class Scope:
         return i
 
     def operands(self, operation: Operation) -> list[HloInstruction]:
-        """All operands of an operation, their types checked where the text gives them."""
+        """Return all operands of an operation, after a check of their stated types."""
         found = [self.value(use) for use in operation.operands]
         if operation.operand_types is not None:
             if len(operation.operand_types) != len(found):
@@ -303,7 +303,7 @@ class Scope:
             IndexError,
             HloBuilderError,
         ) as problem:
-            # Attributes of another kind than the operation has; which of them, the problem says.
+            # Attributes of another kind than the operation has; the problem names them.
             reader = self.converter.reader
             span = reader.span(operation.at, len(operation.name))
             raise StablehloError(
@@ -331,7 +331,7 @@ class Scope:
             taken += count
 
     def _annotate(self, operation: Operation) -> None:
-        """Sharding and frontend attributes go on the instruction that does the work."""
+        """Set sharding and frontend attributes on the main instruction of an operation."""
         given, i = operation.attributes, self._main
         if i is None or i.parent is not self.computation:
             return

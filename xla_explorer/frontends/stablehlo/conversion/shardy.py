@@ -41,7 +41,7 @@ def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstructi
 
 @converts("sdy.sharding_group")
 def sharding_group(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """Nothing: which values get the same sharding changes none of them."""
+    """Emit nothing, because sharding groups do not change values."""
     return []
 
 

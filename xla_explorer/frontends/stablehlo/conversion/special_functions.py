@@ -1,7 +1,7 @@
 """Functions that HLO lacks, written with its operations on any float type.
 
-Types narrower than f32 are computed in f32. Each function takes values of one shape and gives one
-of that shape. Sources stand with each; bounds of error are tested against mpmath.
+Types narrower than f32 are computed in f32. Each function maps values of one shape to a value of
+that shape. Each names its source; error bounds are tested against mpmath.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ _BERNOULLI = tuple(
 
 
 def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
-    """Hurwitz's zeta function for x > 1, by the Euler-Maclaurin formula after twelve terms.
+    """Return Hurwitz's zeta function for x > 1, by the Euler-Maclaurin formula after twelve terms.
 
     Source: Cephes, zeta.c, for the edges.
     """
@@ -229,7 +229,9 @@ def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
     inverse = 1.0 / a
     term = (
         x * inverse * power
-    )  # x (x + 1) ... / a^(x + 2k + 1), kept together: apart, one overflows where the other vanishes
+        # x (x + 1) ... / a^(x + 2k + 1) as one product: otherwise one overflows and the other
+        # underflows
+    )
     for k, bernoulli in enumerate(_BERNOULLI):
         total = total + bernoulli * term
         term = term * ((x + float(2 * k + 1)) * inverse) * ((x + float(2 * k + 2)) * inverse)
@@ -251,7 +253,7 @@ def polygamma(b: HloBuilder, n: HloValue, x: HloValue) -> HloValue:
 
 
 def bessel_i1e(b: HloBuilder, x: HloValue) -> HloValue:
-    """exp(-|x|) I1(x): the power series up to 16, Hankel's expansion beyond.
+    """Return exp(-|x|) I1(x): the power series up to 16, Hankel's expansion beyond.
 
     Source: Abramowitz and Stegun 9.6.10, 9.7.1.
     """

@@ -360,7 +360,7 @@ def _opened(atom: Atom, divisor: int) -> IndexExpression:
 
 
 def _sum(terms: Iterable[Term], constant: int, joins: bool = True) -> IndexExpression:
-    """Terms in any order, atoms perhaps repeated, as one expression. joins: see `_joined`."""
+    """Return terms in any order, with repeated atoms, as one expression. joins: see `_joined`."""
     factors: dict[Atom, int] = {}
     for atom, factor in terms:
         factors[atom] = factors.get(atom, 0) + factor
@@ -415,7 +415,7 @@ def _joined(factors: dict[Atom, int]) -> IndexExpression | None:
 
 
 def _ordered(terms: list[Term]) -> tuple[Term, ...]:
-    """Terms in the one order that equal sums have: great factors first, then by text."""
+    """Return terms in canonical order: large factors first, then by text."""
     if len(terms) == 2 and (first := abs(terms[0][1])) != (second := abs(terms[1][1])):
         return tuple(terms if first > second else terms[::-1])
     if len(terms) > 1:

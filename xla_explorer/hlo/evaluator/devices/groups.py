@@ -60,7 +60,7 @@ def group_of(instruction: HloInstruction, device: Device) -> tuple[int, ...]:
     mode = group_mode(instruction)
     replicas, partitions = world.replicas, world.partitions
     if len(world.devices) == 1:
-        # A single device must not stand for all devices in the module's own counts.
+        # A single device must not represent all devices in the module's own counts.
         written = instruction.parent.module.attributes
         replicas, partitions = (
             int(written.get("replica_count") or 1),

@@ -48,8 +48,8 @@ COMMON = (
 )
 _OPTIONAL_ROLES = frozenset({"custom-call", "async-update", "async-done"})
 _LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
-# What XLA reads, says nothing about, and forgets; `order` of a comparison, which newer XLA writes,
-# becomes its `type`.
+# Attributes that XLA reads and ignores. `order` of a comparison, which newer XLA writes, becomes
+# its `type`.
 _FORGOTTEN = {
     "all-reduce": ("mode",),
     "all-reduce-start": ("mode",),
@@ -57,8 +57,7 @@ _FORGOTTEN = {
     "ragged-all-to-all": ("dimensions",),
     "compare": ("order",),
 }
-# Spellings of one thing: what XLA's parser calls a role, where the row has another name, or leaves
-# it to others.
+# Synonyms of roles: names that XLA's parser accepts for a role of the row.
 _MORE_ROLES = {
     "custom-call": ("to_apply",),
     "conditional": ("true_computation", "false_computation"),
@@ -218,8 +217,7 @@ def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
     if (name in ROLES or name == "control-predecessors") and tokens.kind != "{":
         tokens.name("a name")
     else:
-        # A body of instructions, a list of names, or what nobody knows: its brackets say where it
-        # ends.
+        # A body of instructions, a list of names, or unknown text: its brackets determine the end.
         end = balanced_end(tokens.text, tokens.start, one_bracket=tokens.kind == "{")
         if end == tokens.start:
             raise tokens.problem(f"a value of {name}")

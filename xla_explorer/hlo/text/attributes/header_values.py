@@ -77,7 +77,7 @@ def computation_layout(tokens: Tokens) -> str:
 
 
 def recovery_table(tokens: Tokens) -> str:
-    """Pass the arrays of the original module and what replaces each."""
+    """Pass the arrays of the original module and their replacements."""
     tokens.expect("{", "a table of original arrays")
     found = []
     while tokens.kind != "}":

@@ -30,7 +30,7 @@ def original_value(tokens: Tokens) -> str:
         tokens.expect("]", "']'")
         tokens.expect("}", "'}'")
         return "{[synthetic_call]}"
-    # As XLA reads it: where each array stands is what counts, and the last of several at one place.
+    # As XLA reads it: only the index of each array counts, and the last of several at one index.
     tree: dict[int, Any] = {}
     place: list[int] = []
     while tokens.kind != "}":

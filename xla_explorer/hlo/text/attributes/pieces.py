@@ -143,7 +143,7 @@ def entries(tokens: Tokens, entry: Reader, what: str) -> list[str]:
 
 
 def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, str]:
-    """Attributes in braces, each at most once; commas before them may be left out."""
+    """Pass attributes in braces, each at most once; commas before them are optional."""
     tokens.expect("{", "'{' and sub-attributes")
     found: dict[str, str] = {}
     while tokens.kind != "}":
@@ -230,7 +230,7 @@ def metadata_or_list(tokens: Tokens) -> str:
 
 # -- convolutions of sparse operands ---------------------------------------------------------------
 def _sparsity(tokens: Tokens) -> str:
-    """Pass `{sparsity=3x4 dimension=0 stride=1}`; without commas, what is not there is 0."""
+    """Pass `{sparsity=3x4 dimension=0 stride=1}`; missing numbers are 0."""
     found = {"sparsity": "0x0", "dimension": "0", "stride": "0"}
     tokens.expect("{", "{sparsity=3x4 dimension=0 stride=1}")
     while tokens.kind != "}":

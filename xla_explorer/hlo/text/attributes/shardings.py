@@ -34,7 +34,7 @@ def _joined(numbers: list[int]) -> str:
 
 
 def _iota(tokens: Tokens) -> str:
-    """Pass `[4]` or `[2,2]T(1,0)`: what devices count along."""
+    """Pass `[4]` or `[2,2]T(1,0)`, the order of the devices."""
     start = tokens.start
     sizes = _numbers(tokens)
     if min(sizes) < 0:
@@ -257,8 +257,7 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
     return text, axes
 
 
-# Of each axis of a mesh the parts that are in use: (how many steps lie before, how many up to its
-# end).
+# For each axis of a mesh, its parts in use: (steps before the part, steps up to its end).
 _Parts = dict[str, list[tuple[int, int]]]
 
 

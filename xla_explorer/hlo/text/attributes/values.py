@@ -217,7 +217,7 @@ def statistics(tokens: Tokens) -> str:
     entries_read = listed(tokens, entry)
     return (
         "{" + ",".join(entries_read) + "}" if len(entries_read) > 1 else "{}"
-    )  # an index into nothing says nothing
+    )  # an index without statistics is dropped
 
 
 def _as_double(text: str) -> str:
@@ -291,7 +291,7 @@ _MODES = word_of(
     "flattened_id",
 )
 
-# By name of the attribute, or by (opcode, name) where an opcode reads it in another way.
+# By name of the attribute, or by (opcode, name) if an opcode reads it differently.
 READERS: dict[str | tuple[str, str], Reader] = {
     **dict.fromkeys(
         (
@@ -370,8 +370,7 @@ READERS: dict[str | tuple[str, str], Reader] = {
 
 _RANGE = r"\[[0-9]{1,18}:[0-9]{1,18}(?::[0-9]{1,18})?+\]"
 _NUMBERS = re.compile(r"\{(?:[0-9]{1,18}(?:,[0-9]{1,18})*+)?+\}")
-# What needs no reading: the spelling in which XLA prints the values that differ most from line to
-# line.
+# Values in XLA's own spelling, which need no reading. These attributes differ most between lines.
 ORDINARY: dict[Reader, re.Pattern[str]] = {
     integers: _NUMBERS,
     integer: re.compile(r"[0-9]{1,18}"),
