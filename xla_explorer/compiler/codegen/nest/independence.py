@@ -28,7 +28,7 @@ from xla_explorer.hlo.analysis.indexing import (
 )
 
 
-class _Access(NamedTuple):
+class _ArrayAccess(NamedTuple):
     """An access to an array that is both read and written.
 
     loops: the (axis, ordered) pairs around it, outermost first. guards: of these loops.
@@ -48,7 +48,7 @@ def why_not_independent(nest: LoopNest) -> list[Reason]:
     if not both:
         return []
     owned: dict[str, tuple[Statement, ...]] = {}
-    accesses: dict[str, list[_Access]] = {name: [] for name in both}
+    accesses: dict[str, list[_ArrayAccess]] = {name: [] for name in both}
     for s, around in nest.statements():
         if isinstance(s, Allocate):
             owned[s.array.name] = around
@@ -63,7 +63,7 @@ def why_not_independent(nest: LoopNest) -> list[Reason]:
             )
             guards = tuple([g for x in inside if isinstance(x, (For, Reduce)) for g in x.guards])
             accesses[s.array].append(
-                _Access(
+                _ArrayAccess(
                     array,
                     linearize(s.place, array.shape.strides),
                     loops,
@@ -74,7 +74,7 @@ def why_not_independent(nest: LoopNest) -> list[Reason]:
     return [reason for found in accesses.values() if (reason := _first_conflict(found)) is not None]
 
 
-def _first_conflict(accesses: list[_Access]) -> Reason | None:
+def _first_conflict(accesses: list[_ArrayAccess]) -> Reason | None:
     for k, a in enumerate(accesses):
         for b in accesses[k:]:
             axis = _shared_axis(a, b) if a.stores or b.stores else None
@@ -86,7 +86,7 @@ def _first_conflict(accesses: list[_Access]) -> Reason | None:
     return None
 
 
-def _shared_axis(a: _Access, b: _Access) -> Axis | None:
+def _shared_axis(a: _ArrayAccess, b: _ArrayAccess) -> Axis | None:
     """Return an unordered axis if two accesses at different steps may be to one element."""
     outer: list[Axis] = []
     for (axis, ordered), other in zip(a.loops, b.loops, strict=False):
@@ -107,7 +107,7 @@ def _shared_axis(a: _Access, b: _Access) -> Axis | None:
     return None
 
 
-def _apart(a: _Access, b: _Access, axis: Axis, step: int, outer: Sequence[Axis]) -> bool:
+def _apart(a: _ArrayAccess, b: _ArrayAccess, axis: Axis, step: int, outer: Sequence[Axis]) -> bool:
     """Return True if two accesses at different steps of the axis never are to one element.
 
     Both are at the same point of the outer axes.
@@ -134,7 +134,7 @@ def _bounds(x: IndexExpression, guards: Sequence[Guard]) -> tuple[int, int]:
     return low, high
 
 
-def _is_one_to_one(a: _Access, outer: Sequence[Axis]) -> bool:
+def _is_one_to_one(a: _ArrayAccess, outer: Sequence[Axis]) -> bool:
     """Return True if different points of the loops inside `outer` access different elements.
 
     That holds if each stride exceeds the reach of all smaller strides together.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.nest.accesses import Access, accesses_of
-from xla_explorer.compiler.codegen.nest.directives import Directive, Tile
+from xla_explorer.compiler.codegen.nest.directives import Directive, TileLoops
 from xla_explorer.compiler.codegen.nest.directives.compute_at import ComputeAt
 from xla_explorer.compiler.codegen.nest.directives.kinds import Parallel, Unroll, Vectorize
 from xla_explorer.compiler.codegen.nest.directives.loops import Collapse, Split
@@ -131,7 +131,7 @@ def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
             made = _tried(made, ComputeAt(f"%{value}", loop))
     if choice.tiled:
         for outer, inner in _pairs(made.nest):
-            made = _tried(made, Tile(outer, inner, choice.tiled, choice.tiled))
+            made = _tried(made, TileLoops(outer, inner, choice.tiled, choice.tiled))
     for axis, around, column in _innermost(made.nest):
         made = (
             _with_column(made, axis, column, choice)

@@ -88,7 +88,7 @@ def verify_nest(nest: LoopNest) -> None:
 def why_not_well_formed(nest: LoopNest) -> list[Reason]:
     """Return every problem of a nest."""
     verifier = _Verifier(nest)
-    verifier.body(nest.body, _Scope({a.name: a for a in nest.arrays}, {}, {}, ()))
+    verifier.body(nest.body, _VisibleNames({a.name: a for a in nest.arrays}, {}, {}, ()))
     return [*verifier.found, *why_not_independent(nest), *launch_problems(nest)]
 
 
@@ -100,7 +100,7 @@ class Fact(NamedTuple):
     high: int
 
 
-class _Scope:
+class _VisibleNames:
     """The arrays, axes, values and facts at the place of a statement."""
 
     def __init__(
@@ -112,8 +112,10 @@ class _Scope:
     ) -> None:
         self.arrays, self.axes, self.values, self.facts = arrays, axes, values, facts
 
-    def inside(self, axes: tuple[BoundAxis, ...] = (), facts: tuple[Fact, ...] = ()) -> _Scope:
-        return _Scope(
+    def inside(
+        self, axes: tuple[BoundAxis, ...] = (), facts: tuple[Fact, ...] = ()
+    ) -> _VisibleNames:
+        return _VisibleNames(
             dict(self.arrays), {**self.axes, **dict(axes)}, dict(self.values), (*self.facts, *facts)
         )
 
@@ -139,7 +141,7 @@ class _Verifier:
     def problem(self, code: str, message: str) -> None:
         self.found.append(refuse(code, message))
 
-    def body(self, body: Body, scope: _Scope) -> None:
+    def body(self, body: Body, scope: _VisibleNames) -> None:
         for s in body:
             self.statement(s, scope)
             for number, element in zip(ids_of(s), elements_of(s), strict=True):
@@ -148,7 +150,7 @@ class _Verifier:
                 self.defined.add(number)
                 scope.values[number] = element
 
-    def statement(self, s: Statement, scope: _Scope) -> None:
+    def statement(self, s: Statement, scope: _VisibleNames) -> None:
         self.axes(s, scope)
         if isinstance(s, For):
             if s.ordered and s.kind is not AxisKind.SERIAL:
@@ -181,7 +183,7 @@ class _Verifier:
         elif isinstance(s, Reduce):
             self.reduce(s, scope)
 
-    def axes(self, s: Statement, scope: _Scope) -> None:
+    def axes(self, s: Statement, scope: _VisibleNames) -> None:
         for axis, kind in axes_of(s):
             if axis.name in self.opened:
                 self.problem("axis-opened-twice", f"axis {axis} is opened twice")
@@ -195,7 +197,7 @@ class _Verifier:
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
             self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")
 
-    def allocate(self, array: Array, scope: _Scope) -> None:
+    def allocate(self, array: Array, scope: _VisibleNames) -> None:
         if array.name in self.arrays:
             self.problem("array-declared-twice", f"%{array.name} is declared twice")
         if not array.written or array.space is Space.PARAMETER:
@@ -212,7 +214,7 @@ class _Verifier:
         self.arrays.add(array.name)
         scope.arrays[array.name] = array
 
-    def compute(self, s: Compute, scope: _Scope) -> None:
+    def compute(self, s: Compute, scope: _VisibleNames) -> None:
         what = f"%{s.id}"
         types = [self.type_of(what, o, scope) for o in s.operands]
         if s.opcode.arity is not None and len(types) != s.opcode.arity:
@@ -229,7 +231,7 @@ class _Verifier:
                 "types-differ", f"{what}: {s.opcode.name} of {_names(types)} must give {s.element}"
             )
 
-    def select_region(self, s: SelectRegion, scope: _Scope) -> None:
+    def select_region(self, s: SelectRegion, scope: _VisibleNames) -> None:
         if not s.cases or s.cases[-1].guards:
             self.problem("no-last-case", f"%{s.id}: the last case must have no guards")
         before: tuple[Fact, ...] = ()
@@ -244,7 +246,7 @@ class _Verifier:
                     f"%{s.id}: a case gives {inner.values[case.value]}, the value is {s.element}",
                 )
 
-    def reduce(self, s: Reduce, scope: _Scope) -> None:
+    def reduce(self, s: Reduce, scope: _VisibleNames) -> None:
         what = f"%{s.ids[0]}"
         for number, element in zip(s.initial, s.elements, strict=False):
             if self.type_of(what, number, scope) not in (element, None):
@@ -279,7 +281,7 @@ class _Verifier:
         if s.each:
             self.each(what, s, inner)
 
-    def each(self, what: str, s: Reduce, inner: _Scope) -> None:
+    def each(self, what: str, s: Reduce, inner: _VisibleNames) -> None:
         """Check the statements at each point of a scan, in the scope of its values."""
         if not runs_in_order(s.axes):
             self.problem(
@@ -300,12 +302,12 @@ class _Verifier:
         self.body(s.each, inner)
 
     # -- uses --------------------------------------------------------------------------------------
-    def type_of(self, what: str, number: int, scope: _Scope) -> PrimitiveType | None:
+    def type_of(self, what: str, number: int, scope: _VisibleNames) -> PrimitiveType | None:
         if number not in scope.values:
             self.problem("value-not-defined", f"{what}: %{number} is not defined here")
         return scope.values.get(number)
 
-    def index(self, what: str, x: IndexExpression, scope: _Scope) -> None:
+    def index(self, what: str, x: IndexExpression, scope: _VisibleNames) -> None:
         for atom in x.atoms():
             if isinstance(atom, Axis) and atom not in scope.axes:
                 self.problem("axis-not-open", f"{what}: axis {atom} of {x} is not open here")
@@ -317,7 +319,7 @@ class _Verifier:
                         f"{what}: the index {x} uses {atom.source}, which is {element}",
                     )
 
-    def guards(self, what: str, guards: tuple[Guard, ...], scope: _Scope) -> None:
+    def guards(self, what: str, guards: tuple[Guard, ...], scope: _VisibleNames) -> None:
         for g in guards:
             self.index(what, g.expression, scope)
 
@@ -326,7 +328,7 @@ class _Verifier:
         what: str,
         name: str,
         place: Place,
-        scope: _Scope,
+        scope: _VisibleNames,
         element: PrimitiveType | None,
         store: bool,
     ) -> None:

@@ -22,7 +22,11 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import (
+    BindBlocks,
+    BindThreads,
+    BindWarpLanes,
+)
 from xla_explorer.compiler.codegen.nest.ir import For, LoopNest, Reduce
 from xla_explorer.compiler.codegen.nest.launch import LANES
 from xla_explorer.foundation.reason import Reason, refuse
@@ -123,12 +127,12 @@ def _apply(
     """
     column = applied.contiguous_lanes(column, plan.width)
     if outer:
-        applied.then(Block(outer))
+        applied.then(BindBlocks(outer))
     if applied.extent(column) > plan.across:
-        applied.then(Split(column, plan.across), Block(f"{column}o"))
+        applied.then(Split(column, plan.across), BindBlocks(f"{column}o"))
         column = f"{column}i"
     if plan.across > 1 and applied.extent(column) > 1:
-        applied.then(Warp(column))
+        applied.then(BindWarpLanes(column))
     for name in sweeps:
         run = tuning.memory_parallelism
         if in_runs and plan.above > 1 and applied.extent(name) % (run * plan.above) == 0:
@@ -136,10 +140,10 @@ def _apply(
             name, run = f"{name}o", 1
         if plan.above > 1:
             if applied.extent(name) > plan.above:
-                applied.then(Split(name, plan.above), Thread(f"{name}i"))
+                applied.then(Split(name, plan.above), BindThreads(f"{name}i"))
                 name = f"{name}o"
             else:
-                applied.then(Thread(name))
+                applied.then(BindThreads(name))
                 continue
         if run > 1:
             applied.overlap_loads(name, run)

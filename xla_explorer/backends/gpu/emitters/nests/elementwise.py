@@ -16,7 +16,7 @@ from xla_explorer.backends.gpu.launch_dimensions import (
     launch_dimensions,
 )
 from xla_explorer.compiler.codegen.nest.directives import CutLoop, Pad, Reorder, Split, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import BindBlocks, BindThreads
 from xla_explorer.compiler.codegen.nest.ir import (
     Body,
     Compute,
@@ -156,11 +156,11 @@ def distribute(applied: Applied, name: str, count: int, launch: LaunchDimensions
     if count == 1:
         return
     if launch.blocks == 1:
-        applied.then(Thread(name))
+        applied.then(BindThreads(name))
         return
     applied.then(Split(name, launch.threads_per_block))
-    applied.then(Block(f"{name}o"))
-    applied.then(Thread(f"{name}i"))
+    applied.then(BindBlocks(f"{name}o"))
+    applied.then(BindThreads(f"{name}i"))
 
 
 def _unroll_short(applied: Applied, tuning: GpuTuning) -> None:

@@ -24,7 +24,7 @@ from xla_explorer.backends.gpu.emitters.nests.splitting import (
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.nest.directives import Split
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import BindBlocks, BindThreads
 from xla_explorer.compiler.codegen.nest.ir import (
     AxisKind,
     Body,
@@ -86,11 +86,11 @@ def row_schedule(
     for name in sweeps:
         _sweep(applied, name, width, plan, tuning)
     if row and count <= plan.rows:
-        applied.then(Thread(row))
+        applied.then(BindThreads(row))
     elif row and plan.rows > 1:
-        applied.then(Split(row, plan.rows), Block(f"{row}o"), Thread(f"{row}i"))
+        applied.then(Split(row, plan.rows), BindBlocks(f"{row}o"), BindThreads(f"{row}i"))
     elif row:
-        applied.then(Block(row))
+        applied.then(BindBlocks(row))
     return applied.schedule("row-reduction", plan.launch.reasoning)
 
 
@@ -146,10 +146,10 @@ def _sweep(applied: Applied, name: str, width: int, plan: RowPlan, tuning: GpuTu
     """Schedule a sweep: lanes, threads, and steps in registers or with parallel loads."""
     name = applied.contiguous_lanes(name, width)
     if plan.threads > 1 and plan.steps > 1:
-        applied.then(Split(name, plan.threads), Thread(f"{name}i"))
+        applied.then(Split(name, plan.threads), BindThreads(f"{name}i"))
         name = f"{name}o"
     elif plan.threads > 1:
-        applied.then(Thread(name))
+        applied.then(BindThreads(name))
         return
     all_of_them = plan.steps * width <= tuning.in_registers
     if all_of_them or plan.steps > tuning.memory_parallelism:

@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     Store,
 )
 from xla_explorer.compiler.codegen.nest.plain_nests.from_hlo import PlainNest
-from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import Scope
+from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import OpenScope
 from xla_explorer.compiler.codegen.nest.plain_nests.nest_scopes import NoNestError
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.indexing import (
@@ -204,7 +204,7 @@ class _Scatter(PlainNest):
     def combination(self, types: Sequence[PrimitiveType]) -> Combination:
         """Return the combination of a covering row, with a flag for any covering row."""
         left, right = [tuple([next(self.numbers) for _ in range(len(types) + 1)]) for _ in range(2)]
-        before, self.scopes = self.scopes, [Scope()]
+        before, self.scopes = self.scopes, [OpenScope()]
         self.depth.update(dict.fromkeys((*left, *right), 0))
         results = [right[0]]
         for t, new, old in zip(

@@ -25,7 +25,11 @@ from xla_explorer.backends.gpu.emitters.nests.elementwise import (
 from xla_explorer.backends.gpu.emitters.nests.tuning import GpuTuning
 from xla_explorer.backends.gpu.launch_dimensions import counted, launch_dimensions
 from xla_explorer.compiler.codegen.nest.directives import Pad, Reorder, Split, Stage, Unroll
-from xla_explorer.compiler.codegen.nest.directives.gpu_directives import Block, Thread, Warp
+from xla_explorer.compiler.codegen.nest.directives.gpu_directives import (
+    BindBlocks,
+    BindThreads,
+    BindWarpLanes,
+)
 from xla_explorer.compiler.codegen.nest.directives.staging import leaves
 from xla_explorer.compiler.codegen.nest.gpu_estimate import estimate_launch
 from xla_explorer.compiler.codegen.nest.ir import Load, LoopNest, walk
@@ -196,7 +200,7 @@ def _tiled(
         outer.reverse()
     for name in (*[a.name for a in axes if a not in (read, written)], *outer):
         if applied.extent(name) > 1:
-            applied.then(Block(name))
+            applied.then(BindBlocks(name))
     return f"{i}i", f"{j}i", outer[1]
 
 
@@ -205,8 +209,8 @@ def _threads(applied: Applied, across: str, along: str, width: int, rows: int) -
     if applied.extent(across) > rows:
         applied.then(Split(across, rows), Unroll(f"{across}o"))
         across = f"{across}i"
-    applied.then(Thread(across))
-    applied.then(Warp(applied.contiguous_lanes(along, width)))
+    applied.then(BindThreads(across))
+    applied.then(BindWarpLanes(applied.contiguous_lanes(along, width)))
 
 
 def _pitch(side: int, width: int, size: int) -> int:

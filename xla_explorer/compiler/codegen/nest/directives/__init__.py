@@ -44,7 +44,7 @@ from xla_explorer.compiler.codegen.nest.directives.loops import (
     Reorder,
     Sink,
     Split,
-    Tile,
+    TileLoops,
 )
 from xla_explorer.compiler.codegen.nest.directives.overlapping_tail import OverlapTail
 from xla_explorer.compiler.codegen.nest.directives.padded_staging import StagePadded
@@ -86,7 +86,7 @@ __all__ = [
     "StagePadded",
     "Stream",
     "Subject",
-    "Tile",
+    "TileLoops",
     "Unroll",
     "Vectorize",
     "fields_of",
@@ -95,7 +95,7 @@ __all__ = [
 ]
 
 _ALL = (
-    Split, CutLoop, SplitByResidue, OverlapTail, Collapse, Reorder, Sink, Tile, Unroll, Vectorize, Parallel,
+    Split, CutLoop, SplitByResidue, OverlapTail, Collapse, Reorder, Sink, TileLoops, Unroll, Vectorize, Parallel,
     InterchangeReduction, Rfactor, Reassociate, ChunkScan, ComputeAt, Stage, StagePadded, FuseLoops, FuseIntoReduction,
     Pad, Stream, Prefetch,
 )  # fmt: skip

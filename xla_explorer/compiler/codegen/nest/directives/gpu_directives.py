@@ -60,7 +60,7 @@ class _Launched(Binding):
 
 
 @dataclass(frozen=True)
-class Block(_Launched):
+class BindBlocks(_Launched):
     """The axis is distributed over the blocks of the grid."""
 
     name: ClassVar[str] = "block"
@@ -99,7 +99,7 @@ class Block(_Launched):
 
 
 @dataclass(frozen=True)
-class Thread(_Launched):
+class BindThreads(_Launched):
     """The axis is distributed over the threads of a block."""
 
     name: ClassVar[str] = "thread"
@@ -126,7 +126,7 @@ class Thread(_Launched):
 
 
 @dataclass(frozen=True)
-class Warp(_Launched):
+class BindWarpLanes(_Launched):
     """The axis is distributed over consecutive lanes of a warp."""
 
     name: ClassVar[str] = "warp"
@@ -149,4 +149,6 @@ class Warp(_Launched):
         return refuse("warps-disagree", text, extent=axis.extent)
 
 
-GPU_DIRECTIVES: dict[str, type[Directive]] = {d.name: d for d in (Block, Thread, Warp)}
+GPU_DIRECTIVES: dict[str, type[Directive]] = {
+    d.name: d for d in (BindBlocks, BindThreads, BindWarpLanes)
+}

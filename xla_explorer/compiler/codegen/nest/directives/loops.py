@@ -218,7 +218,7 @@ class Sink(Directive):
 
 
 @dataclass(frozen=True)
-class Tile(Pair):
+class TileLoops(Pair):
     """Two nested axes become tiles of rows * columns: both are split, the outer axes go outside."""
 
     name: ClassVar[str] = "tile"

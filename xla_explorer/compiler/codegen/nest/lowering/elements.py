@@ -44,7 +44,7 @@ class NestBuilder(StructuredBuilder):
         )
 
 
-class _Operand(NamedTuple):
+class _ScalarOperand(NamedTuple):
     shape: Shape
 
 
@@ -53,7 +53,7 @@ class ScalarOperation(NamedTuple):
 
     opcode: OpcodeSpec
     shape: Shape
-    operands: tuple[_Operand, ...]
+    operands: tuple[_ScalarOperand, ...]
     attributes: Attributes
 
     def attribute(self, name: str) -> Any:
@@ -62,8 +62,8 @@ class ScalarOperation(NamedTuple):
 
 
 @cache
-def _operand(element: PrimitiveType) -> _Operand:
-    return _Operand(array_shape(element, ()))
+def _operand(element: PrimitiveType) -> _ScalarOperand:
+    return _ScalarOperand(array_shape(element, ()))
 
 
 def computing(

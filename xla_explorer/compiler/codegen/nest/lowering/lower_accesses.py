@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.nest.lowering.elements import (
     one_lane,
 )
 from xla_explorer.compiler.codegen.nest.lowering.lower_indices import (
-    Indices,
+    NestIndices,
     Point,
     points,
 )
@@ -39,7 +39,7 @@ from xla_explorer.compiler.codegen.nest.lowering.register_layouts import (
 from xla_explorer.hlo.analysis.indexing import Axis, Guard, IndexExpression, linearize
 
 
-class AccessLowering(Indices):
+class AccessLowering(NestIndices):
     """The loads and stores of a nest that is being lowered.
 
     Attributes

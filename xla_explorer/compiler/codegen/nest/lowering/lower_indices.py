@@ -116,7 +116,7 @@ class _Sum(NamedTuple):
     unrolled: list[tuple[Axis, int]]
 
 
-class Indices:
+class NestIndices:
     """The indices of a nest that is being lowered.
 
     Attributes

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def write_scan(lowering: Lowering, s: Reduce) -> None:
     """Write the running values of a scan, the statements for each, and the last values."""
-    writer = _Writer(lowering, s)
+    writer = _ScanWriter(lowering, s)
     start = [
         [in_lanes(lowering.b, lowering.values[n].at(point), writer.lanes) for n in s.initial]
         for point in points(writer.outer)
@@ -44,7 +44,7 @@ def write_scan(lowering: Lowering, s: Reduce) -> None:
         )
 
 
-class _Writer(ReductionWriter):
+class _ScanWriter(ReductionWriter):
     """A scan that is being written.
 
     There is an accumulator for each point of the unrolled axes around. Along a vector axis of the

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     SelectRegion,
 )
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import (
-    Scope,
+    OpenScope,
     accumulator_type,
     addressed,
     combines_in_any_order,
@@ -313,7 +313,7 @@ class ElementValues(NestScopes):
             if identity_element(root.opcode.name, elements[0]) is not None:
                 return root.opcode  # the identity element stands for skipped points
         numbers = [next(self.numbers) for _ in parameters]
-        before, self.scopes = self.scopes, [Scope()]
+        before, self.scopes = self.scopes, [OpenScope()]
         self.depth.update(dict.fromkeys(numbers, 0))
         results = self.inlined(computation, numbers)
         body, self.scopes = tuple(self.scopes[0].body), before

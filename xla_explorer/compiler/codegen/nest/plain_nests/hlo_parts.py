@@ -24,7 +24,7 @@ from xla_explorer.hlo.shape import array_shape
 _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
-class Scope:
+class OpenScope:
     """The statements of a body that is being built.
 
     barrier: guards keep loads of this scope inside their arrays, so they must not move out.

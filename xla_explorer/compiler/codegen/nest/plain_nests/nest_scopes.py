@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.nest.ir import (
     ids_of,
 )
 from xla_explorer.compiler.codegen.nest.plain_nests.hlo_parts import (
-    Scope,
+    OpenScope,
     array_names,
     identifier,
 )
@@ -83,7 +83,7 @@ class NestScopes:
         self.forwarded = (
             dict(zip(fused.parameters(), arguments, strict=True)) if fused is not None else {}
         )
-        self.scopes = [Scope()]
+        self.scopes = [OpenScope()]
         self.depth: dict[int | Axis, int] = {}
         self.numbers = itertools.count(1)
         self.places: dict[Place, Place] = {}
@@ -97,9 +97,9 @@ class NestScopes:
     @contextmanager
     def scope(
         self, depth: int, axes: Sequence[Axis] = (), barrier: bool = False
-    ) -> Iterator[Scope]:
+    ) -> Iterator[OpenScope]:
         """Open a scope inside the one at a depth; statements go there until it is closed."""
-        before, inner = self.scopes, Scope(barrier)
+        before, inner = self.scopes, OpenScope(barrier)
         self.scopes = [*before[: depth + 1], inner]
         self.depth.update(dict.fromkeys(axes, depth + 1))
         yield inner
