@@ -23,7 +23,13 @@ from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
-from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_input_output_alias
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    buffer_donor_text,
+    input_output_alias_text,
+    parse_buffer_donor,
+    parse_input_output_alias,
+)
 
 _SPREAD = frozenset({"parameter", "constant", "broadcast", "iota"})
 _UNKNOWN = frozenset({"mulhi", "scaled-dot"})
@@ -182,21 +188,25 @@ def _flatten_entry(module: HloModule) -> None:
     for name in ("entry_computation_layout", "is_scheduled"):
         header.pop(name, None)
     aliases = [
-        f"{{{'' if len(found) == 1 else places.index(alias.output_index)}}}: "
-        f"({numbers[alias.parameter_number, alias.parameter_index]}, {{}}, {alias.kind})"
+        InputOutputAlias(
+            () if len(found) == 1 else (places.index(alias.output_index),),
+            numbers[alias.parameter_number, alias.parameter_index],
+            (),
+            alias.kind,
+        )
         for alias in parse_input_output_alias(header.pop("input_output_alias", "{}"))
         if alias.output_index in places
         and (alias.parameter_number, alias.parameter_index) in numbers
     ]
-    donors = [
-        f"({numbers[donor]}, {{}})"
+    donors: list[tuple[int, tuple[int, ...]]] = [
+        (numbers[donor], ())
         for donor in parse_buffer_donor(header.pop("buffer_donor", "{}"))
         if donor in numbers
     ]
     if aliases:
-        header["input_output_alias"] = f"{{ {', '.join(aliases)} }}"
+        header["input_output_alias"] = input_output_alias_text(aliases)
     if donors:
-        header["buffer_donor"] = f"{{ {', '.join(donors)} }}"
+        header["buffer_donor"] = buffer_donor_text(donors)
 
 
 def _packed(entry: HloComputation, shape: Shape, leaves: list[HloInstruction]) -> HloInstruction:
