@@ -160,25 +160,6 @@ def _index_text(index: tuple[int, ...]) -> str:
     return f"{{{','.join(map(str, index))}}}"
 
 
-def input_output_alias_text(aliases: Iterable[InputOutputAlias]) -> str:
-    """Encode aliases as `{ {0}: (1, {}, may-alias), ... }`."""
-    entries = [
-        f"{_index_text(a.output_index)}: ({a.parameter_number}, {_index_text(a.parameter_index)}, {a.kind})"
-        for a in aliases
-    ]
-    return f"{{ {', '.join(entries)} }}"
-
-
-def buffer_donor_text(donors: Iterable[tuple[int, tuple[int, ...]]]) -> str:
-    """Encode (parameter number, parameter index) pairs as `{ (2, {}) }`."""
-    entries = [f"({number}, {_index_text(index)})" for number, index in donors]
-    return f"{{ {', '.join(entries)} }}"
-
-
-def _index_text(index: tuple[int, ...]) -> str:
-    return f"{{{','.join(map(str, index))}}}"
-
-
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
     """Decode `{(f32[2]{0}, s32[])->f32[2]{0}}` to the shapes of parameters and result."""
     at = skip_blank(text, 1)
