@@ -1,4 +1,4 @@
-"""The glossary: sorted entries, each with its source, and the terms that contributors are asked to use."""
+"""The glossary: sorted entries, each with its source, and the terms of the page for contributors."""
 
 from __future__ import annotations
 

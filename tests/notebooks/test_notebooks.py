@@ -50,7 +50,7 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def run_page(name: str) -> tuple[int, dict[str, object], str]:
-    """How many Python cells a page has, the names that they define, its text."""
+    """Run the Python cells of a page; return their number, the names they define, and the text."""
     text = (ROOT / "notebooks" / name).read_text(encoding="utf-8")
     names: dict[str, object] = {}
     cells = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
