@@ -68,7 +68,7 @@ LOOP_NEST = table(
         ),
         "not-an-array": (
             "a kernel reads and writes arrays",
-            "%while must be an array, as all of a kernel, got (s32[], f32[4])",
+            "%while must be an array, as every operand and result of a kernel, got (s32[], f32[4])",
             "ask about an instruction inside the computations that it calls",
         ),
         "dynamic-dimensions": (
@@ -194,7 +194,7 @@ DIRECTIVES = table(
         ),
         "memory-of-its-own": (
             "no step of the loop owns memory yet",
-            "steps of i have scratch memory: cut the loop before they get it",
+            "steps of i own scratch memory: cut the loop before they get it",
             "write the cut before compute-at and stage",
         ),
         "factor-too-large": (
@@ -209,7 +209,7 @@ DIRECTIVES = table(
         ),
         "not-whole-lines": (
             "blocks that follow the cache lines of an array are whole lines",
-            "8 elements of %x must be a line of 64 bytes",
+            "a block of 8 elements of %x must be a cache line of 64 bytes",
             "choose as many steps as a line has elements",
         ),
         "not-a-result": (
@@ -224,7 +224,7 @@ DIRECTIVES = table(
         ),
         "result-is-read": (
             "a result that bypasses the caches is not read again by the kernel",
-            "@fusion reads %out again: a streaming store would leave it out of the cache",
+            "@fusion reads %out again: a non-temporal store would leave it out of the cache",
             "leave the result in the caches",
         ),
         "name-taken": (
@@ -239,7 +239,7 @@ DIRECTIVES = table(
         ),
         "access-does-not-collapse": (
             "every access is linear over both axes as over one",
-            "%b would be at ij % 30: it does not run along i and j as along one",
+            "%b would be at ij % 30, which is not linear in the collapsed axis",
             "write collapse{i,j,repeating} to allow quotients and remainders",
         ),
         "parallel-not-outermost": (
@@ -289,7 +289,7 @@ DIRECTIVES = table(
         ),
         "not-interchangeable": (
             "the reduction is directly inside the loop, and takes only loads and elementwise values from it",
-            "the reduction over j cannot go outside of i: that loop stores what the reduction needs",
+            "the reduction over j cannot be interchanged with i: that loop stores what the reduction needs",
             "choose the innermost loop around the reduction",
         ),
         "only-axis": (
@@ -299,7 +299,7 @@ DIRECTIVES = table(
         ),
         "not-a-loop": (
             "the axis is that of a loop, not of a reduction",
-            "j is an axis that is reduced over, not a loop",
+            "j is an axis of a reduction, not of a loop",
             "choose an axis behind `for`",
         ),
         "inside-registers": (
@@ -369,12 +369,12 @@ DIRECTIVES = table(
         ),
         "depends-on-the-reduction": (
             "the loop needs no result of the reduction",
-            "j needs %7, which the reduction makes",
+            "j needs %7, which the reduction computes",
             "fuse a loop that stands before the reduction",
         ),
         "steps-not-independent": (
             "no step of the loop accesses what another step stores",
-            "steps of i may touch the same element of %out: one at i, another at i + 1",
+            "steps of i may access the same element of %out: one at i, another at i + 1",
             "do not fuse the loops",
         ),
         "block-not-outermost": (

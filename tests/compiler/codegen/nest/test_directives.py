@@ -334,7 +334,7 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
     for refused in ("pad{j,30}", "pad{i,4}"):
         with pytest.raises(ScheduleError, match="must be padded to more than its"):
             schedule("bias").then(refused)
-    with pytest.raises(ScheduleError, match="is reduced over"):
+    with pytest.raises(ScheduleError, match="is an axis of a reduction"):
         schedule("rows").then("pad{j,64}")
 
 
@@ -349,7 +349,7 @@ def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
     lowered = lower(found.nest)
     assert isinstance(lowered, LoweredNest)
     assert "ptrtoint" in lowered.text and lowered.text.count("shufflevector") == 24
-    with pytest.raises(ScheduleError, match="must be a line"):
+    with pytest.raises(ScheduleError, match="must be a cache line"):
         Schedule(nest, nest).then("overlap{i,8,x.4}")
     with pytest.raises(ScheduleError, match="cannot be repeated"):
         schedule("rows").then("overlap{j,8}")
@@ -417,7 +417,7 @@ def test_a_sweep_stores_what_it_reduces() -> None:
     assert_near(evaluate_nest(found.nest, operands), wanted, text)
     found = found.then("split{l,8},vectorize{li}")
     assert_near(evaluate_nest(found.nest, operands), wanted, text)
-    with pytest.raises(ScheduleError, match=r"needs %\d+, which the reduction makes"):
+    with pytest.raises(ScheduleError, match=r"needs %\d+, which the reduction computes"):
         schedule("softmax").then(f"fuse-into-reduction{{{_sweeps_of(plain('softmax')[0])}}}")
 
 

@@ -189,13 +189,13 @@ class _Verifier:
                 self.problem("axis-opened-twice", f"axis {axis} is opened twice")
             self.opened.add(axis.name)
             if kind is AxisKind.VECTOR and AxisKind.VECTOR in scope.axes.values():
-                self.problem("nested-vector", f"axis {axis}: a vector inside a vector")
+                self.problem("nested-vector", f"axis {axis}: a vector axis inside another one")
             if kind is AxisKind.PARALLEL and (scope.axes or isinstance(s, Reduce)):
                 self.problem(
                     "parallel-not-outermost", f"axis {axis}: a parallel loop must be outermost"
                 )
         if isinstance(s, Reduce) and sum([kind is AxisKind.VECTOR for _, kind in s.axes]) > 1:
-            self.problem("nested-vector", f"%{s.ids[0]}: a vector inside a vector")
+            self.problem("nested-vector", f"%{s.ids[0]}: a vector axis inside another one")
 
     def allocate(self, array: Array, scope: _VisibleNames) -> None:
         if array.name in self.arrays:
@@ -271,7 +271,7 @@ class _Verifier:
                 given += [self.type_of(what, number, combining) for number in c.results]
         if len(counts) > 1:
             self.problem(
-                "value-count", f"{what}: as many initial values, values and results must be there"
+                "value-count", f"{what}: initial values, values and results must be equally many"
             )
         elif any(t not in (e, None) for t, e in zip(given, s.elements * 3, strict=False)):
             self.problem(
@@ -339,10 +339,13 @@ class _Verifier:
             )
         if element not in (array.shape.element_type, None):
             self.problem(
-                "types-differ", f"{what}: {element} and %{name} of {array.shape.element_type}"
+                "types-differ",
+                f"{what}: the value is {element}, %{name} has {array.shape.element_type}",
             )
         if store and not array.written:
-            self.problem("operand-written", f"{what}: %{name} is an operand")
+            self.problem(
+                "operand-written", f"{what}: %{name} is an operand, and cannot be stored to"
+            )
         if len(place) != array.shape.rank:
             return self.problem(
                 "place-of-another-rank",

@@ -113,7 +113,7 @@ def _transposed_loads(nest: LoopNest, axes: list[Axis]) -> tuple[list[Load], Axi
     if not inside:
         return refuse(
             "not-staged",
-            f"%{found[0][0].array} is read under a condition without which its index leaves the array",
+            f"%{found[0][0].array} is read under a condition, without which its index is outside of the array",
         )
     read = inside[0][1]
     staged = [

@@ -215,7 +215,7 @@ class Directive:
         return (
             None
             if isinstance(found, For)
-            else refuse("not-a-loop", f"{self.axis} is an axis that is reduced over, not a loop")
+            else refuse("not-a-loop", f"{self.axis} is an axis of a reduction, not of a loop")
         )
 
     def new_names(self, nest: LoopNest) -> set[str]:

@@ -93,7 +93,7 @@ class ChunkScan(Directive):
         if nest.around(self.axis) or reads:
             return refuse(
                 "not-outermost",
-                f"the scan along {self.axis} must stand in no loop, and read nothing that is stored",
+                f"the scan along {self.axis} must be outside of all loops, and read nothing that the kernel stores",
             )
         return None
 

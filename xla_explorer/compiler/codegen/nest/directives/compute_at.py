@@ -118,7 +118,8 @@ class ComputeAt(StepDirective):
             isinstance(x.statement, Reduce) for x in later
         ):
             return refuse(
-                "not-in-step", f"{self.value} is not always computed where it is computed first"
+                "not-in-step",
+                f"the first computation of {self.value} is conditional, or a later one is a reduction",
             )
         return None
 
@@ -191,7 +192,7 @@ class ComputeAt(StepDirective):
             return None
         return refuse(
             "not-in-step",
-            f"%{self.into} does not get its values where {self.value} is read last",
+            f"%{self.into} is not stored where {self.value} is read last",
             array=self.into,
         )
 

@@ -89,7 +89,7 @@ class CutLoop(Directive):
             return None
         return refuse(
             "order-must-be-kept",
-            f"%{s.ids[0]} combines in the order of its points: only its first axis is cut",
+            f"%{s.ids[0]} combines in the order of its points: only its first axis can be cut",
         )
 
     def allocates_nothing(self, nest: LoopNest) -> Reason | None:
@@ -99,7 +99,7 @@ class CutLoop(Directive):
             return None
         return refuse(
             "memory-of-its-own",
-            f"steps of {self.axis} have scratch memory: cut the loop before they get it",
+            f"steps of {self.axis} own scratch memory: cut the loop before they get it",
         )
 
     def steps_fit(self, nest: LoopNest) -> Reason | None:

@@ -137,7 +137,7 @@ class Collapse(Pair):
         one = after.axes()[self.axis + self.inner].axis
         for _, what, offset in offsets_of(after, one.name):
             if offset.coefficient(one) is None:
-                message = f"{what} would be at {offset}: it does not run along {self.axis} and {self.inner} as along one"
+                message = f"{what} would be at {offset}, which is not linear in the collapsed axis"
                 return refuse("access-does-not-collapse", message, offset=str(offset))
         return None
 

@@ -87,6 +87,6 @@ class OverlapTail(Directive):
         ):
             return refuse(
                 "not-whole-lines",
-                f"{self.factor} elements of %{self.lines_of} must be a line of {LINE_BYTES} bytes",
+                f"a block of {self.factor} elements of %{self.lines_of} must be a cache line of {LINE_BYTES} bytes",
             )
         return None

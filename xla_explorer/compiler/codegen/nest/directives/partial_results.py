@@ -111,7 +111,7 @@ class Rfactor(ReductionDirective):
             return None
         return refuse(
             "not-outermost",
-            f"the reduction over {self.axis} must stand in serial loops that read nothing they store",
+            f"the reduction over {self.axis} must be inside serial loops that do not read what they store",
         )
 
     def has_other_axes(self, nest: LoopNest) -> Reason | None:
@@ -240,7 +240,7 @@ class Reassociate(ReductionDirective):
             return None
         return refuse(
             "order-must-be-kept",
-            f"%{s.ids[0]} must find an extreme value and its index in a fixed order",
+            f"%{s.ids[0]} must be an argmax or argmin: the largest or smallest value and its index",
         )
 
     def changed(self, nest: LoopNest) -> LoopNest:

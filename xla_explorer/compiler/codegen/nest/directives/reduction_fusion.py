@@ -106,7 +106,7 @@ class FuseIntoReduction(Directive):
         return (
             refuse(
                 "depends-on-the-reduction",
-                f"{self.axis} needs %{min(needed)}, which the reduction makes",
+                f"{self.axis} needs %{min(needed)}, which the reduction computes",
             )
             if needed
             else None

@@ -92,11 +92,7 @@ class InterchangeReduction(ReductionDirective):
 
     def reduction_is_inside(self, nest: LoopNest) -> Reason | None:
         """Refuse unless the loops down to the reduction are perfectly nested."""
-        return (
-            None
-            if self._found(nest)
-            else self._no("the reduction does not stand directly in that loop")
-        )
+        return None if self._found(nest) else self._no("it is not directly inside that loop")
 
     def starts_outside(self, nest: LoopNest) -> Reason | None:
         """Refuse if the loops compute the initial values."""
@@ -119,7 +115,7 @@ class InterchangeReduction(ReductionDirective):
         moved = [x for x, _ in walk((*needed, *s.body))]  # the stores of a scan move with it
         stored = {x.array for x, _ in walk(body) if isinstance(x, Store)}
         if any(isinstance(x, Reduce | For) for x, _ in walk(needed)):
-            return self._no("it takes the result of another loop inside that one")
+            return self._no("it needs the result of another loop inside that one")
         if any(isinstance(x, Store) for x in moved) or any(
             isinstance(x, Load) and x.array in stored for x in moved
         ):
@@ -239,7 +235,7 @@ class InterchangeReduction(ReductionDirective):
         return found
 
     def _no(self, why: str) -> Reason:
-        message = f"the reduction over {self.axis} cannot go outside of {self.along}: {why}"
+        message = f"the reduction over {self.axis} cannot be interchanged with {self.along}: {why}"
         return refuse("not-interchangeable", message, axis=self.axis, along=self.along)
 
 

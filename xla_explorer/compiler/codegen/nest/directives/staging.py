@@ -124,7 +124,7 @@ class Stage(StepDirective):
         if array is None:
             return refuse("no-such-operand", f"@{nest.name} has no operand {self.array}")
         if len(found) != 1 or not found[0].axes:
-            message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` say at which, got {len(found)}"
+            message = f"{self.array} must be read at one place along loops inside {self.axis}, or `read` must choose one, got {len(found)}"
             return refuse("not-staged", message)
         return None
 
@@ -139,7 +139,7 @@ class Stage(StepDirective):
         if leaves(array, found[0].place, facts):
             return refuse(
                 "not-staged",
-                f"{self.array} is read under a condition without which its index leaves the array",
+                f"{self.array} is read under a condition, without which its index is outside of the array",
             )
         return None
 
