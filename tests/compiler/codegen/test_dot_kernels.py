@@ -282,13 +282,13 @@ def test_what_tiles_leave_over_is_counted():
 @pytest.mark.parametrize(
     ("step", "depth", "columns", "tiles", "word"),
     [
-        (4096, 100, 1024, 4, "pages apart"),
+        (4096, 100, 1024, 4, "page size"),
         (4096, 8, 1024, 400, ""),  # too few rows
         (4096, 100, 1024, 3, ""),  # read too few times
         (3136, 784, 784, 4, "larger"),
         (2048, 784, 512, 8, "sets of L2"),
         (2048, 512, 512, 8, ""),  # as many lines as the sets hold
-        (2000, 300, 500, 8, "two lines"),
+        (2000, 300, 500, 8, "crosses a cache line"),
         (2000, 64, 500, 8, ""),  # L1 holds a panel
         (2048, 300, 512, 40, "sets of L1"),
         (1984, 300, 496, 400, ""),
@@ -297,7 +297,7 @@ def test_what_tiles_leave_over_is_counted():
 def test_why_a_right_operand_is_copied(step, depth, columns, tiles, word):
     reason = LIMITS.copied_right(step, 64, depth, depth * columns * 4, tiles)
     assert word in reason and bool(word) is bool(reason)
-    assert "two lines" not in LIMITS.copied_right(
+    assert "crosses a cache line" not in LIMITS.copied_right(
         step, 32, depth, depth * columns * 4, tiles
     )  # most of shorter vectors lie in one
 
@@ -314,7 +314,8 @@ def test_the_choice_gives_its_figures():
     assert dot_by_library(flat) is None, "without a target the library serves it"
     crossing = first_dot(dot_text([("f32", (128, 300), (300, 500), (128, 500), MULTIPLY)]))
     assert (
-        dot_by_library(crossing, HOST_LIKE).facts["copied"] == "its vectors lie in two lines each"
+        dot_by_library(crossing, HOST_LIKE).facts["copied"]
+        == "each of its vectors crosses a cache line"
     )
     deep = first_dot(dot_text([("f32", (512, 9000), (9000, 512), (512, 512), MULTIPLY)]))
     assert (

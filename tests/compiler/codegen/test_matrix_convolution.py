@@ -227,7 +227,7 @@ def test_convolutions_without_a_tile():
     assert "multiply-adds" in why(plain, cpu_target(bits=512, fma=False)) and not why(plain)
     grouped = plain.replace("[3,2,4,7]", "[3,2,2,8]").replace("[2,6,8,7]", "[2,6,8,8]")
     grouped = grouped.replace("dim_labels", "feature_group_count=2, dim_labels")
-    assert "two arrays" in why(grouped) and "two arrays" in why(text_of("no padding", "bf16"))
+    assert "two factors" in why(grouped) and "two factors" in why(text_of("no padding", "bf16"))
     wide = (
         plain.replace("[2,6,8,7]", "[2,38,36,7]")
         .replace("size=3x2", "size=3x2 lhs_dilate=5x5")

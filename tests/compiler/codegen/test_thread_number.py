@@ -46,7 +46,7 @@ def test_another_architecture_is_declared_in_four_lines() -> None:
 
 def test_what_nobody_declared_is_refused_with_the_next_step() -> None:
     with pytest.raises(
-        UnknownGpuError, match="nothing says how r600 numbers its threads"
+        UnknownGpuError, match="no thread numbering is registered for r600"
     ) as refused:
         written("r600-amd-none")
     assert "numbers_threads" in (refused.value.hint or "")

@@ -65,7 +65,7 @@ class ChainAccess(NamedTuple):
     written: bool
 
     def is_independent_of(self, other: ChainAccess) -> bool:
-        """Return True if block-by-block order computes what kernel-by-kernel order computes."""
+        """Return True if block-by-block and kernel-by-kernel order compute the same values."""
         if not (self.written or other.written):
             return True
         if self.memory == other.memory:
@@ -128,7 +128,7 @@ def _follows(offset: IndexExpression, rows: Sequence[Axis], elements: int) -> bo
 
 
 def touched_again(accesses: Iterable[Memory]) -> int:
-    """Return the bytes of memory that is accessed more than once; other memory gains nothing."""
+    """Return the bytes of memory that is accessed more than once, which can profit."""
     return sum(memory[2] for memory, times in Counter(accesses).items() if times > 1)
 
 

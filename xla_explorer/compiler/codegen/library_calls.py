@@ -209,21 +209,21 @@ def write_library_dot(
     name = dot.shape.element_type.name
     a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
     batch = product_batch(dot)
-    cut = (
-        context.partition.cut_loop(rows, LIBRARY_ROWS)
-        if context.partition.place_to_cut(batch) is None
+    part = (
+        context.partition.partition_loop(rows, LIBRARY_ROWS)
+        if context.partition.loop_to_partition(batch) is None
         else None
     )
-    with context.iterate(batch, cut=cut is None) as index:
+    with context.iterate(batch, partitioned=part is None) as index:
         offsets = [
             w.linear(index, strides)
             for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])
         ]
         task: str | int = rows
-        if cut is not None:
-            task = w.sub(cut.end, cut.begin)
-            offsets[0] = w.add(offsets[0], w.mul(cut.begin, left.row))
-            offsets[2] = w.add(offsets[2], w.mul(cut.begin, columns))
+        if part is not None:
+            task = w.sub(part.end, part.begin)
+            offsets[0] = w.add(offsets[0], w.mul(part.begin, left.row))
+            offsets[2] = w.add(offsets[2], w.mul(part.begin, columns))
         pointers = [
             _at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)
         ]
@@ -236,7 +236,7 @@ def write_library_dot(
         _gemm(w, name, transposed, (task, columns, depth), a_matrix, b_matrix, c_matrix, False)
     return (
         context.finish(slots)
-        if context.partition.cut or tasks == 1
+        if context.partition.is_partitioned or tasks == 1
         else write_library_dot(dot, target, slots)
     )
 
@@ -336,8 +336,8 @@ def write_library_convolution(
         == (labels.output_batch, *labels.output_spatial)
     ):
         rows = i.shape.element_count // features
-        cut = context.partition.cut_loop(rows, LIBRARY_ROWS)
-        first, count = (cut.begin, w.sub(cut.end, cut.begin)) if cut is not None else (0, rows)
+        part = context.partition.partition_loop(rows, LIBRARY_ROWS)
+        first, count = (part.begin, w.sub(part.end, part.begin)) if part is not None else (0, rows)
         _gemm(
             w,
             name,
@@ -350,7 +350,7 @@ def write_library_convolution(
         )
         return (
             context.finish(slots)
-            if cut is not None or tasks == 1
+            if part is not None or tasks == 1
             else write_library_convolution(i, target, slots)
         )
     last = rules[-1]
@@ -403,6 +403,6 @@ def write_library_convolution(
                 )
     return (
         context.finish(slots)
-        if context.partition.cut or tasks == 1
+        if context.partition.is_partitioned or tasks == 1
         else write_library_convolution(i, target, slots)
     )

@@ -6,7 +6,7 @@ and multiply-adds at the vector units' rate. The alternative is the loops of `ch
 `triangular-solve-expander`, which traverse the whole matrices for each column or row.
 
 LAPACK is column-major: a row-major matrix is its transpose there. So a lower factor is computed as
-an upper one, and the transposed factor is the wanted one. The same is true of complex matrices,
+an upper one, and its transpose is the result. The same is true of complex matrices,
 since the conjugations cancel.
 """
 

@@ -41,14 +41,14 @@ KernelWriter = Callable[..., Kernel]
 Finished = Callable[
     [str, list[str]], None
 ]  # receives the IR text of a module of finished kernels, and their names
-_CUT = (
+_PARTITIONED_WRITERS = (
     write_kernel,
     write_library_dot,
     write_library_convolution,
 )  # writers that can partition their work into tasks
 TINY_BYTES = 128  # of each array of an inlined kernel: a call would take longer than its work
 TINY_LINES = 400  # of such a kernel, at most
-MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a module of their own
+MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a separate module
 
 
 class PreparedKernel(NamedTuple):
@@ -241,9 +241,9 @@ class ProgramKernels:
         plan = plan_parallel(i, self.threads, kind)
         if self.control.forced("parallel", (i,)):
             plan = plan._replace(tasks=max(plan.tasks, self.threads))
-        cut = plan.tasks > 1 and not overlap and write in _CUT
-        made = self._once(write, i, slots, *([plan.tasks] if cut else []))
-        if cut and made.tasks == 1 and plan.tasks > self.threads:
+        partitions = plan.tasks > 1 and not overlap and write in _PARTITIONED_WRITERS
+        made = self._once(write, i, slots, *([plan.tasks] if partitions else []))
+        if partitions and made.tasks == 1 and plan.tasks > self.threads:
             made = self._once(write, i, slots, self.threads)
         self.decisions.append(parallel_decision(i, plan, made.tasks, overlap))
         return made

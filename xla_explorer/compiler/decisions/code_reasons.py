@@ -24,7 +24,7 @@ PARALLEL = table(
             "%update writes where it reads: its steps depend on one another",
             "read another array",
         ),
-        "not-cut": (
+        "not-partitioned": (
             "the kernel has no loop that can be partitioned into independent tasks",
             "the kernel of %sort has no loop that can be partitioned into 8 independent tasks",
             "nothing to do: its steps depend on each other",

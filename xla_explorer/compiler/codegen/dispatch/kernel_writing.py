@@ -123,7 +123,7 @@ def write_opaque_kernel(
     write = kernel_row(root.opcode.name).write if len(context.roots) == 1 else None
     with context.writer.from_instruction(root.id):
         (write or write_loop_kernel)(context)
-    if tasks > 1 and not context.partition.cut:
+    if tasks > 1 and not context.partition.is_partitioned:
         return write_opaque_kernel(i, target, slots, why=why)
     if before_printing is not None:
         before_printing(context)

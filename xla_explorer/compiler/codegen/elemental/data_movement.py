@@ -100,7 +100,7 @@ class IndexLowering:
         w, n = self.e.writer, atom.divisor
         below = -min(
             atom.dividend.bounds[0] // n, 0
-        )  # so many divisors make it a number that unsigned division rounds down
+        )  # adds a multiple of the divisor: unsigned division of the sum rounds down
         dividend = self(atom.dividend + below * n)
         return (
             w.mod(dividend, n) if isinstance(atom, Remainder) else w.sub(w.div(dividend, n), below)
@@ -124,7 +124,7 @@ def _first_read(
     if inside is None:
         return e.element(operand, place)
     if not others[0].place:
-        e.element(i.operands[others[0].operand], ())  # of a padding value, all choices share one
+        e.element(i.operands[others[0].operand], ())  # one padding value for all cases
     return e.choose(
         inside,
         i.shape,

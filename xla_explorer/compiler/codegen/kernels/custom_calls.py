@@ -1,4 +1,4 @@
-"""Custom calls with a kernel of their own, by target."""
+"""Kernels of custom calls, by target."""
 
 from __future__ import annotations
 

@@ -148,23 +148,28 @@ class KernelContext:
 
     @contextmanager
     def iterate(
-        self, extents: list[int], *, cut: bool = True, cut_along: Collection[int] | None = None
+        self,
+        extents: list[int],
+        *,
+        partitioned: bool = True,
+        partition_along: Collection[int] | None = None,
     ) -> Iterator[IndexTuple]:
         """Open loops over all indices below the extents: nested on a CPU, one thread each on a GPU.
 
-        In a kernel with tasks, one loop of each outermost nest is partitioned. cut: False if the
-        writer partitions an inner loop. cut_along: the loops that may be partitioned (None: any).
+        In a kernel with tasks, one loop of each outermost nest is partitioned. partitioned: False
+        if the writer partitions an inner loop. partition_along: the loops that may be partitioned
+        (None: any).
         """
         w = self.writer
         if self.target.is_launched:
             yield from self._threads(extents)
             return
-        cut = cut and self.partition.tasks > 1 and not self._in_nest
+        partitioned = partitioned and self.partition.tasks > 1 and not self._in_nest
         with ExitStack() as loops:
             outer, self._in_nest = self._in_nest, True
             limits: list[tuple[str | int, str | int]] = [(0, extent) for extent in extents]
-            if cut:
-                place = self.partition.place_to_cut(extents, cut_along)
+            if partitioned:
+                place = self.partition.loop_to_partition(extents, partition_along)
                 if place is None:
                     loops.enter_context(self.partition.only(0))
                 else:

@@ -179,7 +179,7 @@ def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
     return (
         one_row
         and 0 not in dimensions
-        and context.partition.can_cut(scatter.operand.shape.dimensions[0])
+        and context.partition.can_partition(scatter.operand.shape.dimensions[0])
         and worth_it
     )
 

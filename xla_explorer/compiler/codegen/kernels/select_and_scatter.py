@@ -131,7 +131,10 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
     emitter = context.emitter()
     # Tasks must not update the same element: partition dimensions without overlapping windows.
     free = [d for d, rule in enumerate(rules) if rule == WindowDimension(1)]
-    with context.iterate(list(source.shape.dimensions), cut_along=free) as index, emitter.scope():
+    with (
+        context.iterate(list(source.shape.dimensions), partition_along=free) as index,
+        emitter.scope(),
+    ):
         at = select_position(context, emitter, index)
         with w.where(w.value(f"icmp sge i64 {at}, 0")), emitter.scope():
             pair = [output.load_linear(w, at), emitter.element(source, index)]

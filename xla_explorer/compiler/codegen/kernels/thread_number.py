@@ -84,7 +84,7 @@ def thread_number(w: FunctionWriter, target: Target) -> str:
     if found is None:
         known = ", ".join(sorted(_THREAD_NUMBERS))
         raise UnknownGpuError(
-            f"nothing says how {_architecture(target)} numbers its threads; known are {known}",
+            f"no thread numbering is registered for {_architecture(target)}; registered are {known}",
             "declare a function (writer, target) with @xla_explorer.plugin.numbers_threads(architecture)",
         )
     return found(w, target)

@@ -36,14 +36,14 @@ class LoopPartition(NamedTuple):
 class WorkPartition:
     """The tasks of one kernel.
 
-    tasks: their number, 1 for a sequential kernel. cut: True if a loop was partitioned. phases:
-    tasks of each phase, empty without phases.
+    tasks: their number, 1 for a sequential kernel. is_partitioned: True if a loop was partitioned.
+    phases: tasks of each phase, empty without phases.
     """
 
     def __init__(self, writer: FunctionWriter, tasks: int) -> None:
         self.w = writer
         self.tasks = tasks
-        self.cut = False
+        self.is_partitioned = False
         self.phases: list[int] = []
         self._number = "%task"  # of this task, in the phase being emitted
 
@@ -62,18 +62,18 @@ class WorkPartition:
         self._number = str(w.sub(number, first))
         with w.where(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}")):
             if alone:
-                self.cut, self.tasks = True, 1
+                self.is_partitioned, self.tasks = True, 1
             yield 0 if alone else self._number
             self.tasks, self._number = tasks, number
 
-    def can_cut(self, extent: int, grain: int = 1) -> bool:
+    def can_partition(self, extent: int, grain: int = 1) -> bool:
         """Return True if no task is empty after partitioning a loop.
 
         extent: iterations. grain: parts are multiples of it.
         """
         return self.tasks > 1 and extent // grain >= self.tasks
 
-    def place_to_cut(
+    def loop_to_partition(
         self, extents: Sequence[int], among: Collection[int] | None = None
     ) -> tuple[int, int] | None:
         """Return the loop of a nest to partition and its grain, or None if all are too short.
@@ -87,7 +87,7 @@ class WorkPartition:
         possible = [
             d
             for d, extent in enumerate(extents)
-            if (among is None or d in among) and self.can_cut(extent, grains[d])
+            if (among is None or d in among) and self.can_partition(extent, grains[d])
         ]
         if not possible:
             return None
@@ -103,7 +103,7 @@ class WorkPartition:
     def bounds(self, extent: int, grain: int = 1) -> tuple[str | int, str | int]:
         """Return the first iteration and the end of a loop in this task."""
         w, units = self.w, -(-extent // grain)
-        self.cut = True
+        self.is_partitioned = True
         if extent % (grain * self.tasks) == 0:
             begin = w.mul(self._number, extent // self.tasks)
             return begin, w.span(begin, extent // self.tasks)
@@ -114,9 +114,9 @@ class WorkPartition:
             end = w.smaller(end, extent)
         return begin, end
 
-    def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> LoopPartition | None:
+    def partition_loop(self, extent: int, grain: int = 1, along: str = "") -> LoopPartition | None:
         """Return the partition of a loop, or None if a task would be empty."""
-        if not self.can_cut(extent, grain):
+        if not self.can_partition(extent, grain):
             return None
         units = -(-extent // grain)
         return LoopPartition(along, *self.bounds(extent, grain), -(-units // self.tasks) * grain)

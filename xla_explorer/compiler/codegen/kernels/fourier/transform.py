@@ -86,7 +86,7 @@ class _FftWriter:
             array.shape.dimensions[shape.rank - rank :] for array in (self.source, self.target)
         ]
         if rank == 1:
-            self._last(self.source, self.target, 0, 0, arrays, self.scale, cut=True)
+            self._last(self.source, self.target, 0, 0, arrays, self.scale, partitioned=True)
             return
         in_phases = tasks.tasks > 1 and arrays == 1
 
@@ -106,7 +106,9 @@ class _FftWriter:
                         self._column(source, copy, at, 0, inside_from, axis)
                     source, at = copy, 0
             with phase() as self._task:
-                self._last(source, self.target, at, target_at, lines, self.scale, cut=in_phases)
+                self._last(
+                    source, self.target, at, target_at, lines, self.scale, partitioned=in_phases
+                )
             for axis in range(rank - 2, -1, -1) if self.kind != "IRFFT" else ():
                 with phase() as self._task:
                     self._column(self.target, self.target, target_at, target_at, inside_to, axis)
@@ -156,7 +158,7 @@ class _FftWriter:
         target_at: Index,
         lines: int,
         scale: float,
-        cut: bool = False,
+        partitioned: bool = False,
     ) -> None:
         """Transform along the last dimension, from one array to another."""
         w, length = self.w, self.lengths[-1]
@@ -169,7 +171,7 @@ class _FftWriter:
         x, y = self._pairs(t, buffer_elements(inner) * lanes + (lanes if halved else 0))
         from_row, to_row = source.shape.dimensions[-1], target.shape.dimensions[-1]
         rows = min(lanes, lines)
-        with self.context.iterate([-(-lines // rows)], cut=cut) as (tile,):
+        with self.context.iterate([-(-lines // rows)], partitioned=partitioned) as (tile,):
             first = w.block_start(tile, rows, lines)
             from_at, to_at = (
                 w.add(source_at, w.mul(first, from_row)),
@@ -220,14 +222,14 @@ class _FftWriter:
         (stages, vectors), lanes = self._stages(t), self._lanes(length, t, columns=True)
         x, y = self._pairs(t, buffer_elements(length) * lanes)
         tiles = -(-inner // lanes)
-        cut = None if self._task == 0 else self.context.partition.cut_loop(tiles)
+        part = None if self._task == 0 else self.context.partition.partition_loop(tiles)
         alone = (
-            nullcontext() if self._task == 0 or cut is not None else self.context.partition.only(0)
+            nullcontext() if self._task == 0 or part is not None else self.context.partition.only(0)
         )
         with (
             alone,
             w.loop(outer, stem="outer") as o,
-            w.loop(cut.end if cut else tiles, cut.begin if cut else 0, stem="columns") as tile,
+            w.loop(part.end if part else tiles, part.begin if part else 0, stem="columns") as tile,
         ):
             column = w.mul(tile, lanes)
             at = w.add(w.mul(o, length * inner), column)

@@ -23,8 +23,8 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 WITH_TILES = ("f32", "f64", "s32", "u32", "s64", "u64")
-COPY_CYCLES = 0.2  # an element, packing as it is
-TRANSPOSE_CYCLES = 0.5  # an element, packing with transposition
+COPY_CYCLES = 0.2  # per element, packing in order
+TRANSPOSE_CYCLES = 0.5  # per element, packing with transposition
 LIBRARY_EFFICIENCY = 0.97
 LIBRARY_COPY_CYCLES = 0.5
 LIBRARY_RESULT_CYCLES = 0.15

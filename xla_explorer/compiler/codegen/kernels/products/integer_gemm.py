@@ -256,11 +256,11 @@ class _Tiles:
                         f"store {vector} {value}, ptr {self.small_at(to, k)}, align {self.plan.element.bytes}"
                     )
 
-    def _panels(self, columns: int, cut: LoopPartition | None) -> tuple[str | int, str | int]:
+    def _panels(self, columns: int, part: LoopPartition | None) -> tuple[str | int, str | int]:
         """Return the first panel and the end, of a task if the panels are partitioned."""
         return (
-            (cut.begin, cut.end)
-            if cut is not None and cut.along == "panels"
+            (part.begin, part.end)
+            if part is not None and part.along == "panels"
             else (0, -(-columns // self.tile.columns))
         )
 
@@ -272,7 +272,7 @@ class _Tiles:
         columns: int,
         scratch: str,
         panel_step: int,
-        cut: LoopPartition | None = None,
+        part: LoopPartition | None = None,
     ) -> None:
         """Pack panels, `panel_step` apart, from a matrix with contiguous columns.
 
@@ -280,7 +280,7 @@ class _Tiles:
         """
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
-        begin, end = self._panels(columns, cut)
+        begin, end = self._panels(columns, part)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(w.block_start(p, tile.columns, columns), b_column))
             target = self.at(scratch, w.mul(p, panel_step))
@@ -298,20 +298,20 @@ class _Tiles:
                 for n, line in enumerate(transposed(w, lines)):
                     w.store(real(line), w.named(self.at(to, n * tile.columns), PTR), 4)
 
-    def product(self, a: str, right: str, copied: str, c: str, cut: LoopPartition | None) -> None:
+    def product(self, a: str, right: str, copied: str, c: str, part: LoopPartition | None) -> None:
         """Emit C = A B by tiles.
 
         right: the panels. copied: memory for the packed rows of a block (`left_block_elements`).
-        cut: see `cut_product`.
+        part: see `partition_product`.
         """
         tile, w, plan = self.tile, self.w, self.plan
         rows, columns, _, _ = plan.sizes
         down = -(-rows // tile.rows)
         at_first: str | int = 0
         at_last: str | int = down - 1
-        if cut is not None and cut.along == "tiles":
-            down, at_first, at_last = cut.most, cut.begin, w.sub(cut.end, 1)
-        first_panel, end_panel = self._panels(columns, cut)
+        if part is not None and part.along == "tiles":
+            down, at_first, at_last = part.most, part.begin, w.sub(part.end, 1)
+        first_panel, end_panel = self._panels(columns, part)
         blocks, per_block = blocks_of_tiles(down, tile.rows * plan.groups * 4)
         with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block:
 
@@ -330,15 +330,15 @@ class _Tiles:
                     at_a = self.at(copied, w.mul(t, _left_tile(plan)))
                     self._write_tile(at_a, at_b, self.at(at_c, w.mul(row, columns)), columns)
 
-    def pack_right(self, b: str, scratch: str, cut: LoopPartition | None) -> None:
+    def pack_right(self, b: str, scratch: str, part: LoopPartition | None) -> None:
         """Pack the right operand as panels, each followed by the start values of its tiles."""
         w, tile, plan = self.w, self.tile, self.plan
         columns, depth, group = plan.sizes.columns, plan.sizes.depth, plan.instruction.group
         if plan.transposed:
             self.pack_transposed(
-                b, plan.right.column // group, plan.groups, columns, scratch, plan.panel, cut
+                b, plan.right.column // group, plan.groups, columns, scratch, plan.panel, part
             )
-        begin, end = self._panels(columns, cut)
+        begin, end = self._panels(columns, part)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             target = self.at(scratch, w.mul(p, plan.panel))
             if not plan.transposed:
@@ -404,16 +404,16 @@ class _Tiles:
             w.do(f"store {self.vector} {negative}, ptr {self.at(after, v * tile.width)}, align 4")
 
 
-def cut_product(
+def partition_product(
     partition: WorkPartition, tile: RegisterTile, rows: int, columns: int
 ) -> LoopPartition | None:
     """Return the partition of a product's loops, or None.
 
     Panels of columns are partitioned, else tiles of rows.
     """
-    return partition.cut_loop(-(-columns // tile.columns), along="panels") or partition.cut_loop(
-        -(-rows // tile.rows), along="tiles"
-    )
+    return partition.partition_loop(
+        -(-columns // tile.columns), along="panels"
+    ) or partition.partition_loop(-(-rows // tile.rows), along="tiles")
 
 
 def _left_tile(plan: IntegerGemmPlan) -> int:
@@ -453,12 +453,12 @@ def write_integer_gemm(context: KernelContext) -> None:
     copied = context.scratch(left_block_elements(plan) * 4)
     a, b = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)
-    cut = (
-        cut_product(context.partition, tile, rows, columns)
-        if context.partition.place_to_cut(batch) is None
+    part = (
+        partition_product(context.partition, tile, rows, columns)
+        if context.partition.loop_to_partition(batch) is None
         else None
     )
-    with context.iterate(batch, cut=cut is None) as index:
+    with context.iterate(batch, partitioned=part is None) as index:
         at_a, at_b = [
             tiles.small_at(pointer, w.linear(index, side.batch))
             for pointer, side in ((a, plan.left), (b, plan.right))
@@ -466,5 +466,5 @@ def write_integer_gemm(context: KernelContext) -> None:
         at_c = tiles.at(
             context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)])
         )
-        tiles.pack_right(at_b, right, cut)
-        tiles.product(at_a, right, copied, at_c, cut)
+        tiles.pack_right(at_b, right, part)
+        tiles.product(at_a, right, copied, at_c, part)

@@ -44,7 +44,7 @@ FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """The numbers behind the decisions of policies.
+    """The parameters of policies.
 
     register_bytes: of a vector register, 0 if LLVM vectorises. masks: bytes of elements that the
     target loads and stores under a mask in one instruction. interleave: registers of each value in

@@ -8,7 +8,7 @@ features are not contiguous are packed once.
 
 If the input has interior padding (transposed convolutions, derivatives of strided ones), adjacent
 outputs read different taps, and zeros contribute nothing. The outputs of each residue then are a
-product of their own (`SplitByResidue`).
+separate product (`SplitByResidue`).
 """
 
 from __future__ import annotations
@@ -143,9 +143,7 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         or weights[0][0].array == image[0][0].array
         or weights[0][1].axes - {*taps, features}
     ):
-        return no(
-            "must have two arrays of its own type for factors, of which one moves with output features that are contiguous"
-        )
+        return no("must have two factors of its type, one of them contiguous along output features")
     (read, offset), guards = image[0], [g.expression for g in s.guards]
     slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
     first = next((k for k, a in enumerate(axes) if a in slid), len(axes))

@@ -178,7 +178,7 @@ def product_of(plan: Plan, column: Axis, row: Axis | None, gaps: bool = False) -
 def adds_products(s: Reduce) -> bool:
     """Return True for a dot of types with vector registers.
 
-    Products that are HLO instructions of their own do not count.
+    Products that are separate HLO instructions do not count.
     """
     made = next((x for x, _ in walk(s.body) if isinstance(x, Compute) and x.id in s.values), None)
     if (

@@ -108,7 +108,7 @@ def reduction_policy(nest: LoopNest, tuning: Tuning, tasks: int = 1) -> Schedule
 
 
 def _are_interleaved(nest: LoopNest, loop: For) -> bool:
-    """Return True if all columns of a row are reduced at once, as they are few.
+    """Return True if all columns of a row are reduced at once, because they are few.
 
     Common values are then computed once.
     """
@@ -137,10 +137,10 @@ def kept_loops(nest: LoopNest) -> list[For] | Reason:
     body = nest.body
     while inner := [s for s in body if isinstance(s, For)]:
         if len(inner) > 1 or [s for s in body if isinstance(s, (Reduce, Store))]:
-            return refuse("no-policy", f"@{nest.name} must be a reduction in loops of its own")
+            return refuse("no-policy", f"@{nest.name} must be a reduction, in separate loops")
         found, body = [*found, inner[0]], inner[0].body
     if not any(isinstance(s, Reduce) for s in body):
-        return refuse("no-policy", f"@{nest.name} must be a reduction in loops of its own")
+        return refuse("no-policy", f"@{nest.name} must be a reduction, in separate loops")
     return found
 
 

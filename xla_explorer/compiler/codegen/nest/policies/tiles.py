@@ -62,14 +62,14 @@ class ProductLimits(NamedTuple):
         if tiles < self.copied_from_tiles or depth <= SHALLOW:
             return ""
         if step % self.page == 0:
-            return "its rows are whole pages apart"
+            return "the distance of its rows is a multiple of the page size"
         if whole_bytes > self.uncopied_bytes:
             return "it is larger than L2"
         if tiles >= self.missing_from_tiles:
             if depth * math.gcd(step, self.second_page) > self.second_ways * self.second_page:
                 return "its rows map to few sets of L2: conflict misses"
             if depth > NEAR and step % self.line and vector_bytes == self.line:
-                return "its vectors lie in two lines each"
+                return "each of its vectors crosses a cache line"
         if tiles >= self.colliding_from_tiles and self.collide(step, depth):
             return "its rows map to few sets of L1: conflict misses"
         return ""
