@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from functools import partial, reduce
 
-import numpy as np
-
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.collectives.convert_async_collectives_to_sync import (
     ConvertAsyncCollectivesToSync,
 )
 from xla_explorer.compiler.transforms.inlining.async_inliner import AsyncInliner
+from xla_explorer.compiler.transforms.layout.layout_assignment import make_bitcasts_row_major
 from xla_explorer.compiler.transforms.loops.loop_state import element
-from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import UnsupportedOpcodeError
 from xla_explorer.hlo.instruction import HloInstruction
@@ -45,6 +43,8 @@ def write_for_stablehlo(module: HloModule) -> None:
     ConvertAsyncCollectivesToSync(always=True).run(module, PassContext())
     AsyncInliner().run(module, PassContext())
     for computation in list(module.computations.values()):
+        for name, value in make_bitcasts_row_major(computation).items():
+            value.name = name
         for i in list(computation.instructions.values()):
             if i.opcode.name in _UNKNOWN:
                 raise UnsupportedOpcodeError(
@@ -99,33 +99,18 @@ def _put(old: HloInstruction, new: HloInstruction) -> None:
 
 # -- bitcasts --------------------------------------------------------------------------------------
 def _replace_bitcast(i: HloInstruction) -> None:
-    """Replace a bitcast by its effect on elements.
-
-    The operand is read in its memory order and written in the result's memory order.
-    """
+    """Replace a row-major bitcast by its effect on elements: a conversion, a reshape or a copy."""
     source, target = i.operands[0].shape, i.shape
     if not (source.is_array and target.is_array) or any((*source.dynamic, *target.dynamic)):
         return
     computation, x = i.parent, i.operands[0]
-    stored, order = source.layout.minor_to_major[::-1], target.layout.minor_to_major[::-1]
-    x = _transposed(computation, x, stored)
     if source.element_type is not target.element_type:
         x = _retyped(computation, x, target)
-    x = _reshaped(computation, x, tuple([target.dimensions[d] for d in order]))
-    x = _transposed(computation, x, tuple([int(d) for d in np.argsort(order)]))
+    x = _reshaped(computation, x, target.dimensions)
     if x is i.operands[0]:
         x = computation.add("copy", target, (x,))
     computation.set_metadata(x, i.metadata)
     _put(i, x)
-
-
-def _transposed(
-    computation: HloComputation, x: HloInstruction, order: tuple[int, ...]
-) -> HloInstruction:
-    if order == tuple(range(len(order))):
-        return x
-    shape = x.shape.with_dimensions([x.shape.dimensions[d] for d in order])
-    return computation.add("transpose", shape, (x,), attributes_of({"dimensions": order}))
 
 
 def _reshaped(

@@ -53,7 +53,7 @@ class LayoutAssignment:
             return XlaLayouts(module, context, parameters, result).run()
         changed = False
         for computation in module.computations.values():
-            changed |= _spell_out_bitcasts(computation)
+            changed |= bool(make_bitcasts_row_major(computation))
             for i in list(computation.instructions.values()):
                 changed |= _normalise(computation, i)
         entry = module.entry
@@ -94,14 +94,15 @@ def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
     return parameters, result
 
 
-def _spell_out_bitcasts(computation: HloComputation) -> bool:
+def make_bitcasts_row_major(computation: HloComputation) -> dict[str, HloInstruction]:
     """Rewrite bitcasts between other layouts as transposes around a row-major bitcast.
 
-    A bitcast depends on its layouts, so this comes before they become row-major.
+    A bitcast depends on its layouts, so this must come before they become row-major. Returns the
+    replacements by the names of the bitcasts.
     """
-    changed = False
+    replaced: dict[str, HloInstruction] = {}
     for i in list(computation.instructions.values()):
-        if i.opcode is not BITCAST or not i.shape.is_array:
+        if i.opcode is not BITCAST or not (i.shape.is_array and i.operands[0].shape.is_array):
             continue
         source = i.operands[0]
         if source.shape.base is source.shape and i.shape.base is i.shape:
@@ -129,8 +130,8 @@ def _spell_out_bitcasts(computation: HloComputation) -> bool:
             )
         computation.replace(i, value)
         computation.remove(i)
-        changed = True
-    return changed
+        replaced[i.name] = value
+    return replaced
 
 
 def _normalise(computation: HloComputation, i: HloInstruction) -> bool:
