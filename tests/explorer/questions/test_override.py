@@ -106,7 +106,7 @@ def test_a_kind_that_this_compile_never_decides_gives_a_row(session: xe.Session)
         (("launch", "%a"), "must name a kernel and an emitter"),
         (("vector-width", "%a"), "cannot be forced or forbidden one by one"),
         (("rule", "%a"), "cannot be forced or forbidden one by one"),
-        (("share-buffer",), "must name what it is about"),
+        (("share-buffer",), "must name its subjects"),
         (("fusion", "%a", "%nope"), "no instruction was ever named"),
         ("fusion", r"must be \(kind, \*subjects\)"),
         (("%a", "%b"), r"must be \(kind, \*subjects\)"),

@@ -41,5 +41,5 @@ def test_open_against_writes_a_page_of_the_difference(tmp_path: Path) -> None:
     a, b = [str(_folder(tmp_path / name, text)) for name, text in (("a", AFTER), ("b", PARTLY))]
     assert main(["open", a, "--against", b, "--save", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
-    assert "compiled by XLA, twice" in page and "decided otherwise" in page
+    assert "compiled by XLA, twice" in page and "decisions that differ" in page
     assert str(tmp_path) not in page and "http://" not in page and "https://" not in page

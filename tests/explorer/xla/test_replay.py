@@ -93,7 +93,7 @@ def test_an_edge_into_an_earlier_kernel_names_the_pass_that_made_it(tmp_path: Pa
 def test_where_xla_did_otherwise_the_reason_is_unknown(tmp_path: Path) -> None:
     found = xe.xla.replay_fusion(_dump(tmp_path, dot_library_rewriter=BEFORE, fusion=PARTLY))
     assert found.agreed == pytest.approx(2 / 3)
-    assert "unknown: XLA's policy, as it is replayed, says fused" in str(found)
+    assert "unknown: our replay of XLA's policy gives fused" in str(found)
     different, *_ = found.decisions()
     assert (different.verdict, different.code, different.facts["agrees"]) == (
         "refused",

@@ -87,12 +87,9 @@ def test_what_xla_computes_again_and_how_much_that_frees() -> None:
         and len(found.rows) == 5
     )
     assert again["gemm_fusion_dot_general.21"] == (
-        "at %loop_add_fusion.5 20.0 MiB are held, the limit is 16.5 MiB: %gemm_fusion_dot_general.21 is computed again "
+        "20.0 MiB are live at %loop_add_fusion.5, the limit is 16.5 MiB: %gemm_fusion_dot_general.21 is recomputed "
         "before %gemm_fusion_dot.11, which frees 4.00 MiB until then")  # fmt: skip
-    assert (
-        "28.0 MiB are held at most, the limit is 16.5 MiB; computed again: 3 by XLA, 3 replayed"
-        in str(found)
-    )
+    assert "peak 28.0 MiB, limit 16.5 MiB; recomputed: 3 by XLA, 3 by the replay" in str(found)
 
 
 CHAIN = """HloModule m, is_scheduled=true

@@ -68,7 +68,7 @@ def test_rows_are_held_to_the_first(fake: None) -> None:
     )
     first, slow, wrong, bad = found.rows
     assert (first.ratio, slow.ratio, first.difference, wrong.difference) == (1.0, 0.5, 0.0, 1.0)
-    assert np.isnan(bad.median_us) and "bad" in bad.error and "does not know a flag" in bad.error
+    assert np.isnan(bad.median_us) and "bad" in bad.error and "at an unknown flag" in bad.error
     assert (
         len(found.samples["slow"]) == 10
         and found.best is first

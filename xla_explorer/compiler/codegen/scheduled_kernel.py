@@ -130,7 +130,7 @@ class ScheduledKernels:
             )
             if reason is None and not of_policy:
                 reason = made.why_not(directive)
-            made = made if reason is not None else made.with_policys([directive])
+            made = made if reason is not None else made.with_policy_directives([directive])
             of_policy = of_policy and reason is None
             self._refuse(i, directive, reason)
         if not overrides:

@@ -168,7 +168,7 @@ OVERRIDES = table(
         ),
         "xla-decides-otherwise": (
             "real XLA, replayed: our policy decides otherwise than XLA did, so that its reason is not XLA's",
-            "unknown: XLA's policy, as it is replayed, says fused",
+            "unknown: our replay of XLA's policy gives fused",
             "look at xe.xla.replay(session, kind).disagreements()",
         ),
         "undone-later": (

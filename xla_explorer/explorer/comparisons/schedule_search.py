@@ -280,9 +280,9 @@ def _of_policies(made: KernelSchedule) -> list[Schedule]:
     """Return the schedules that the policy of the family makes with other parameters."""
     numbers = tuning_of(described_cpu(libraries=True))
     changed = [
-        replace(numbers, interleave=interleave, heavy=heavy)
+        replace(numbers, interleave=interleave, interleave_functions=functions)
         for interleave in (1, 2, 4, 8)
-        for heavy in (1, 2, 4)
+        for functions in (1, 2, 4)
     ]
     return [
         found

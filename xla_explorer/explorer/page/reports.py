@@ -364,7 +364,7 @@ class Reports:
 
     def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
         """Return the LLVM passes that changed a kernel."""
-        raise ValueError("this view has no LLVM behind it")
+        raise ValueError("this view has no LLVM passes")
 
     def remarks(self) -> Sequence[RemarkRow]:
         """Return the remarks of LLVM's vectorisers."""
@@ -375,7 +375,7 @@ class Reports:
 
         ValueError if it has not run and would take long.
         """
-        raise ValueError("this view has no PTX behind it")
+        raise ValueError("this view has no PTX code")
 
     def ptx_counted(self) -> bool:
         """Return True if `ptx_counts` needs no run."""
@@ -421,7 +421,7 @@ class Reports:
         self, force: Sequence[OverrideKey], forbid: Sequence[OverrideKey]
     ) -> tuple[Any, ComparisonTable]:
         """Compile again with overrides; return its source and the comparison."""
-        raise ValueError("this compile cannot be done again")
+        raise ValueError("this compile cannot be repeated")
 
 
 NOTHING = Reports()

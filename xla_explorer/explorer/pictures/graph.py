@@ -78,13 +78,13 @@ class Graph(Report):
         if direction not in ("down", "right"):
             raise PictureFormatError(
                 f"direction must be 'down' or 'right', got {direction!r}",
-                "`right` takes the program dot",
+                "`right` needs the program dot",
             )
         if direction == "right":
             drawn = render_dot(self.to_dot().replace("{\n", "{\n  rankdir=LR;\n", 1))
             if drawn is None:
                 raise PictureFormatError(
-                    "from left to right is drawn by the program dot, which is not here",
+                    "direction='right' needs the program dot, which is not installed",
                     "install Graphviz",
                 )
             return _only_svg(drawn)

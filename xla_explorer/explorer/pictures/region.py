@@ -13,7 +13,7 @@ from xla_explorer.hlo.module import ModuleSnapshot
 MOST_BETWEEN = 1_000
 """Instructions drawn between two."""
 MANY_USERS = 16
-"""A neighbourhood ends at instructions with more users: those users have little in common."""
+"""Users of an instruction with more of them are not followed: they have little in common."""
 
 
 class Region(NamedTuple):

@@ -145,9 +145,7 @@ class BisectionResult(Report):
                     if self.event.kind == "replaced"
                     else f"{about} was {self.event.kind}"
                 )
-                text += (
-                    f"; it does not ask before it rewrites; the value is wrong from where {change}"
-                )
+                text += f"; it does not consult its context; the value is wrong after {change}"
         return text + f" ({number_of(self.evaluations, 'evaluation')})"
 
 

@@ -166,7 +166,7 @@ def _check_consulted(session: Compilation, word: str, kind: str, subjects: tuple
         )
     if len(subjects) < least or (kind in FUSION_KINDS and len(subjects) != 2):
         wanted = {"launch": "a kernel and an emitter", "math": "a kernel and a level"}.get(
-            kind if least == 2 else "", "what it is about"
+            kind if least == 2 else "", "its subjects"
         )
         raise XlaExplorerError(
             f"an override of {kind} must name {'two instructions' if kind in FUSION_KINDS else wanted}",

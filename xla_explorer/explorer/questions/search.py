@@ -17,18 +17,18 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 KEYS: dict[str, str] = {
     "what": "instruction, decision or pass",
-    "name": "of an instruction, of what a decision is about, of a pass",
+    "name": "of an instruction, of a decision's subject, of a pass",
     "op": "the opcode",
     "shape": "the shape, as it is printed",
     "scope": "the name scope (op_name)",
     "line": "file and line of the source",
     "text": "the printed line, or the sentence of a decision",
-    "kind": "what was decided about: fusion, layout, ...",
+    "kind": "the kind of decision: fusion, layout, ...",
     "verdict": "accepted or refused",
     "reason": "the code of a refusal",
     "pass": "the pass that decided, or its name",
     "bytes": "moved in one run (estimate)",
-    "time": "measured, else estimated; of a refusal what it costs",
+    "time": "measured, else estimated; of a refusal its cost",
 }
 _ALIASES = {"opcode": "op", "code": "reason", "source": "line"}
 _TERM = re.compile(r'(-?)(?:([A-Za-z]+)(:|>=|<=|>|<|=))?("[^"]*"|/(?:[^/\\]|\\.)+/|\S+)')

@@ -80,7 +80,7 @@ def why_not(
         check_kind(passes.record, kind, {decision.kind for decision in further})
     if not subjects:
         raise XlaExplorerError(
-            f"why_not({kind!r}) needs the instructions that it asks about",
+            f"why_not({kind!r}) needs the instructions of the decision",
             f'why_not({kind!r}, "%name")',
         )
     return answer(Known(passes), kind, tuple([_name(passes, given) for given in subjects]), further)
@@ -318,7 +318,7 @@ class _Question:
                 about = " into ".join([f"%{name}" for name in self.names])
                 raise XlaExplorerError(
                     f"%{name} was not there before {what} and no decision about {about} was recorded",
-                    f"session.passes.history({name!r}) says where it came from",
+                    f"session.passes.history({name!r}) has its origin",
                 )
             by = self.record.name_of(number)
             heirs = [

@@ -62,16 +62,16 @@ def compile_small_loops(facts: Facts) -> Advice | None:
 def unroll_small_loops(facts: Facts) -> Advice | None:
     """Propose to unroll a loop whose iterations are as short as their start."""
     looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
-    turns = max((kernel.calls for kernel in looped), default=0)
+    iterations = max((kernel.calls for kernel in looped), default=0)
     loops = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "while"]
     gain = sum(loop.us for loop in loops) + facts.idle_us * bool(loops)
-    if turns < 8 or len(looped) > 8 or gain < NOTABLE * facts.run_us:
+    if iterations < 8 or len(looped) > 8 or gain < NOTABLE * facts.run_us:
         return None
     short = f"{len(looped)} kernels of under {_SMALL_US:g} us each"
-    seen = f"a loop of {turns} turns runs {short}; between kernels and in the loop itself {gain:.0f} us pass"
+    seen = f"a loop of {iterations} iterations runs {short}; between kernels and in the loop itself {gain:.0f} us pass"
     return Advice(
         gain,
-        f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each turn",
+        f"{seen}: unroll it, jax.lax.scan(..., unroll=8), or do more in each iteration",
         longest_line(looped),
     )
 
@@ -83,7 +83,7 @@ def batch_small_kernels(facts: Facts) -> Advice | None:
     if len(small) < 20 or _loop_cost(facts)[0] > len(small) or gain < NOTABLE * facts.run_us:
         return None
     seen = f"{len(small)} kernels take under {_SMALL_US:g} us each, and for {facts.idle_us:.0f} us of a run no kernel works"
-    change = "give a call more to do (jax.vmap over a batch, several steps in one jax.lax.scan)"
+    change = "do more per call (jax.vmap over a batch, several steps in one jax.lax.scan)"
     return Advice(gain, f"{seen}: {change}", longest_line(small))
 
 

@@ -114,9 +114,9 @@ class XlaDifference(Report):
             f"{len(self.flipped) - _SHOWN} more in to_frame()" if len(self.flipped) > _SHOWN else ""
         )
         if self.flipped:
-            yield Table(Flipped._fields, self.flipped[:_SHOWN], "decided otherwise", note)
+            yield Table(Flipped._fields, self.flipped[:_SHOWN], "decisions that differ", note)
         else:
-            yield Sentence("no fusion, no choice of the library and no layout is decided otherwise")
+            yield Sentence("all decisions about fusion, library and layout agree")
 
     def records(self) -> Table:
         """Return a row for each decision that flipped."""

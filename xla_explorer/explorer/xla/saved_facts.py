@@ -82,7 +82,7 @@ class Check(Report):
                 yield Table(Difference._fields, rows[:_SHOWN], title, more)
         if not self:
             yield Sentence(
-                "where the difference is wanted, save it: xla-explorer check FILE --against saved.json --save"
+                "if the difference is intended, save it: xla-explorer check FILE --against saved.json --save"
             )
 
     def records(self) -> Table:
@@ -167,5 +167,5 @@ def check_against(session: Compilation, path: str | Path) -> Check:
         )
     if saved["backend"] != now["backend"]:
         text = f"{Path(path).name} is of the backend {saved['backend']}, got {now['backend']}"
-        raise SavedFactsError(text, "give --backend as when it was saved")
+        raise SavedFactsError(text, "give the --backend of the saved run")
     return Check(saved, now)

@@ -103,8 +103,8 @@ class WhySlow(Report):
     def headline(self) -> str:
         """Return the time of a run, the time between kernels, and the joined share."""
         return (
-            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; a recorded run takes {self.slowdown:.2f} of that, and "
-            f"no kernel works for {microseconds(self.idle_us)} of one; {self.profile.lines_share:.1%} of kernel time has a source line"
+            f"{self.profile.name} on XLA:CPU: {microseconds(self.run_us)} a run; recording takes {self.slowdown:.2f} times as long, "
+            f"with no kernel running for {microseconds(self.idle_us)}; {self.profile.lines_share:.1%} of kernel time has a source line"
         )
 
     def blocks(self) -> Blocks:

@@ -67,7 +67,7 @@ def test_a_forbidden_pair_is_computed_by_two_kernels():
     assert (word, pair, reason) == ("forbid", ("sub.1", "exp.1"), None)
     kernels = [kernel_of(named(module, name)) for name in pair]
     assert kernels[0] is not kernels[1] and kernels[0] in kernels[1].operands
-    assert dropped(module, make_requests(forbid=[pair])) == {}
+    assert dropped(write_hlo_proto(module), make_requests(forbid=[pair])) == {}
 
 
 def test_a_producer_that_others_read_stays_a_kernel_of_its_own():
@@ -76,7 +76,7 @@ def test_a_producer_that_others_read_stays_a_kernel_of_its_own():
     inside = kernel_of(named(module, "mul.1")).called[0]
     assert [i.opcode.name for i in inside.instructions.values()].count("tanh") == 1
     assert kernel_of(named(module, "tanh.1")) is not kernel_of(named(module, "mul.1"))
-    assert dropped(module, make_requests(fuse=[("tanh.1", "mul.1")])) == {}
+    assert dropped(write_hlo_proto(module), make_requests(fuse=[("tanh.1", "mul.1")])) == {}
 
 
 def test_requests_act_one_after_another():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,9 @@ from xla_explorer.explorer.xla.overrides.requests import Requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.protobuf import Message
+from xla_explorer.frontends.protobuf.writing import bytes_field
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -188,28 +192,60 @@ def _reordered(
     return list(done)
 
 
-def dropped(module: HloModule, requests: Requests) -> dict[tuple[str, tuple[str, ...]], Reason]:
-    """Return the requests about kernels that a scheduled module does not follow, with the reason."""
+def concerned(data: bytes, requests: Requests) -> Requests:
+    """Return the requests that a module may have an instruction of, read from its bytes alone.
+
+    Most programs of a process have none, and then cost no more than this search.
+    """
+
+    def here(*names: str) -> bool:
+        return any(_marker(name) in data for name in names)
+
+    return replace(
+        requests,
+        fuse=tuple([pair for pair in requests.fuse if here(*pair)]),
+        forbid=tuple([pair for pair in requests.forbid if here(*pair)]),
+        schedule_order=requests.schedule_order if here(*requests.schedule_order) else (),
+    )
+
+
+def _marker(name: str) -> bytes:
+    """Return the bytes of the first field of an instruction of this name."""
+    return bytes_field(schema.INSTRUCTION.numbers["name"], name.encode())
+
+
+def dropped(data: bytes, requests: Requests) -> dict[tuple[str, tuple[str, ...]], Reason]:
+    """Return the requests about kernels that a scheduled module does not follow, with the reason.
+
+    A kernel is told by the computation that an instruction stands in: no other part of the module
+    is decoded.
+    """
+    module = Message(schema.MODULE, data)
+    entry = module.number("entry_computation_id")
+    bodies = [
+        (Message(schema.COMPUTATION, raw), bytes(raw)) for raw in module.spans("computations")
+    ]
     found: dict[tuple[str, tuple[str, ...]], Reason] = {}
     for word, pairs in (("forbid", requests.forbid), ("fuse", requests.fuse)):
         for pair in pairs:
-            ends = [named(module, name) for name in pair]
-            kernels = [kernel_of(end) for end in ends if isinstance(end, HloInstruction)]
+            kernels = []
+            for name in pair:
+                body = next((one for one in bodies if _marker(name) in one[1]), None)
+                if body is not None:
+                    is_alone = body[0].number("id") == entry
+                    kernels.append(name if is_alone else body[0].text("name"))
             if len(kernels) < 2:  # XLA renamed or removed one: nothing can be read of it
                 continue
-            together = kernels[0] is kernels[1] or _computes_a_copy(kernels[1], pair[0])
+            consumer = next(one for one in bodies if _marker(pair[1]) in one[1])
+            # Other readers of a producer keep it; the joined kernel then has a clone of it.
+            has_clone = f"{pair[0]}.clone".encode() in consumer[1]
+            together = kernels[0] == kernels[1] or has_clone
             if together is not (word == "fuse"):
-                where = " and ".join([f"%{kernel.name}" for kernel in dict.fromkeys(kernels)])
+                where = " and ".join([f"%{kernel}" for kernel in dict.fromkeys(kernels)])
                 found[word, pair] = refuse(
                     "undone-by-xla", f"when XLA scheduled the module, they were computed by {where}"
                 )
     return found
-
-
-def _computes_a_copy(kernel: HloInstruction, name: str) -> bool:
-    """Return True if a fusion has a clone of an instruction whose other readers keep it."""
-    inside = kernel.called[0].instructions.values() if kernel.opcode.name == "fusion" else ()
-    return any(i.name.startswith(f"{name}.clone") for i in inside)
 
 
 def refused_by(problem: BaseException) -> Reason:

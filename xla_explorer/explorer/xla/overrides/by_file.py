@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Callable
 
 from xla_explorer.explorer.xla.overrides.hook import OverrideFailedWarning, install, overridden
 from xla_explorer.explorer.xla.overrides.report import XlaOverrides
@@ -20,15 +21,16 @@ def install_file(path: str) -> XlaOverrides | None:
     """
     try:
         report = XlaOverrides(read_requests(path), overridden)
-        install(report)
+        close = install(report)
     except XlaExplorerError as problem:
         warn(f"XLA_EXPLORER_XLA_OVERRIDES has no effect: {problem}", OverrideFailedWarning)
         return None
-    atexit.register(_print, report)
+    atexit.register(_print, report, close)
     return report
 
 
-def _print(report: XlaOverrides) -> None:
+def _print(report: XlaOverrides, close: Callable[[], None]) -> None:
+    close()
     lines = [f"xla_explorer: {report.headline()}"]
     lines += [
         f"  {one.word} {' '.join(one.subjects)} in {one.program}: {one.result}, {one.reason}"

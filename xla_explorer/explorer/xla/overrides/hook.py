@@ -7,7 +7,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from xla_explorer.explorer.xla.overrides.acting import (
     RequestRow,
     after_scheduling,
     before_scheduling,
+    concerned,
     dropped,
     refused_by,
 )
@@ -23,6 +24,7 @@ from xla_explorer.explorer.xla.overrides.report import Outcome, XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import Requests, make_requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.foundation.reason import refuse
 from xla_explorer.foundation.warning import warn
 from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema, write_hlo_proto
 from xla_explorer.frontends.protobuf import Message
@@ -127,14 +129,19 @@ def install(report: XlaOverrides) -> Callable[[], None]:
         (hooks.PipelineStage.PRE_SCHEDULER, act.before),
         (hooks.PipelineStage.POST_SCHEDULER, act.after),
     )
-    for stage, callback in stages:
-        hooks.register_hlo_module_transformation(
-            callback, name=name, stage=stage, platforms=_PLATFORMS
-        )
+    registered = []
+    for platform, (stage, callback) in itertools.product(_PLATFORMS, stages):
+        # jax 0.12 refuses a platform that is not installed; 0.10 registers it when it is used.
+        with suppress(RuntimeError):
+            hooks.register_hlo_module_transformation(
+                callback, name=name, stage=stage, platforms=platform
+            )
+            registered.append((stage, platform))
 
     def close() -> None:
-        for stage, _ in stages:
-            hooks.clear_hlo_module_transformation(name, stage, _PLATFORMS)
+        act.close()
+        for stage, platform in registered:
+            hooks.clear_hlo_module_transformation(name, stage, platform)
 
     return close
 
@@ -144,6 +151,8 @@ class _Acting:
 
     def __init__(self, report: XlaOverrides) -> None:
         self.report = report
+        self.programs: list[str] = []
+        self.is_closed = False  # a platform that is initialised later would still call
         self._lock = threading.Lock()
         self._fingerprints: dict[str, str] = {}  # by name of the module before it is scheduled
         self._read = import_optional(
@@ -152,41 +161,39 @@ class _Acting:
 
     def before(self, data: bytes) -> bytes | None:
         """Change a module before XLA schedules it; None leaves it as it is."""
-        return self._guarded(data, before_scheduling, check_dropped=False)
+        return self._guarded(data, self._before)
 
     def after(self, data: bytes) -> bytes | None:
         """Change the schedule of a module, and find the requests that XLA undid."""
-        return self._guarded(data, after_scheduling, check_dropped=True)
+        return self._guarded(data, self._after)
+
+    def close(self) -> None:
+        """Act no more, and add a row for each request whose instructions no program had."""
+        self.is_closed = True
+        met = {(one.word, one.subjects) for one in self.report.outcomes}
+        requests = self.report.requests
+        rows = [("fuse", pair) for pair in requests.fuse]
+        rows += [("forbid", pair) for pair in requests.forbid]
+        if requests.schedule_order:
+            rows.append(("schedule_order", requests.schedule_order))
+        for word, subjects in rows:
+            if self.programs and (word, subjects) not in met:
+                names = ", ".join(dict.fromkeys(self.programs[:5]))
+                reason = refuse(
+                    "not-in-the-module",
+                    f"none of the {len(self.programs)} programs that XLA compiled ({names}) has it",
+                )
+                self.report.outcomes.append(Outcome("", "", word, subjects, "refused", reason))
 
     def _guarded(
-        self,
-        data: bytes,
-        act: Callable[[HloModule, Requests], tuple[HloModule | None, list[RequestRow]]],
-        *,
-        check_dropped: bool,
+        self, data: bytes, act: Callable[[str, bytes, Requests], bytes | None]
     ) -> bytes | None:
-        started, requests = time.perf_counter(), self.report.requests
-        name = "?"
+        started, name = time.perf_counter(), "?"
         try:
             name = Message(schema.MODULE, data).text("name")
-            if not requests.concern(name):
+            if self.is_closed or not self.report.requests.concern(name):
                 return None
-            module = read_hlo_proto(data).module
-            changed, found = act(module, requests)
-            made = write_hlo_proto(changed) if changed is not None else None
-            if made is not None:
-                self._read(made)  # raises here what would end XLA's compile
-            with self._lock:
-                if check_dropped:
-                    self._mark_dropped(module)
-                    fingerprint = self._fingerprints.get(name) or fingerprint_of(module)
-                else:
-                    fingerprint = self._fingerprints[name] = fingerprint_of(module)
-                self.report.outcomes += [
-                    Outcome(name, fingerprint, word, subjects, "refused" if why else "granted", why)
-                    for word, subjects, why in found
-                ]
-            return made
+            return act(name, data, concerned(data, self.report.requests))
         except Exception as problem:  # XLA's compile must go on, whatever happens here
             reason = refused_by(problem)
             with self._lock:
@@ -197,14 +204,43 @@ class _Acting:
             with self._lock:
                 self.report.seconds += time.perf_counter() - started
 
-    def _mark_dropped(self, module: HloModule) -> None:
-        """Mark the granted requests of a program that its scheduled module does not follow."""
-        undone = dropped(module, self.report.requests)
-        rows = self.report.outcomes
-        for k, one in enumerate(rows):
-            reason = undone.get((one.word, one.subjects))
-            if one.program == module.name and one.result == "granted" and reason is not None:
-                rows[k] = one._replace(result="dropped", reason=reason)
+    def _before(self, name: str, data: bytes, requests: Requests) -> bytes | None:
+        with self._lock:
+            self.programs.append(name)
+        if not (requests.fuse or requests.forbid or requests.rules or requests.passes):
+            return None
+        module = read_hlo_proto(data).module
+        self._fingerprints[name] = fingerprint_of(module)
+        return self._finish(name, *before_scheduling(module, requests))
+
+    def _after(self, name: str, data: bytes, requests: Requests) -> bytes | None:
+        undone = dropped(data, requests)
+        with self._lock:
+            rows = self.report.outcomes
+            for k, one in enumerate(rows):
+                reason = undone.get((one.word, one.subjects))
+                if one.program == name and one.result == "granted" and reason is not None:
+                    rows[k] = one._replace(result="dropped", reason=reason)
+        if not requests.schedule_order:
+            return None
+        module = read_hlo_proto(data).module
+        self._fingerprints.setdefault(name, fingerprint_of(module))
+        return self._finish(name, *after_scheduling(module, requests))
+
+    def _finish(
+        self, name: str, changed: HloModule | None, found: list[RequestRow]
+    ) -> bytes | None:
+        """Record the rows of a module, and return the bytes of the changed one."""
+        made = write_hlo_proto(changed) if changed is not None else None
+        if made is not None:
+            self._read(made)  # raises here what would end XLA's compile
+        fingerprint = self._fingerprints[name]
+        with self._lock:
+            self.report.outcomes += [
+                Outcome(name, fingerprint, word, subjects, "refused" if why else "granted", why)
+                for word, subjects, why in found
+            ]
+        return made
 
 
 def fingerprint_of(module: HloModule) -> str:

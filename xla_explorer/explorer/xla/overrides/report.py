@@ -94,9 +94,9 @@ class XlaOverrides(Report, ContextDecorator):
 
     def headline(self) -> str:
         """Return how many requests were granted, in how many programs."""
-        programs = len({one.fingerprint for one in self.outcomes})
-        if not programs:
-            return "no program was compiled by XLA yet under these overrides"
+        programs = len({one.fingerprint for one in self.outcomes} - {""})
+        if not self.outcomes:
+            return "XLA compiled nothing yet that these overrides concern"
         return f"{len(self.granted)} of {len(self.outcomes)} requests granted in {programs} programs of XLA"
 
     def blocks(self) -> Blocks:

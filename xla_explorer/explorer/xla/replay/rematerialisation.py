@@ -58,7 +58,7 @@ class ReplayedRematerialisation(Replay):
             rows,
             step.name,
             step.number,
-            "instructions that are read again after the limit is reached",
+            "candidates for recomputation",
         )
         self.limit, self.peak, self.peak_after = limit, peak, peak_after
 
@@ -69,8 +69,8 @@ class ReplayedRematerialisation(Replay):
             sum([row.ours == RECOMPUTED for row in self.rows]),
         )
         return (
-            f"{super().headline()}; {byte_count(self.peak)} are held at most, the limit is {byte_count(self.limit)}; "
-            f"computed again: {theirs} by XLA, {ours} replayed, which then hold {byte_count(self.peak_after)}"
+            f"{super().headline()}; peak {byte_count(self.peak)}, limit {byte_count(self.limit)}; "
+            f"recomputed: {theirs} by XLA, {ours} by the replay, whose peak is {byte_count(self.peak_after)}"
         )
 
 
@@ -298,12 +298,12 @@ def replayed_rematerialisation(
 def _why(i: HloInstruction, choice: Choice | None, walk: Walk, limit: int) -> str:
     if choice is not None:
         return (
-            f"at %{choice.at} {byte_count(choice.held)} are held, the limit is {byte_count(limit)}: %{i.name} is computed again "
+            f"{byte_count(choice.held)} are live at %{choice.at}, the limit is {byte_count(limit)}: %{i.name} is recomputed "
             f"before %{choice.reader}, which frees {byte_count(choice.freed)} until then"
         )
     if i.name in walk.weighed:
-        return f"%{i.name} is held: others free more than its {byte_count(walk.weighed[i.name])}"
-    return f"%{i.name} is held: nothing is freed by computing it again"
+        return f"%{i.name} is not recomputed: others free more than its {byte_count(walk.weighed[i.name])}"
+    return f"%{i.name} is not recomputed: that would free nothing"
 
 
 def _limit(module: HloModule, memory: int) -> int:

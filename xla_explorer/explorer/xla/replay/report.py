@@ -56,7 +56,7 @@ class ReplayRow(NamedTuple):
         if not self.agrees and self.xla_message:
             return f"XLA's message: {self.xla_message}"
         if not self.agrees:
-            return f"unknown: XLA's policy, as it is replayed, says {self.ours}"
+            return f"unknown: our replay of XLA's policy gives {self.ours}"
         return self.message
 
 
@@ -101,7 +101,9 @@ class Replay(Report):
         """Yield the differences, then the decisions with reasons."""
         different = self.disagreements()
         if different:
-            yield Table(ReplayRow._fields, different, "decided otherwise by XLA", printed=20)
+            yield Table(
+                ReplayRow._fields, different, "decisions that differ from XLA's", printed=20
+            )
         rows = [
             (f"%{r.subject}", f"%{r.consumer}" if r.consumer else "", r.xla, r.code, r.why, r.bytes)
             for r in self.rows

@@ -93,9 +93,9 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
         by = (
             f"by our rule {rule}"
             if rule
-            else "as what reads it was rewritten"
+            else "because its user was rewritten"
             if GONE in (here, there)
-            else "as an operand was rewritten"
+            else "because an operand was rewritten"
         )
         verb = f"XLA: {there}, ours: {here}" if here != there else there
         yield ReplayRow(
