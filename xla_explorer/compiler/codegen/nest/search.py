@@ -31,7 +31,7 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 MOST_INSTANCES = 600  # statements times unrolled instances, so that code stays small
 
 
-class Numbers(NamedTuple):
+class ScheduleParameters(NamedTuple):
     """One combination of parameters.
 
     Attributes
@@ -42,23 +42,23 @@ class Numbers(NamedTuple):
         Vectors of each value.
     rows : int
         Steps of the loop around, or of a reduction, in one iteration.
-    joined : bool
+    collapsed : bool
         The outer loops are collapsed.
-    kept : bool
+    stored : bool
         Values that are computed several times are stored.
-    accumulated : bool
+    interchanged : bool
         Accumulators of columns are in memory while rows are added.
-    tiled : int
+    tile : int
         The side of tiles of the two outermost loops, 0 for none.
     """
 
     lanes: int
     interleave: int
     rows: int
-    joined: bool = False
-    kept: bool = False
-    accumulated: bool = False
-    tiled: int = 0
+    collapsed: bool = False
+    stored: bool = False
+    interchanged: bool = False
+    tile: int = 0
 
 
 class Candidate(NamedTuple):
@@ -90,53 +90,55 @@ def candidates(
     """
     n = numbers or CpuNumbers()
     found: dict[str, Candidate] = {}
-    choices = itertools.takewhile(lambda _: not stop(), _choices(nest, n))
-    for made in itertools.chain(further, (_schedule(nest, choice, tasks) for choice in choices)):
+    combinations = itertools.takewhile(lambda _: not stop(), _parameters(nest, n))
+    for made in itertools.chain(
+        further, (_schedule(nest, parameters, tasks) for parameters in combinations)
+    ):
         if str(made) not in found and _instances(made.nest) <= MOST_INSTANCES:
             found[str(made)] = Candidate(made, estimate(made.nest, n))
     return sorted(found.values(), key=lambda c: c.estimate.nanoseconds)
 
 
-def _choices(nest: LoopNest, n: CpuNumbers) -> Iterator[Numbers]:
+def _parameters(nest: LoopNest, n: CpuNumbers) -> Iterator[ScheduleParameters]:
     """Yield the combinations that may make a difference for this nest."""
     widths = [element.bits // 8 for s, _ in nest.statements() for element in elements_of(s)]
     lanes = max(n.register_bytes // max([4, *widths]), 2)
-    joined = [False, True] if any(_pairs(nest)) else [False]
-    kept = [False, True] if _recomputed(nest) else [False]
+    collapsed = [False, True] if any(_pairs(nest)) else [False]
+    stored = [False, True] if _recomputed(nest) else [False]
     reduced = any(isinstance(s, Reduce) for s, _ in nest.statements())
     columns = reduced and any(
         _column_axis(nest, s) for s, _ in nest.statements() if isinstance(s, Reduce)
     )
-    accumulated = [False, True] if columns else [False]
-    tiled = (
+    interchanged = [False, True] if columns else [False]
+    tile = (
         [0, 16, 64]
         if any(a.pattern.startswith("every") for a in accesses_of(nest)) and not reduced
         else [0]
     )
     rows = [1, 2, 4, 8] if reduced else [1, 2, 4]
     for numbers in itertools.product(
-        [lanes, 2 * lanes], [1, 2, 4, 8], rows, joined, kept, accumulated, tiled
+        [lanes, 2 * lanes], [1, 2, 4, 8], rows, collapsed, stored, interchanged, tile
     ):
-        yield Numbers(*numbers)
+        yield ScheduleParameters(*numbers)
 
 
-def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
+def _schedule(nest: LoopNest, parameters: ScheduleParameters, tasks: int) -> Schedule:
     """Return the schedule of a combination, without the directives that are refused."""
     made = Schedule(nest, nest)
-    if choice.joined:
+    if parameters.collapsed:
         for outer, inner in _pairs(nest):
             made = _tried(made, Collapse(outer, inner))
-    if choice.kept:
+    if parameters.stored:
         for value, loop in _recomputed(nest):
             made = _tried(made, ComputeAt(f"%{value}", loop))
-    if choice.tiled:
+    if parameters.tile:
         for outer, inner in _pairs(made.nest):
-            made = _tried(made, TileLoops(outer, inner, choice.tiled, choice.tiled))
+            made = _tried(made, TileLoops(outer, inner, parameters.tile, parameters.tile))
     for axis, around, column in _innermost(made.nest):
         made = (
-            _with_column(made, axis, column, choice)
+            _with_column(made, axis, column, parameters)
             if column
-            else _along(made, axis, around, choice)
+            else _along(made, axis, around, parameters)
         )
     outermost = next((s.axis for s in made.nest.body if isinstance(s, For)), None)
     if tasks > 1 and outermost is not None:
@@ -144,9 +146,13 @@ def _schedule(nest: LoopNest, choice: Numbers, tasks: int) -> Schedule:
     return made
 
 
-def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
+def _along(made: Schedule, axis: str, around: str, parameters: ScheduleParameters) -> Schedule:
     """Vectorize an innermost axis, interleaved, and unroll rows of the loop around."""
-    extent, lanes, interleave = made.nest.axes()[axis].axis.extent, choice.lanes, choice.interleave
+    extent, lanes, interleave = (
+        made.nest.axes()[axis].axis.extent,
+        parameters.lanes,
+        parameters.interleave,
+    )
     while lanes > extent and lanes > 2:
         lanes //= 2
     while lanes * interleave > extent and interleave > 1:
@@ -163,56 +169,60 @@ def _along(made: Schedule, axis: str, around: str, choice: Numbers) -> Schedule:
     in_lanes = _tried(made, *whole)
     around_it = made.nest.axes().get(around)
     if (
-        choice.rows > 1
+        parameters.rows > 1
         and around_it is not None
         and around_it.kind is AxisKind.SERIAL
-        and around_it.axis.extent >= choice.rows
+        and around_it.axis.extent >= parameters.rows
     ):
-        return _tried(in_lanes, Split(around, choice.rows), Unroll(f"{around}i"))
+        return _tried(in_lanes, Split(around, parameters.rows), Unroll(f"{around}i"))
     return in_lanes
 
 
-def _with_column(made: Schedule, axis: str, column: str, choice: Numbers) -> Schedule:
+def _with_column(
+    made: Schedule, axis: str, column: str, parameters: ScheduleParameters
+) -> Schedule:
     """Vectorize the loop around a reduction whose operand is not contiguous along its axis.
 
     Several steps of the reduction are in one iteration.
     """
-    extent, wide = made.nest.axes()[column].axis.extent, choice.lanes * choice.interleave
-    if choice.accumulated:
+    extent, wide = made.nest.axes()[column].axis.extent, parameters.lanes * parameters.interleave
+    if parameters.interchanged:
         names = [f"{column}c", f"{column}t", column]
         made = (
-            _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i")) if choice.rows > 1 else made
+            _tried(made, Split(axis, parameters.rows), Unroll(f"{axis}i"))
+            if parameters.rows > 1
+            else made
         )
         made = _tried(
             made,
             InterchangeReduction(f"{axis}o" if f"{axis}o" in made.nest.axes() else axis, column),
         )
         for name in names:
-            made = _tried(made, Split(name, choice.lanes), Vectorize(f"{name}i"))
+            made = _tried(made, Split(name, parameters.lanes), Vectorize(f"{name}i"))
         return made
-    if choice.interleave > 1 and wide <= extent:
+    if parameters.interleave > 1 and wide <= extent:
         made = _tried(
             made,
             Split(column, wide),
-            Split(f"{column}i", choice.lanes),
+            Split(f"{column}i", parameters.lanes),
             Unroll(f"{column}io"),
             Vectorize(f"{column}ii"),
         )
     else:
         made = _tried(
             made,
-            Split(column, min(choice.lanes, 1 << extent.bit_length() - 1)),
+            Split(column, min(parameters.lanes, 1 << extent.bit_length() - 1)),
             Vectorize(f"{column}i"),
         )
-    if choice.rows == 1:
+    if parameters.rows == 1:
         return made
-    tiled = made  # rows of the outer loop in registers, else steps of the reduction
+    tile = made  # rows of the outer loop in registers, else steps of the reduction
     loops = [s for s, _ in walk(made.nest.body) if isinstance(s, For) and s.kind is AxisKind.SERIAL]
     outer = next((s.axis.name for s in loops if _contains(s, column)), "")
     if outer:
-        tiled = _tried(made, Split(outer, choice.rows), Unroll(f"{outer}i"))
+        tile = _tried(made, Split(outer, parameters.rows), Unroll(f"{outer}i"))
     return (
-        tiled if tiled is not made else _tried(made, Split(axis, choice.rows), Unroll(f"{axis}i"))
+        tile if tile is not made else _tried(made, Split(axis, parameters.rows), Unroll(f"{axis}i"))
     )
 
 

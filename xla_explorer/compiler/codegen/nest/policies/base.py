@@ -44,23 +44,40 @@ FUNCTIONS = frozenset(vector_math_opcodes()) - {"sqrt"}
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """The parameters of policies.
+    """The numbers behind the decisions of policies.
 
-    register_bytes: of a vector register, 0 if LLVM vectorises. masks: bytes of elements that the
-    target loads and stores under a mask in one instruction. interleave: registers of each value in
-    cheap code. cheap: statements up to which code is cheap. heavy: registers of each value in code
-    with functions. most_statements: statements times unrolled instances, a limit of code size.
-    streamed_bytes: of a result with non-temporal stores; streamed_transpose_bytes: of a transposed
-    one, whose lines conflict in cache sets if extents are powers of two. registers: of the target.
-    fused: the target has FMA. overlaps_tails: iterations may be repeated, as no result aliases an
-    operand.
+    Attributes
+    ----------
+    register_bytes : int
+        Of a vector register, 0 if LLVM vectorises.
+    masks : frozenset of int
+        Bytes of elements that the target loads and stores under a mask in one instruction.
+    interleave : int
+        Registers of each value in cheap code.
+    cheap_statements : int
+        The most statements of cheap code.
+    interleave_functions : int
+        Registers of each value in code with mathematical functions.
+    most_statements : int
+        A limit of code size: statements times unrolled instances.
+    streamed_bytes : int
+        The least bytes of a result with non-temporal stores.
+    streamed_transpose_bytes : int
+        The same of a transposed result, whose lines conflict in cache sets if extents are powers of
+        two.
+    registers : int
+        Of the target.
+    fused : bool
+        The target has fused multiply-adds.
+    overlaps_tails : bool
+        Steps may be repeated, because no result aliases an operand.
     """
 
     register_bytes: int = 64
     masks: frozenset[int] = frozenset({1, 2, 4, 8})
     interleave: int = 4
-    cheap: int = 12
-    heavy: int = 1
+    cheap_statements: int = 12
+    interleave_functions: int = 1
     most_statements: int = 600
     streamed_bytes: int = field(default_factory=lambda: STREAMED_BYTES)
     streamed_transpose_bytes: int = field(default_factory=lambda: STREAMED_TRANSPOSE_BYTES)

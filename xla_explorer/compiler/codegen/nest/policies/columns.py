@@ -249,8 +249,8 @@ def _fits_registers(plan: Plan, loop: For, lanes: int, reductions: int) -> bool:
 
 def _tile(extent: int, tasks: int, limit: int) -> int:
     """Return the columns of a tile: a divisor of all columns, if possible of whole vectors."""
-    share = extent // tasks
-    most = min(share, limit)
+    per_task = extent // tasks
+    most = min(per_task, limit)
     divisors = [tile for tile in range(most, most // 4, -1) if extent % (tile * tasks) == 0]
     if divisors:
         return next((tile for tile in divisors if tile % GRAIN == 0), divisors[0])

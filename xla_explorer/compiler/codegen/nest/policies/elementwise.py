@@ -360,10 +360,10 @@ def _divides_integers(nest: LoopNest, statements: list[Statement]) -> bool:
 def _interleave_count(statements: list[Statement], most: int, tuning: Tuning) -> int:
     """Return the number of registers of each value."""
     interleave = (
-        tuning.heavy
+        tuning.interleave_functions
         if calls_functions(statements)
         else tuning.interleave
-        if len(statements) <= tuning.cheap
+        if len(statements) <= tuning.cheap_statements
         else 1
     )
     while interleave > 1 and (

@@ -19,11 +19,11 @@ def split_select_regions(plan: Plan) -> Reason | None:
     the names of axes.
     """
     splits = 0
-    while choices := [s for s, _ in plan.nest.statements() if isinstance(s, SelectRegion)]:
-        choice = max(choices, key=lambda s: len(s.cases) // FEW_PIECES)
+    while regions := [s for s, _ in plan.nest.statements() if isinstance(s, SelectRegion)]:
+        region = max(regions, key=lambda s: len(s.cases) // FEW_PIECES)
         changes = [
             place
-            for case in choice.cases
+            for case in region.cases
             for g in case.guards
             if (place := _change_of(g)) is not None
         ]
