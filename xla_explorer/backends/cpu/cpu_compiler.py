@@ -174,7 +174,7 @@ _DECIDED_IN = {
 
 
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:
-    """Record the decisions about threads, row blocks and vectors of each kernel."""
+    """Record the decisions about threads, cache blocking and vectors of each kernel."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:

@@ -121,21 +121,21 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     @property
     def block(self) -> str:
-        """Label of the block being written (for phi nodes)."""
+        """The label of the current block, for phis."""
         return self._block
 
     def start_block(self, label: str) -> None:
-        """Begin a block; the one before must have ended in a branch."""
+        """Begin a block; the block before must end in a branch."""
         self._block = label
         self.records.append(f"{label}:")
         self.origins.append(self.origin)
 
     def branch(self, label: str) -> None:
-        """Unconditional branch."""
+        """Emit an unconditional branch."""
         self.do(f"br label %{label}")
 
     def branch_if(self, condition: str, then: str, otherwise: str) -> None:
-        """Conditional branch on an i1."""
+        """Emit a conditional branch on an i1."""
         self._choices += 1
         self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
 
@@ -171,7 +171,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     @contextmanager
     def from_instruction(self, number: int) -> Iterator[None]:
-        """Lines written inside belong to this HLO instruction."""
+        """Attribute the lines emitted inside to an HLO instruction."""
         previous, self.origin = self.origin, number
         try:
             yield
@@ -201,13 +201,13 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         return self.emit(op, x.type, (x, y), flags).name
 
     def test(self, predicate: str, a: object, b: object, t: Type | str = I64) -> str:
-        """A comparison of integers."""
+        """Emit a comparison of integers."""
         return self.emit("icmp", I1, (self._given(a, t), self._given(b, t)), predicate).name
 
     def choose(
         self, condition: object, then: object, otherwise: object, t: Type | str = I64
     ) -> str:
-        """Condition ? then : otherwise."""
+        """Emit `condition ? then : otherwise`."""
         x, y = self._given(then, t), self._given(otherwise, t)
         return self.emit("select", x.type, (self.named(condition, I1), x, y)).name
 

@@ -172,7 +172,7 @@ def _gemm(
     c: tuple[str, int],
     accumulate: bool,
 ) -> None:
-    """Call GEMM: C (rows x columns) = A B (+ C). Pointers with their leading dimensions."""
+    """Emit C = A B (+ C) by GEMM; C is rows x columns; pointers with leading dimensions."""
     routine, t = _ROUTINES[element_type]
     w.declare(
         f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)"
@@ -303,9 +303,9 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
 def write_library_convolution(
     i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
 ) -> Kernel:
-    """For each batch element and output row: one GEMM per window column, accumulated.
+    """Return a kernel that accumulates one GEMM per window column.
 
-    A 1x1 convolution is a single GEMM.
+    It loops over batch elements and output rows. A 1x1 convolution is a single GEMM.
     """
     context = KernelContext(target, i, slots, tasks)
     w = context.writer

@@ -28,7 +28,7 @@ _UPPER_CHARACTER, _LOWER_CHARACTER = ord("U"), ord("L")
 
 
 def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
-    """None when LAPACK or BLAS serves a cholesky or triangular-solve; else why not."""
+    """Return a refusal unless LAPACK or BLAS supports a cholesky or triangular-solve."""
     element_type = i.shape.element_type
     if element_type.name not in _LETTERS or any(
         o.shape.element_type is not element_type for o in i.operands
@@ -110,7 +110,7 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
 
 
 def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, ...]) -> Kernel:
-    """Matrix by matrix: copy the right side, solve in place."""
+    """Return a kernel that copies the right side and solves in place, matrix by matrix."""
     context = KernelContext(target, i, slots)
     w = context.writer
     w.origin = i.id

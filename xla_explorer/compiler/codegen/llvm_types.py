@@ -35,7 +35,7 @@ _MEMORY = {name: "i8" if t in ("i1", "i2", "i4") else t for name, t in _REGISTER
 
 
 def type_is_emitted(shape: Shape) -> Reason | None:
-    """None when code generation handles every array leaf of the shape."""
+    """Return a refusal unless code generation supports every array leaf of the shape."""
     for _, leaf in shape.leaves():
         if (
             leaf.element_type is not None
@@ -130,7 +130,7 @@ def to_memory(w: Builder, given: Value | str, element_type: PrimitiveType) -> Va
 
 
 def type_bits(llvm_type: str) -> int:
-    """Width of a scalar LLVM type."""
+    """Return the width of a scalar LLVM type."""
     return Type(llvm_type).bits
 
 

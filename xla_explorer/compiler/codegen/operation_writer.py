@@ -35,7 +35,7 @@ LONG_PROGRAM = 150  # steps from which the entry function is not optimised (its 
 
 
 class PlaceOf(Protocol):
-    """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
+    """The interface to buffer assignment: (instruction, leaf index) -> slice."""
 
     def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> BufferSlice:
         """Return the buffer slice of a leaf."""
@@ -183,7 +183,7 @@ class OperationWriter:
         reason: Reason | None,
         refused: tuple[tuple[str, Reason], ...] = (),
     ) -> None:
-        """Write (or find) the kernel and call it."""
+        """Call the kernel of an instruction, after writing it if it is new."""
         if all(place.size == 0 for place in self.leaves(i)):
             return
         prepared = self.prepared(i, kind, write)

@@ -28,9 +28,10 @@ LIBRARY_TASKS_PER_THREAD = 1  # each library call copies the right operand again
 
 
 class ParallelPlan(NamedTuple):
-    """tasks: their number, 1 for one thread.
+    """Tasks of a kernel, and the estimate behind them.
 
-    threads: that may work on them. nanoseconds: the estimate on one thread.
+    tasks: their number, 1 for one thread. threads: that execute them. nanoseconds: the estimate on
+    one thread.
     """
 
     tasks: int

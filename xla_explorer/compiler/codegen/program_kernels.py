@@ -52,7 +52,7 @@ MODULE_LINES = 500  # LLVM IR lines of finished kernels that are worth a separat
 
 
 class PreparedKernel(NamedTuple):
-    """A kernel that is written and named. unique: the places of its parameters."""
+    """A named kernel. unique: the buffer slices of its parameters."""
 
     function: str
     made: Kernel
@@ -338,7 +338,7 @@ class ProgramKernels:
             )
 
     def streaming(self) -> frozenset[str]:
-        """Functions that write results past the caches."""
+        """Functions with non-temporal stores of results."""
         nests = {
             kernel.function: kernel.made.nest.nest
             for kernel in self._kernels
@@ -387,7 +387,7 @@ class ProgramKernels:
 
     @property
     def math(self) -> dict[str, None]:
-        """Names of the mathematical functions that are called for one element."""
+        """Names of the called mathematical functions."""
         return dict.fromkeys([name for kernel in self._kernels for name in kernel.made.math])
 
     @property

@@ -162,7 +162,7 @@ class ScheduledKernels:
             )
 
     def _note(self, i: HloInstruction, schedule: Schedule, form: str) -> None:
-        """One decision for the kernel, one for each directive: all by the user."""
+        """Record a decision of the user for the kernel and for each directive."""
         facts = {"schedule": str(schedule), "by": "user", **({"writes": form} if form else {})}
         said = str(schedule) or "the plain nest"
         reason = Reason("scheduled-by-user", f"the user schedules %{i.name}: {said}", facts)

@@ -20,7 +20,10 @@ def scratch_of_task(kernel: Kernel) -> int:
 
 
 def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
-    """Bytes of scratch memory of all tasks that may run at once. threaded: the pool calls them."""
+    """Return the bytes of scratch memory of all concurrent tasks.
+
+    threaded: the thread pool runs the tasks.
+    """
     return scratch_of_task(kernel) * (kernel.tasks if threaded and not kernel.phases else 1)
 
 

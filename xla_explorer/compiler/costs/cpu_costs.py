@@ -90,8 +90,7 @@ class FusionCostModel:
     """Times in nanoseconds.
 
     launch: fixed cost of one kernel. Of a byte of an array, by the cache that holds the array, or
-    the memory. rows: per byte of rows that kernels write and read again block by block, in the
-    second-level cache.
+    the memory. rows: per byte of rows that cache-blocked kernels write and read again, in L2.
     """
 
     __slots__ = ("_cache", "caches", "launch", "memory", "rows")

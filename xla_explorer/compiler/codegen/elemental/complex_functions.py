@@ -61,7 +61,7 @@ class _Functions:
         self.exact_squares = exact_squares
 
     def call(self, name: str, *parts: Value) -> Complex:
-        """By opcode name; real and imaginary part of each operand."""
+        """Emit a function by opcode name on the parts of its operands."""
         result: Complex = getattr(self, name.replace("-", "_"))(*parts)
         return result
 
@@ -140,7 +140,7 @@ class _Functions:
         )
 
     def sine(self, a: Value, b: Value) -> Complex:
-        """Sin a cosh b + i cos a sinh b."""
+        """Emit sin a cosh b + i cos a sinh b."""
         sine, cosine, high, low = (
             self._real("sine", a),
             self._real("cosine", a),
@@ -151,7 +151,7 @@ class _Functions:
         return Complex(self.w.select(stays_zero, a, sine * high), cosine * low)
 
     def cosine(self, a: Value, b: Value) -> Complex:
-        """Cos a cosh b - i sin a sinh b."""
+        """Emit cos a cosh b - i sin a sinh b."""
         sine, cosine, high, low = (
             self._real("sine", a),
             self._real("cosine", a),
@@ -192,7 +192,7 @@ class _Functions:
         return Complex(real, self.w.select(b.equals(0.0), b, imaginary))
 
     def tan(self, a: Value, b: Value) -> Complex:
-        """-i tanh(i z)."""
+        """Emit -i tanh(i z)."""
         real, imaginary = self.tanh(-b, a)
         return Complex(imaginary, -real)
 
@@ -216,7 +216,7 @@ class _Functions:
         return Complex(self.w.select(modulus(self.w, Complex(a, b)) < 0.5, near, real), imaginary)
 
     def rsqrt(self, a: Value, b: Value) -> Complex:
-        """1 / sqrt(z)."""
+        """Emit 1 / sqrt(z)."""
         return complex_binary(
             self.w, "divide", Complex(self.constant(1.0), self.constant(0.0)), self.sqrt(a, b)
         )
@@ -248,7 +248,7 @@ class _Functions:
         return Complex(self.w.select(nothing, one, real), self.w.select(nothing, zero, imaginary))
 
     def atan2(self, yr: Value, yi: Value, xr: Value, xi: Value) -> Complex:
-        """-i log((x + i y) / sqrt(x^2 + y^2))."""
+        """Emit -i log((x + i y) / sqrt(x^2 + y^2))."""
         x, y = Complex(xr, xi), Complex(yr, yi)
         length = complex_binary(
             self.w,

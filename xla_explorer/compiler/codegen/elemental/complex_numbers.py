@@ -136,7 +136,7 @@ def modulus(w: Builder, z: Complex) -> Value:
 
 
 def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
-    """Abs and sign."""
+    """Emit abs or sign."""
     size = modulus(w, z)
     if name == "abs":
         return size
@@ -146,7 +146,7 @@ def complex_unary(w: Builder, name: str, z: Complex) -> Scalar:
 
 @emits_elementwise("complex")
 def make_complex(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar:
-    """Real + imaginary * i."""
+    """Emit real + imaginary * i."""
     return Complex(real(operands[0]), real(operands[1]))
 
 

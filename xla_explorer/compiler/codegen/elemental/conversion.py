@@ -34,7 +34,7 @@ def convert(w: Builder, i: ElementalOperation, operands: list[Scalar]) -> Scalar
 def convert_value(
     w: Builder, given: ScalarLike, source: PrimitiveType, target: PrimitiveType
 ) -> Scalar:
-    """One value from a primitive type to another."""
+    """Convert a value from one primitive type to another."""
     value = scalar_of(w, given, source)
     if source is target:
         return value

@@ -145,14 +145,14 @@ class Builder:
         raise NotImplementedError
 
     def call_math(self, function: str, *arguments: Value) -> Value:
-        """Call one of our vector-math functions by name; it is appended to the module later."""
+        """Call a vector-math function by name; its definition is appended to the module later."""
         self.uses_math[function] = None
         t = arguments[0].type
         return self.emit("call", t, arguments, f"{t} @{function}")
 
     @contextmanager
     def fast_math(self, flags: str) -> Iterator[None]:
-        """Float additions, subtractions and products written inside have these fast-math flags."""
+        """Set the fast-math flags of float additions, subtractions and products emitted inside."""
         previous, self.float_flags = self.float_flags, flags
         try:
             yield
@@ -182,7 +182,7 @@ class Builder:
         raise TypeError(f"an operand must have the type {t!r}, got {value.type!r}")
 
     def _pair(self, a: Operand, b: Operand) -> tuple[Value, Value]:
-        """Both operands in the type of the one that has more lanes."""
+        """Return both operands in the type with more lanes."""
         if not isinstance(a, Value):
             assert isinstance(b, Value)
             return self.operand(a, b.type), b
@@ -199,7 +199,7 @@ class Builder:
         return self.emit(op, x.type, (x, y), flags)
 
     def arithmetic(self, name: str, a: Operand, b: Operand, flags: str = "") -> Value:
-        """add, sub, mul or div.
+        """Emit add, sub, mul or div.
 
         Floats of 16 bits and fewer compute in f32 and are rounded; integers have no div (signed or
         not?).
@@ -215,7 +215,7 @@ class Builder:
         return self.narrow_sum(wide, t)
 
     def negate(self, a: Value) -> Value:
-        """Minus a float."""
+        """Emit -a of a float."""
         if not a.type.is_float:
             raise TypeError(f"fneg does not take an operand of type {a.type!r}")
         return self.emit("fneg", a.type, (a,))
@@ -229,7 +229,7 @@ class Builder:
         return self.emit(op, I1.of_lanes(x.type.lanes), (x, y), predicate)
 
     def select(self, condition: Value, then: Operand, otherwise: Operand) -> Value:
-        """Condition ? then : otherwise."""
+        """Emit `condition ? then : otherwise`."""
         x, y = self._pair(then, otherwise)
         if (lanes := condition.type.lanes) > x.type.lanes:
             x, y = self.splat(x, lanes), self.splat(y, lanes)
@@ -279,7 +279,7 @@ class Builder:
         return self.upper_half(self.rounded_upper_half(self.to_bits(a)))
 
     def narrow_exact(self, a: Value, t: Type) -> Value:
-        """`narrow` of a float that the type can represent, or a NaN."""
+        """Narrow a float that the type can represent, or a NaN."""
         if t.format != "bf16" or self.rounds_to_bf16:
             return self.narrow(a, t)
         return self.upper_half(self.to_bits(a))
@@ -332,7 +332,7 @@ class Builder:
         )
 
     def per_lane(self, stem: str, *operands: Value, flags: str = "") -> Value:
-        """`llvm.<stem>.<type>` of operands of one type: its result has that type too.
+        """Call `llvm.<stem>.<type>` on operands of one type, which the result has too.
 
         Scalars fill the lanes of the others.
         """
@@ -398,7 +398,7 @@ class Builder:
         )
 
     def extract(self, a: Value, lane: int) -> Value:
-        """One lane of a vector."""
+        """Emit one lane of a vector."""
         return self.emit("extractelement", a.type.of_lanes(1), (a, self.number(lane, I64)))
 
     def insert(self, a: Value, lane: int, value: Value) -> Value:
@@ -440,5 +440,5 @@ class Builder:
     def store(
         self, value: Value, pointer: Value[Pointer], alignment: int = 0, tail: str = ""
     ) -> None:
-        """Write a value to an address."""
+        """Emit a store."""
         self.effect("store", (value, pointer), f", align {alignment}{tail}" if alignment else tail)

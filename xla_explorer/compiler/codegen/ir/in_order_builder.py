@@ -13,7 +13,7 @@ _new_record = tuple.__new__
 
 
 class InOrderBuilder(Builder):
-    """Writes one function.
+    """Writes one function in program order.
 
     records: operations, and lines that were spelled out as text. origins: the HLO instruction of
     each.
@@ -51,7 +51,7 @@ class InOrderBuilder(Builder):
         self.origins.append(self.origin)
 
     def take(self, builder: StructuredBuilder) -> None:
-        """All that a structured function consists of, here."""
+        """Insert the whole body of a structured function."""
         for record, origin in flattened(builder.records):
             self.records.append(record)
             self.origins.append(self.origin if origin is None else origin)

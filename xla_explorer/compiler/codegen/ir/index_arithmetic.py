@@ -78,7 +78,7 @@ class IndexArithmetic(Generic[W]):
 
 
 class IndexingBuilder(Builder, IndexArithmetic[W]):
-    """A builder of functions that computes indices, too."""
+    """A builder with index arithmetic."""
 
     __slots__ = ()
 

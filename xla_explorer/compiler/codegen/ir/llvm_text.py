@@ -89,7 +89,7 @@ _FORMS: dict[str, Callable[[Instruction], str]] = {
 
 
 def line_of(record: Instruction | Phi) -> str:
-    """One line of LLVM IR."""
+    """Return a record as a line of LLVM IR."""
     if isinstance(record, Instruction):
         result = record[0]
         return (

@@ -199,7 +199,7 @@ class StructuredBuilder(IndexingBuilder[Value[Integer]]):
         return multiples[factor]
 
     def divide_index(self, a: Value[Integer], by: int) -> tuple[Value[Integer], Value[Integer]]:
-        """Quotient and remainder, for a >= 0."""
+        """Return quotient and remainder, for a >= 0."""
         if a.is_constant:
             return self.index(int(a.name) // by), self.index(int(a.name) % by)
         if by == 1:

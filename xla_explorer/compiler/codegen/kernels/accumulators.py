@@ -41,7 +41,7 @@ class Elements:
         return element_of([from_memory(self.w, value, self.element_type) for value in loaded])
 
     def store(self, at: Value | str | int | None, value: ScalarLike) -> None:
-        """Set the element at a position; None: the only one."""
+        """Store the element at a position (None: the only one)."""
         for address, part in zip(
             self.parts, parts_of(scalar_of(self.w, value, self.element_type)), strict=True
         ):
@@ -70,6 +70,6 @@ class Accumulators:
         return [one.load(at if self.row else None) for one in self.elements]
 
     def store(self, values: Sequence[ScalarLike], at: str | int = 0) -> None:
-        """Set the accumulators."""
+        """Store the accumulators."""
         for one, value in zip(self.elements, values, strict=True):
             one.store(at if self.row else None, value)

@@ -62,7 +62,7 @@ def write_custom_call_kernel(context: KernelContext) -> None:
 
 
 def _is_row_major(i: HloInstruction) -> bool:
-    """All arrays have the default layout."""
+    """Return True if all arrays have the default layout."""
     return all(
         s.is_array and s.layout.is_default for s in (*[o.shape for o in i.operands], i.shape)
     )

@@ -21,7 +21,7 @@ Index = tuple[str | int, ...]
 
 
 def write_perturbed_solve(context: KernelContext) -> None:
-    """All systems of the batch."""
+    """Emit the solution of all systems of the batch."""
     output = context.outputs[0].shape
     if output.element_count:
         solve = _Solve(context)

@@ -24,7 +24,7 @@ _STATE = "random_state"  # of the process, while the program is loaded
 
 
 def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
-    """Elements in row-major order, a state of two or three 64-bit words."""
+    """Return a refusal unless elements are row-major and the state is two or three 64-bit words."""
     bits = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
     if bits.element_type.is_complex:
         text = f"%{i.name} generates random {bits.element_type}, which has no native code"
@@ -115,7 +115,7 @@ def write_random_bits_kernel(context: KernelContext) -> None:
 
 
 def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> list[str]:
-    """Ten rounds on four i32 counter words."""
+    """Emit ten rounds on four i32 counter words."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for step in range(10):
@@ -171,7 +171,7 @@ def _write_philox(context: KernelContext) -> None:
 
 
 def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tuple[str, str]:
-    """Twenty rounds on two i32 counter words."""
+    """Emit twenty rounds on two i32 counter words."""
     third = w.value(f"xor i32 {w.value(f'xor i32 {key[0]}, {key[1]}')}, {_THREEFRY_PARITY}")
     keys = (key[0], key[1], third)
     x, y = w.value(f"add i32 {x}, {keys[0]}"), w.value(f"add i32 {y}, {keys[1]}")

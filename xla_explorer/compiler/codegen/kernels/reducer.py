@@ -49,7 +49,7 @@ class Reducer:
         return self.widened([self.emitter.element(i, index) for i in self.inputs])
 
     def widened(self, values: list[Scalar]) -> list[Scalar]:
-        """Values of the input types in accumulator types."""
+        """Convert values of the input types to accumulator types."""
         with self.w.from_instruction(self.reduce.id):
             return [
                 convert_value(self.w, v, t, wide)
@@ -68,14 +68,14 @@ class Reducer:
             )
 
     def select(self, condition: str, then: list[Scalar], otherwise: list[Scalar]) -> list[Scalar]:
-        """`condition ? then : otherwise`, of accumulators."""
+        """Emit `condition ? then : otherwise` of accumulators."""
         return [
             select_value(self.w, condition, t, a, b)
             for a, b, t in zip(then, otherwise, self.wide, strict=True)
         ]
 
     def results(self, accumulators: list[Scalar]) -> list[Scalar]:
-        """Accumulators in result types."""
+        """Convert accumulators to result types."""
         return [
             convert_value(self.w, a, wide, t)
             for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)

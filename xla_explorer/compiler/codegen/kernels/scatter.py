@@ -143,7 +143,7 @@ class _Scatter:
 
 
 def write_scatter_kernel(context: KernelContext) -> None:
-    """Choose the shape of code."""
+    """Emit a scatter by index rows or by update elements."""
     root, outputs = context.roots[0], context.outputs
     if 0 in outputs[0].shape.dimensions:
         return

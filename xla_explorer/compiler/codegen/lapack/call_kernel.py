@@ -50,7 +50,7 @@ def write_lapack_call(i: HloInstruction, target: Target, slots: tuple[int, ...])
 
 
 class _LapackKernel:
-    """The arguments of one call: each has an address, and arrays a view in column-major memory."""
+    """The arguments of one call: addresses, and column-major views of arrays."""
 
     def __init__(self, context: KernelContext, call: LapackCall) -> None:
         self.context, self.call, self.w = context, call, context.writer
@@ -166,7 +166,7 @@ class _LapackKernel:
 
     @contextmanager
     def _each(self, shape: Shape) -> Iterator[Index]:
-        """Every element of a matrix, columns outermost. Its sizes must not be zero."""
+        """Open loops over the elements of a matrix, columns outermost; no size may be zero."""
         if shape.rank == 1:
             with self.w.loop(shape.dimensions[0], stem="element") as at:
                 yield (at,)

@@ -41,7 +41,7 @@ class Nothing(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory of the routine's own."""
+    """Workspace of the routine."""
 
     element_type: PrimitiveType
     elements: int
@@ -87,7 +87,7 @@ class Unused(NamedTuple):
 
 
 class Eigenvectors(NamedTuple):
-    """Columns of a real matrix, made complex: pairs of columns are real and imaginary parts.
+    """Columns of a real matrix as complex vectors; pairs of columns are real and imaginary parts.
 
     imaginary: the number of the argument that has the imaginary parts of the eigenvalues.
     """
@@ -237,7 +237,7 @@ def _syevd(c: _Call) -> tuple[Argument, ...]:
 
 
 def _singular_vectors(c: _Call, mode: str) -> tuple[Argument, ...]:
-    """(values, U, its leading dimension, V transposed, its leading dimension)."""
+    """Return values, U, its leading dimension, V transposed, its leading dimension."""
     values = c.matrix(result=1)
     if mode == "N":
         return values, Unused(c.element_type, 2), Number(1), Unused(c.element_type, 3), Number(1)
@@ -366,7 +366,10 @@ def _gtsv(c: _Call) -> tuple[Argument, ...]:
 
 
 class _Family(NamedTuple):
-    """real, complex: LAPACK's names without the letter of the type."""
+    """A family of routines.
+
+    real, complex: LAPACK's names without the letter of the type.
+    """
 
     real: str
     arguments: Callable[[_Call], tuple[Argument, ...]]

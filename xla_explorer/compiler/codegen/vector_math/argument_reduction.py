@@ -19,7 +19,7 @@ from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, Math
 
 
 class ReducedAngle(NamedTuple):
-    """|x| = quadrant * pi/2 + angle + low.
+    """The terms of |x| = quadrant * pi/2 + angle + low.
 
     `quadrant` is an integer of the format's width, right modulo 4.
     """
@@ -31,7 +31,10 @@ class ReducedAngle(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _reciprocal_of_two_pi(bits: int = 1400) -> int:
-    """floor(2^bits / (2 pi)), from Machin's formula pi = 16 atan(1/5) - 4 atan(1/239)."""
+    """Return floor(2^bits / (2 pi)).
+
+    Source: Machin's formula pi = 16 atan(1/5) - 4 atan(1/239).
+    """
     guard = bits + 64
 
     def inverse_tangent(divisor: int) -> int:
@@ -48,7 +51,7 @@ def _reciprocal_of_two_pi(bits: int = 1400) -> int:
 
 
 def chunk_of_reciprocal(first_bit: int, count: int) -> int:
-    """Bits [first_bit, first_bit + count) after the binary point of 1/(2 pi), as an integer."""
+    """Return bits [first_bit, first_bit + count) after the point of 1/(2 pi) as an integer."""
     return (_reciprocal_of_two_pi(1400) >> (1400 - first_bit - count)) & ((1 << count) - 1)
 
 
@@ -56,7 +59,10 @@ F32_CHUNK_BITS: Final = 53 - 24
 
 
 def reduce_f32(b: MathBuilder, magnitude: Value) -> ReducedAngle:
-    """In double arithmetic: 24 bits of the argument times 29 bits of 1/(2 pi) are exact there."""
+    """Reduce in double arithmetic.
+
+    24 bits of the argument times 29 bits of 1/(2 pi) are exact there.
+    """
     width = F32_CHUNK_BITS
     # Chunk j yields whole turns if the last bit of x (weight 2^(e-23)) times the last bit of the
     # chunk is at least 1.
@@ -117,7 +123,7 @@ def _pick_window(b: MathBuilder, window: Value) -> list[Value]:
 
 
 def _split(b: MathBuilder, value: Value, magic: float) -> tuple[Value, Value]:
-    """`value` as a multiple of ulp(magic) and the exact rest."""
+    """Return `value` as a multiple of ulp(magic) and the exact rest."""
     coarse = (value + magic) - magic
     return coarse, value - coarse
 

@@ -49,7 +49,7 @@ def reduce_and_expand(b: MathBuilder, x: Value, low: Value | None = None) -> Red
 
 
 def power_of_two(b: MathBuilder, biased: Value, offset: int = 0) -> Value:
-    """2^(n + offset) by building the exponent field; n + offset must be a normal exponent."""
+    """Emit 2^(n + offset) by its exponent field; n + offset must be a normal exponent."""
     bits = b.to_bits(biased)
     # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the
     # exponent field.

@@ -36,7 +36,7 @@ ATANH: Final = {
 
 
 def odd_polynomial(b: MathBuilder, x: Value, coefficients: tuple[float, ...]) -> Value:
-    """X + x^3 P(x^2)."""
+    """Emit x + x^3 P(x^2)."""
     square = x * x
     return b.fma(x * square, b.polynomial(square, coefficients), x)
 

@@ -22,10 +22,10 @@ class Decomposition(NamedTuple):
 
 
 def decompose(b: MathBuilder, x: Value) -> Decomposition:
-    """For positive normal x.
+    """Decompose a positive normal x.
 
-    The exponent reaches the float type by bit operations, because 64-bit integers have no vector
-    conversion to double before AVX-512.
+    The exponent is converted by bit operations, because 64-bit integers have no vector conversion
+    to double before AVX-512.
     """
     form = b.format
     origin = form.bits(ROOT_HALF)
@@ -40,7 +40,7 @@ def decompose(b: MathBuilder, x: Value) -> Decomposition:
 
 
 def decompose_any(b: MathBuilder, x: Value) -> Decomposition:
-    """For positive x, denormals included."""
+    """Decompose a positive x, also a denormal one."""
     lift = b.format.mantissa_bits + 1
     denormal = x < b.format.smallest_normal
     lifted = x * b.select(denormal, b.constant(2.0**lift), b.constant(1.0))
@@ -49,7 +49,7 @@ def decompose_any(b: MathBuilder, x: Value) -> Decomposition:
 
 
 def logarithm_of(b: MathBuilder, f: Value, exponent: Value) -> Value:
-    """log(1 + f) + exponent * ln 2 for sqrt(1/2) <= 1 + f < sqrt(2)."""
+    """Emit log(1 + f) + exponent * ln 2 for sqrt(1/2) <= 1 + f < sqrt(2)."""
     element_type = b.format.element_type
     high, low = LN2_LEADING[element_type], LN2_REST[element_type]
     half_square = f * f * 0.5
@@ -82,7 +82,7 @@ def logarithm(b: MathBuilder) -> Value:
 
 
 def logarithm_plus_one_of(b: MathBuilder, x: Value) -> Value:
-    """log(1 + x) for any x."""
+    """Emit log(1 + x) for any x."""
     total = x + 1.0
     mantissa, exponent = decompose(b, total)
     # m - 1 = 2^-k x + (2^-k - 1) in one rounding recovers the rounding error of 1 + x. For large

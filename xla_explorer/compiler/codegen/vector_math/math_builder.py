@@ -18,7 +18,7 @@ from xla_explorer.compiler.codegen.ir.values import Float, Integer, Value
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """The facts about an IEEE binary format that bit manipulation needs.
+    """An IEEE binary format.
 
     Source: IEEE 754-2019, table 3.5.
     """
@@ -60,7 +60,7 @@ class FloatFormat:
         return int(struct.unpack("<Q", struct.pack("<d", value))[0])
 
     def round(self, value: float) -> float:
-        """`value` rounded to this format."""
+        """Return `value` rounded to this format."""
         if self.element_type == "f32":
             return float(struct.unpack("<f", struct.pack("<f", value))[0])
         return value
@@ -129,7 +129,7 @@ class MathBuilder(Builder):
         )
 
     def select(self, condition: Value, then: Value | float, otherwise: Value | float) -> Value:
-        """Condition ? then : otherwise; of two numbers, in the function's type."""
+        """Emit `condition ? then : otherwise`; two numbers have the function's type."""
         if not isinstance(then, Value) and not isinstance(otherwise, Value):
             then = self.constant(then)
         return super().select(condition, then, otherwise)
@@ -140,7 +140,7 @@ class MathBuilder(Builder):
 
     # -- fused operations --------------------------------------------------------------------------
     def fma(self, left: Value | float, right: Value | float, addend: Value | float) -> Value:
-        """Left * right + addend, rounded once on targets with fma.
+        """Emit left * right + addend, rounded once on targets with fma.
 
         The only place that writes a fused operation.
         """
@@ -149,7 +149,7 @@ class MathBuilder(Builder):
         return self.per_lane("fma", first, second, third) if self.fused else first * second + third
 
     def product_error(self, left: Value, right: Value, product: Value) -> Value:
-        """Left * right - product, exactly, for product = left * right rounded.
+        """Emit left * right - product, exactly, for product = left * right rounded.
 
         Without fma by Veltkamp's splitting and Dekker's product (Dekker 1971), for operands far
         from overflow.
@@ -177,7 +177,7 @@ class MathBuilder(Builder):
         return high, value - high
 
     def polynomial(self, variable: Value, coefficients: tuple[float, ...]) -> Value[Float]:
-        """Horner's scheme with fused steps; coefficients from the lowest power."""
+        """Emit Horner's scheme with fused steps; coefficients from the lowest power."""
         value: Value | float = coefficients[-1]
         for coefficient in reversed(coefficients[:-1]):
             value = self.fma(value, variable, coefficient)
@@ -193,6 +193,6 @@ class MathBuilder(Builder):
         return self.select(limit < value, limit, value)
 
     def at_least(self, value: Value, bound: float) -> Value:
-        """max(value, bound) that keeps NaN."""
+        """Emit max(value, bound); NaN stays NaN."""
         limit = self.operand(bound, value.type)
         return self.select(limit > value, limit, value)

@@ -30,7 +30,7 @@ LARGEST_EXPONENT: Final = {"f32": 2.0**40, "f64": 2.0**70}
 
 
 def logarithm_pair(b: MathBuilder, x: Value) -> tuple[Value, Value]:
-    """log(x) as an unevaluated sum, for positive finite x."""
+    """Emit log(x) as an unevaluated sum, for positive finite x."""
     element_type = b.format.element_type
     mantissa, exponent = decompose_any(b, x)
     # log(m) = 2 s + 2/3 s^3 + s^5 P(s^2), s = (m - 1) / (m + 1)

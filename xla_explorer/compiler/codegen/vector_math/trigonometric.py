@@ -25,7 +25,7 @@ def reduce(b: MathBuilder, magnitude: Value) -> ReducedAngle:
 
 
 def sine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
-    """sin(angle + low) for |angle| <= pi/4."""
+    """Emit sin(angle + low) for |angle| <= pi/4."""
     square = angle * angle
     tail = b.polynomial(square, SINE[b.format.element_type])
     if low is None:
@@ -34,7 +34,7 @@ def sine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
 
 
 def cosine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
-    """cos(angle + low) for |angle| <= pi/4."""
+    """Emit cos(angle + low) for |angle| <= pi/4."""
     square = angle * angle
     tail = b.polynomial(square, COSINE[b.format.element_type])
     if low is None:
@@ -47,7 +47,7 @@ def cosine_kernel(b: MathBuilder, angle: Value, low: Value | None) -> Value:
 
 
 def sine_or_cosine(b: MathBuilder, quarter_turns: int) -> Value:
-    """sin(x + quarter_turns * pi/2)."""
+    """Emit sin(x + quarter_turns * pi/2)."""
     form = b.format
     x = b.argument()
     reduced = reduce(b, b.absolute(x))

@@ -89,14 +89,14 @@ class Lines:
         return self.w.add(self.to_at, self.w.add(self.w.mul(row, self._to_row), k))
 
     def load(self, row: Index, k: Index) -> Complex:
-        """Complex element of the source."""
+        """Load a complex element of the source."""
         re, im = part_names(self.source.load_linear(self.w, self._from(row, k)))
         return converted(self.w, re, self.t, self.stages.t), converted(
             self.w, im, self.t, self.stages.t
         )
 
     def load_real(self, row: Index, k: Index) -> str:
-        """Real element of the source."""
+        """Load a real element of the source."""
         return converted(
             self.w, self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t
         )
@@ -105,13 +105,13 @@ class Lines:
         return converted(self.w, self.stages.scale(value, self.scale), self.stages.t, self.t)
 
     def store(self, row: Index, k: Index, value: Complex) -> None:
-        """Complex element of the target, scaled."""
+        """Store a complex element of the target, scaled."""
         self.target.store_linear(
             self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1]))
         )
 
     def store_real(self, row: Index, k: Index, value: str) -> None:
-        """Real element of the target, scaled."""
+        """Store a real element of the target, scaled."""
         self.target.store_linear(self.w, self._to(row, k), self._scaled(value))
 
 

@@ -100,7 +100,7 @@ class FourierStages:
             )
 
     def complex_table(self, real: Any, imaginary: Any) -> Pair:
-        """Addresses of constant real and imaginary parts."""
+        """Return the addresses of constant real and imaginary parts."""
         return tuple(
             [
                 self._table(np.ascontiguousarray(part, _DTYPES[self.scalar]).tobytes())
@@ -138,7 +138,7 @@ class FourierStages:
         return self.w.value(f"fneg {self.t} {a}")
 
     def times_minus_i(self, a: Complex) -> Complex:
-        """-i a."""
+        """Return -i a."""
         return a[1], self.negate(a[0])
 
     def of_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
@@ -225,7 +225,7 @@ class FourierStages:
 
 
 def chirp_length(length: int) -> int:
-    """Length of the convolution that replaces a transform: a power of two."""
+    """Return the power-of-2 length of the convolution that replaces a transform."""
     return 1 << (2 * length - 2).bit_length()
 
 
@@ -243,7 +243,7 @@ def chirp_numbers(length: int) -> tuple[Any, Any]:
 
 
 def buffer_elements(length: int) -> int:
-    """Complex numbers that each buffer of `VectorStages.transform` must hold, for each lane."""
+    """Return the complex numbers of each buffer of `VectorStages.transform`, per lane."""
     return length if radices(length) is not None else chirp_length(length)
 
 

@@ -37,7 +37,7 @@ Index = str | int
 
 
 def fft_is_emitted(i: HloInstruction) -> Reason | None:
-    """Row-major operands and results."""
+    """Return a refusal unless operands and results are row-major."""
     for shape in (i.shape, i.operands[0].shape):
         if not shape.layout.is_default and shape.rank > 1:
             return refuse(
@@ -49,7 +49,7 @@ def fft_is_emitted(i: HloInstruction) -> Reason | None:
 
 
 def write_fft_kernel(context: KernelContext) -> None:
-    """Every kind (FFT, IFFT, RFFT, IRFFT), any length, c64 and c128."""
+    """Emit a transform of every kind (FFT, IFFT, RFFT, IRFFT) and length, c64 and c128."""
     root = context.roots[0]
     if 0 in root.shape.dimensions or 0 in root.operands[0].shape.dimensions:
         return

@@ -96,7 +96,7 @@ class VectorStages(FourierStages):
         )
 
     def in_all_lanes(self, pair: Pair, offset: Index) -> Complex:
-        """One complex number."""
+        """Load one complex number and broadcast it."""
         parts = []
         for pointer in pair:
             one = self.w.value(
@@ -119,7 +119,7 @@ class VectorStages(FourierStages):
 
     # -- interleaved memory ------------------------------------------------------------------------
     def _places(self, pointer: str, at: Index) -> list[str]:
-        """Addresses of the two vectors from scalar `at` of an array on."""
+        """Return the addresses of the two vectors from scalar `at` of an array on."""
         return [
             self.w.value(
                 f"getelementptr inbounds {self.memory}, ptr {pointer}, i64 {self.w.add(at, k)}"
@@ -244,7 +244,7 @@ class VectorStages(FourierStages):
         self.each_vector(length, lambda at: give(at, self.load(found, at)))
 
     def each_vector(self, count: int, body: Callable[[Index], None]) -> None:
-        """Call for vectors that cover `count` numbers, no less than a vector has."""
+        """Emit a loop over vectors that cover `count` numbers, at least one vector."""
         with self.w.loop(count, 0, self.lanes, stem="numbers", metadata=NO_UNROLL) as k:
             body(self.last_fits(k, count))
 

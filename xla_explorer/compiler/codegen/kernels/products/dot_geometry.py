@@ -22,7 +22,7 @@ class MatrixOperand(NamedTuple):
 
 
 class DotSizes(NamedTuple):
-    """rows x depth by depth x columns, `batches` times."""
+    """Sizes of a dot: rows x depth by depth x columns, `batches` times."""
 
     rows: int
     columns: int
@@ -31,7 +31,7 @@ class DotSizes(NamedTuple):
 
 
 def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
-    """Left and right dimensions that are neither batch nor contracted, in order."""
+    """Return the left and right dimensions that are neither batch nor contracted, in order."""
     lhs, rhs = dot.operands
     left = [
         d

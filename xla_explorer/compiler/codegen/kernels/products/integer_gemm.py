@@ -71,7 +71,7 @@ class IntegerGemmPlan(NamedTuple):
 
     @property
     def panel(self) -> int:
-        """32-bit elements of a panel, with the sums that its tiles start from."""
+        """32-bit elements of a panel, with the start values of its tiles."""
         return (self.groups + self.instruction.biased) * self.tile.columns
 
 
@@ -175,7 +175,7 @@ class _Tiles:
         ]
 
     def _write_tile(self, a: str, b: str, c: str, c_row: int) -> None:
-        """C tile = A tile times B panel.
+        """Emit C tile = A tile times B panel.
 
         a, b, c: addresses of the first elements. c_row: elements between rows.
         """

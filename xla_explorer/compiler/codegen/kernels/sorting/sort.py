@@ -25,7 +25,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def sort_is_emitted(i: HloInstruction) -> Reason | None:
-    """Positions in a row must fit into 31 bits."""
+    """Return a refusal unless positions in a row fit into 31 bits."""
     if i.operands[0].shape.dimensions and max(i.operands[0].shape.dimensions) >= 1 << 31:
         text = f"rows that %{i.name} sorts must have fewer than 2**31 elements, got {max(i.operands[0].shape.dimensions)}"
         return refuse("row-too-long", text)
@@ -94,7 +94,7 @@ def as_written(
 
 
 def write_sort_kernel(context: KernelContext) -> None:
-    """Copy a row to scratch memory, sort it there, copy it out."""
+    """Emit the copy of a row to scratch memory, the sort, and the copy back."""
     root, w = context.roots[0], context.writer
     first = root.operands[0].shape
     if 0 in first.dimensions:

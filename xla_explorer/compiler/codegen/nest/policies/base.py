@@ -145,7 +145,7 @@ class Plan:
         self.directives.append(directive)
 
     def parallelize(self, tasks: int) -> None:
-        """Make every outermost loop that is long enough parallel; the last task runs the others."""
+        """Make each long outermost loop parallel; the last task executes the others."""
         for s in self.nest.body:
             if (
                 isinstance(s, For)
@@ -161,7 +161,7 @@ class Plan:
 
 
 def accesses(nest: LoopNest, body: Body) -> list[tuple[Load | Store, IndexExpression]]:
-    """Every load and store with its offset in elements."""
+    """Return every load and store with its offset in elements."""
     return [(s, nest.offset_of(s)) for s, _ in walk(body) if isinstance(s, (Load, Store))]
 
 
@@ -250,7 +250,7 @@ def collapses(nest: LoopNest, body: Body, outer: Axis, inner: Axis) -> bool:
 
 
 def width_of(element: PrimitiveType) -> int:
-    """Bytes of a lane in the registers that an element is computed in."""
+    """Return the bytes of a lane in the registers in which an element computes."""
     if element.is_pred:
         return 1
     t = value_type(element)
@@ -258,19 +258,19 @@ def width_of(element: PrimitiveType) -> int:
 
 
 def widest(statements: list[Statement]) -> int:
-    """Bytes of the widest lane among the values of statements."""
+    """Return the bytes of the widest lane among the values of statements."""
     return max(map(width_of, {t for s in statements for t in elements_of(s)}), default=1)
 
 
 def width_in_memory(nest: LoopNest, s: Load | Store) -> int:
-    """Bytes of an element that is loaded or stored."""
+    """Return the bytes of an element that is loaded or stored."""
     array = nest.array(s.array)
     assert array is not None
     return array.shape.element_type.bytes
 
 
 def statements_of(body: Body) -> list[Statement]:
-    """All statements of a body but loops."""
+    """Return all statements of a body except loops."""
     return [s for s, _ in walk(body) if not isinstance(s, For)]
 
 

@@ -451,7 +451,7 @@ def _is_tiny(plan: Plan, extent: int) -> bool:
 
 
 def _stream(plan: Plan, squares: bool) -> None:
-    """Large results go past the caches, if all do."""
+    """Use non-temporal stores if all results are large."""
     results = [a for a in plan.nest.arrays if a.written]
     least = (
         plan.tuning.streamed_transpose_bytes

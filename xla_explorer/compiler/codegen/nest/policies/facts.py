@@ -63,7 +63,7 @@ def _contracted(nest: LoopNest) -> int:
 
 
 def _registers(body: Body) -> int:
-    """Of a value that depends on every unrolled axis around it."""
+    """Return the registers of a value that depends on every unrolled axis around it."""
     own = [
         math.prod([b.axis.extent for b in axes_of(s) if b.kind is AxisKind.UNROLLED])
         * max(map(_registers, bodies_of(s)), default=1)

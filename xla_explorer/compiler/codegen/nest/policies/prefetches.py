@@ -64,7 +64,7 @@ def prefetched_tile(plan: Plan, loop: For) -> PrefetchTile | None:
 
 
 def _rows(nest: LoopNest) -> tuple[str, str, int] | None:
-    """(loop, array, bytes of a row) of a kernel that copies rows by index."""
+    """Return (loop, array, bytes of a row) of a kernel that copies rows by index, or None."""
     if any(isinstance(s, Compute) for s, _ in nest.statements()):
         return None
     loaded = {f"%{s.id}" for s, _ in nest.statements() if isinstance(s, Load)}

@@ -71,7 +71,7 @@ def reduction_in(plan: Plan, name: str) -> Reduce:
 
 
 def body_of(plan: Plan, name: str) -> Body:
-    """Of a loop."""
+    """Return the body of a loop."""
     return for_of(plan.nest, name).body
 
 

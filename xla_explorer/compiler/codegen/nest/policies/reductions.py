@@ -272,7 +272,7 @@ def row_in_registers(plan: Plan, name: str, extent: int, lanes: int, interleave:
 
 
 def _rest(plan: Plan, name: str, extent: int, lanes: int) -> None:
-    """Fewer elements than a block has."""
+    """Vectorise fewer elements than a block."""
     s = plan.nest.loop(name)
     assert s is not None
     if extent % lanes and not has_masks(plan, (s,)):
