@@ -44,7 +44,7 @@ def computation_of(text, name):
 
 def fused_pair():
     """Return a producer and its consumer that XLA computes by one kernel, and XLA's values."""
-    text, values, report = compiled()
+    text, values, _ = compiled()
     for name in re.findall(r"%(\w+\.\d+) = \S+ exponential\(", text):
         producer = re.search(rf"%{re.escape(name)} = \S+ exponential\(%([\w.\-]+)\)", text)[1]
         if computation_of(text, producer) == computation_of(text, name) and "param" not in producer:

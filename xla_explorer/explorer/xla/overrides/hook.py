@@ -114,6 +114,18 @@ def overridden(report: XlaOverrides, clear_caches: bool = True) -> Iterator[None
             jax.clear_caches()
 
 
+def install_early(report: XlaOverrides) -> Callable[[], None]:
+    """Do as `install` while JAX initialises its platforms, for the CPU alone.
+
+    JAX's own function waits there for the end of the initialisation, which waits for its caller.
+    """
+    act, name = _Acting(report), f"xla_explorer.overrides.{next(_numbers)}"
+    register = import_optional("jaxlib._xla", "jax").register_xla_transform
+    for stage, callback in enumerate((act.before, act.after)):  # numbers of PipelineStage
+        register(name, stage, callback)
+    return act.close
+
+
 def install(report: XlaOverrides) -> Callable[[], None]:
     """Register the hook with JAX for both stages; return the function that removes it."""
     try:
@@ -152,6 +164,7 @@ class _Acting:
     def __init__(self, report: XlaOverrides) -> None:
         self.report = report
         self.programs: list[str] = []
+        self._met: set[tuple[str, tuple[str, ...]]] = set()  # requests that a program was read for
         self.is_closed = False  # a platform that is initialised later would still call
         self._lock = threading.Lock()
         self._fingerprints: dict[str, str] = {}  # by name of the module before it is scheduled
@@ -170,14 +183,8 @@ class _Acting:
     def close(self) -> None:
         """Act no more, and add a row for each request whose instructions no program had."""
         self.is_closed = True
-        met = {(one.word, one.subjects) for one in self.report.outcomes}
-        requests = self.report.requests
-        rows = [("fuse", pair) for pair in requests.fuse]
-        rows += [("forbid", pair) for pair in requests.forbid]
-        if requests.schedule_order:
-            rows.append(("schedule_order", requests.schedule_order))
-        for word, subjects in rows:
-            if self.programs and (word, subjects) not in met:
+        for word, subjects in self.report.requests.by_name():
+            if self.programs and (word, subjects) not in self._met:
                 names = ", ".join(dict.fromkeys(self.programs[:5]))
                 reason = refuse(
                     "not-in-the-module",
@@ -193,7 +200,9 @@ class _Acting:
             name = Message(schema.MODULE, data).text("name")
             if self.is_closed or not self.report.requests.concern(name):
                 return None
-            return act(name, data, concerned(data, self.report.requests))
+            requests = concerned(data, self.report.requests)
+            self._met.update(requests.by_name())
+            return act(name, data, requests)
         except Exception as problem:  # XLA's compile must go on, whatever happens here
             reason = refused_by(problem)
             with self._lock:

@@ -40,6 +40,12 @@ class Requests:
         """Return True if `when` matches the name of a module."""
         return fnmatch.fnmatchcase(name, self.when)
 
+    def by_name(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Return (word, names) of each request that names instructions."""
+        rows: list[tuple[str, tuple[str, ...]]] = [("fuse", pair) for pair in self.fuse]
+        rows += [("forbid", pair) for pair in self.forbid]
+        return [*rows, *([("schedule_order", self.schedule_order)] if self.schedule_order else [])]
+
     def to_data(self) -> dict[str, Any]:
         """Return the requests as JSON data."""
         return {
