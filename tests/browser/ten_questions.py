@@ -65,7 +65,7 @@ QUESTIONS = (
     Question("What would it gain if they were?", (click(".xe-attempt"),), _shows(".xe-compared", "median")),
     Question("Which passes made this instruction, and from what?", (click(".xe-hottest tbody tr"),), _shows(".xe-history li", "pass")),
     Question("What did this pass change in the text?", (_pass("fusion"), key("t")), _shows(".xe-text", "fused_computation")),
-    Question("Which machine code came from this HLO line?", (click(".xe-hottest tbody tr"), key("s")), _shows(".xe-beside-table td.hlo .on")),
+    Question("Which machine code came from this HLO line?", (click(".xe-hottest tbody tr"), key("s")), _shows(".xe-side-by-side-table td.hlo .on")),
     Question("Which source lines does the time go to?", (), _shows(".xe-overview h4", "by source line")),
     Question("What is in memory at the peak?", (key("b"),), _shows(".xe-buffers", "peak")),
     Question("Is there a NaN in this value, and how far is it from the reference?", (click(".xe-hottest tbody tr"), click(".xe-tensor .xe-act")), _shows(".xe-tensor", "nan")),

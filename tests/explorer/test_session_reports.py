@@ -12,7 +12,7 @@ from tests.support.dag import dag_text
 from xla_explorer.explorer.code import code_panes, hot_kernels
 from xla_explorer.explorer.display import code_pane
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
-from xla_explorer.explorer.page import beside_data
+from xla_explorer.explorer.page import side_by_side_data
 from xla_explorer.explorer.page.comparison_table import MEASURES
 from xla_explorer.explorer.page.questions_data import search_items
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
@@ -331,7 +331,7 @@ def test_a_page_carries_the_lines_of_a_kernel_that_its_panes_cut(
         if pane.name == "llvm-ir-optimized"
         for line in pane.lines
     }
-    made = beside_data.summary(session, (), live=False)["made"]
+    made = side_by_side_data.summary(session, (), live=False)["made"]
     kernel = next(iter(made.values()))
     runs = [
         run

@@ -55,8 +55,8 @@ def test_an_edited_text_is_compiled_and_the_place_is_kept(session: xe.Session) -
     answer = _asked(widget, ask="edit", text=text, passes="")
     assert (
         answer["faults"] == []
-        and "compiled in" in answer["said"]
-        and "4 instructions" not in answer["said"]
+        and "compiled in" in answer["status"]
+        and "4 instructions" not in answer["status"]
     )
     assert widget.source.steps()[widget.step].name == "fusion" and _selected(widget) == "r"
     assert (

@@ -89,9 +89,9 @@ class _Answers:
 
     def add_basic_blocks(self) -> None:
         """Add the control flow of the first kernels of the tab of code side by side."""
-        beside = self.found.get("beside") or {}
-        for kernel in list(beside.get("made", ()))[:BLOCKS_KERNELS]:
-            for stage in beside["stages"]:
+        shown = self.found.get("side_by_side") or {}
+        for kernel in list(shown.get("made", ()))[:BLOCKS_KERNELS]:
+            for stage in shown["stages"]:
                 message = {"kernel": int(kernel), "stage": stage}
                 blocks = self.reports.requests["blocks"]
                 self.keep(f"blocks {kernel} {stage}", partial(blocks, self.reports, message))

@@ -328,7 +328,7 @@ class Reports:
         """Return the kernels as loop nests, in execution order."""
         return ()
 
-    def beside(self, *, live: bool) -> dict[str, Any]:
+    def side_by_side(self, *, live: bool) -> dict[str, Any]:
         """Return the kernels and columns of the tab of code side by side.
 
         Without a live kernel also the rows of the most expensive ones.

@@ -33,7 +33,7 @@ from xla_explorer.explorer.measures.profiling import (
     measured_kernels,
     profile,
 )
-from xla_explorer.explorer.page import beside_data
+from xla_explorer.explorer.page import side_by_side_data
 from xla_explorer.explorer.page.buffer_view import buffer_view, sharing_reason
 from xla_explorer.explorer.page.comparison_table import comparison_rows
 from xla_explorer.explorer.page.loop_data import loop_kernel
@@ -94,13 +94,15 @@ SESSION_REQUESTS: dict[str, Request] = {
             reports.session, number(m, "kernel"), str(m.get("schedule") or ""), bool(m.get("run"))
         )
     ),
-    "beside_kernel": lambda reports, m: beside_data.one_kernel(
+    "side_by_side_kernel": lambda reports, m: side_by_side_data.one_kernel(
         reports.session, number(m, "kernel"), words(m, "stages")
     ),
-    "blocks": lambda reports, m: beside_data.blocks_data(
+    "blocks": lambda reports, m: side_by_side_data.blocks_data(
         reports.session, number(m, "kernel"), str(m.get("stage"))
     ),
-    "stage_text": lambda reports, m: beside_data.stage_text(reports.session, str(m.get("name"))),
+    "stage_text": lambda reports, m: side_by_side_data.stage_text(
+        reports.session, str(m.get("name"))
+    ),
     "source_text": lambda reports, m: editable_text(reports.session),
     "faults": lambda reports, m: [fault._asdict() for fault in faults(str(m.get("text") or ""))],
 }
@@ -247,9 +249,9 @@ class SessionReports(TraceReports):
             for kernel, first in zip(kernels, loop_lines(kernels)[1], strict=True)
         ]
 
-    def beside(self, *, live: bool) -> dict[str, Any]:
+    def side_by_side(self, *, live: bool) -> dict[str, Any]:
         """Return the kernels and columns of the tab of code side by side."""
-        return beside_data.summary(self.session, self.kernels(), live=live)
+        return side_by_side_data.summary(self.session, self.kernels(), live=live)
 
     def roof(self) -> MachineRoof | None:
         """Return the machine's limits; None without measured times or machine."""

@@ -54,7 +54,7 @@ TABS: tuple[Tab, ...] = (
     Tab("rewrite"),
     Tab("pass_costs", data=lambda source, live: source.reports.pass_costs(live=live)),
     Tab("kernels", data=_kernels),
-    Tab("beside", data=lambda source, live: source.reports.beside(live=live)),
+    Tab("side_by_side", data=lambda source, live: source.reports.side_by_side(live=live)),
     Tab(
         "loops",
         data=lambda source, live: plain(source.reports.loops()),

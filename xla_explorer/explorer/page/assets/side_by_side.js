@@ -8,10 +8,10 @@ import { highlighted } from "./highlighted.js";
 
 /** @typedef {import("./state.js").App} App */
 /** Lines of a stage: the first, from 1, and the count. @typedef {[number, number]} Run */
-/** @typedef {[string, number | null, Run[][]]} BesideRow HLO line, its instruction, runs by stage */
-/** beyond: lines that a page's panes leave out. @typedef {{ stages: string[], rows: BesideRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} BesideKernel */
-/** Name, instruction, source line, microseconds, computed instructions. @typedef {[string, number, string, number | null, number[]]} BesideEntry */
-/** @typedef {{ stages: string[], open: string[], kernels: BesideEntry[], made: Record<string, BesideKernel> }} Beside */
+/** @typedef {[string, number | null, Run[][]]} StageRow HLO line, its instruction, runs by stage */
+/** beyond: lines that a page's panes leave out. @typedef {{ stages: string[], rows: StageRow[], notes: Record<string, string>, times: Record<string, string>, beyond?: Record<string, Record<string, string>> }} KernelStages */
+/** Name, instruction, source line, microseconds, computed instructions. @typedef {[string, number, string, number | null, number[]]} KernelEntry */
+/** @typedef {{ stages: string[], open: string[], kernels: KernelEntry[], made: Record<string, KernelStages> }} SideBySide */
 
 /** The texts of lines, each at its number less one. @param {import("./schema.js").TextLine[]} lines */
 function textsByNumber(lines) {
@@ -25,7 +25,7 @@ function textsByNumber(lines) {
 }
 
 /** @param {App} app */
-function besideTab(app) {
+function sideBySideTab(app) {
   const choice = make("select", { tabIndex: -1, ariaLabel: "kernel", title: "the time is that of all executions in one run; the heads of the columns have that of one execution", onchange: () => open(Number(choice.value)) }),
     columns = make("span", { className: "xe-pane-chips", role: "group", ariaLabel: "columns" }),
     order = make("select", { tabIndex: -1, ariaLabel: "order", onchange: () => draw() }, make("option", { value: "aligned", textContent: "aligned by HLO line" }), make("option", { value: "order", textContent: "in the order of the code" })),
@@ -36,12 +36,12 @@ function besideTab(app) {
     next = make("button", { tabIndex: 0, textContent: "›", ariaLabel: "next kernel", onclick: () => walk(1) }),
     note = make("p", { className: "xe-note", hidden: true, role: "status" }),
     body = scrolled(make("div", { className: "xe-scroll xe-columns" }), "code of the kernel"),
-    root = make("div", { className: "xe-beside xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap, blocks), note, make("div", { className: "xe-beside-parts" }, body, flow));
-  /** @type {Beside | null} */
+    root = make("div", { className: "xe-side-by-side xe-panel" }, make("div", { className: "xe-bar-row" }, previous, choice, next, columns, make("span", { className: "xe-grow" }), order, wrap, blocks), note, make("div", { className: "xe-beside-parts" }, body, flow));
+  /** @type {SideBySide | null} */
   let all = null;
   /** @type {string[]} */
   let shownStages = [];
-  /** @type {BesideKernel | null} */
+  /** @type {KernelStages | null} */
   let kernel = null;
   let current = -1,
     ticket = 0;
@@ -70,11 +70,11 @@ function besideTab(app) {
   async function shown() {
     if (all) return follow();
     try {
-      all = await app.store.report("beside", {}, "beside", "session.side_by_side()");
+      all = await app.store.report("side_by_side", {}, "side_by_side", "session.side_by_side()");
     } catch (error) {
       return say(messageOf(error));
     }
-    const found = /** @type {Beside} */ (all);
+    const found = /** @type {SideBySide} */ (all);
     shownStages = found.open.slice();
     if (!found.kernels.length || !found.stages.length) return say("this backend makes no kernels with code");
     choice.replaceChildren(...found.kernels.map(([name, id, , us]) => make("option", { value: id, textContent: `%${name}${us ? `, ${showMicroseconds(us)} a run` : ""}` })));
@@ -87,7 +87,7 @@ function besideTab(app) {
       at = ids.indexOf(current);
     if (ids.length) {
       const id = ids[(at + by + ids.length) % ids.length];
-      app.select(id, "beside");
+      app.select(id, "side_by_side");
       open(id);
     }
   }
@@ -124,7 +124,7 @@ function besideTab(app) {
     try {
       say(kept ? "" : "…");
       const stages = shownStages,
-        found = kept ?? (await app.store.report("beside_kernel", { kernel: id, stages }, `beside ${id} ${stages.join()}`));
+        found = kept ?? (await app.store.report("side_by_side_kernel", { kernel: id, stages }, `side_by_side ${id} ${stages.join()}`));
       await Promise.all(stages.map(async stage => ready.set(stage, await textOf(stage))));
       if (mine !== ticket) return;
       kernel = found;
@@ -195,7 +195,7 @@ function besideTab(app) {
       parts = [make("tr", {}, make("td", { className: "xe-lines hlo" }, ...made.rows.filter(([hlo]) => hlo).map(([hlo, id]) => line(hlo.trim(), id))), ...inOrder)];
     }
     body.replaceChildren(
-      make("table", { className: "xe-beside-table" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("b", { textContent: "HLO" })), ...heads)), make("tbody", {}, ...parts)),
+      make("table", { className: "xe-side-by-side-table" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("b", { textContent: "HLO" })), ...heads)), make("tbody", {}, ...parts)),
     );
     body.style.setProperty("--xe-digits", String(String(Math.max(0, ...rows.flatMap(([, , cells]) => places.flatMap(place => (cells[place] ?? []).map(([first, count]) => first + count))))).length));
     mark();
@@ -212,7 +212,7 @@ function besideTab(app) {
     if (!all || app.selected === null) return;
     const ids = new Set(all.kernels.flatMap(entry => [entry[1], ...entry[4]])),
       meant = app.store.counterparts(app.selected, ids, app.now?.picture.aliases),
-      holds = (/** @type {BesideEntry} */ entry) => meant.has(entry[1]) || entry[4].some(id => meant.has(id)),
+      holds = (/** @type {KernelEntry} */ entry) => meant.has(entry[1]) || entry[4].some(id => meant.has(id)),
       here = all.kernels.find(entry => entry[1] === current),
       other = here && holds(here) ? here : all.kernels.find(holds);
     if (other && other[1] !== current) open(other[1]);
@@ -224,11 +224,11 @@ function besideTab(app) {
       ids = id === null ? new Set() : app.store.counterparts(id, new Set(lines.map(el => Number(el.dataset.id))), app.now?.picture.aliases);
     for (const el of lines) el.classList.toggle("on", ids.has(Number(el.dataset.id)));
     const on = body.querySelector(".on");
-    if (on && app.origin !== "beside" && app.pointed === null) scrollWithin(body, on, true);
+    if (on && app.origin !== "side_by_side" && app.pointed === null) scrollWithin(body, on, true);
   }
   body.addEventListener("click", (/** @type {any} */ event) => {
     const found = event.target.closest("[data-id]");
-    if (found) app.select(Number(found.dataset.id), "beside");
+    if (found) app.select(Number(found.dataset.id), "side_by_side");
   });
   body.addEventListener("pointerover", (/** @type {any} */ event) => {
     const found = event.target.closest("[data-id]"),
@@ -236,15 +236,15 @@ function besideTab(app) {
     if (id !== app.pointed) app.change({ pointed: id });
   });
   body.addEventListener("pointerleave", () => app.pointed !== null && app.change({ pointed: null }));
-  app.subscribe(["selected"], () => app.tab === "beside" && follow());
-  app.subscribe(["pointed"], () => app.tab === "beside" && mark());
+  app.subscribe(["selected"], () => app.tab === "side_by_side" && follow());
+  app.subscribe(["pointed"], () => app.tab === "side_by_side" && mark());
   app.subscribe(["timings"], () => {
-    app.store.forget("beside");
-    for (const id of all?.kernels.map(entry => entry[1]) ?? []) app.store.forget(`beside ${id} ${shownStages.join()}`);
+    app.store.forget("side_by_side");
+    for (const id of all?.kernels.map(entry => entry[1]) ?? []) app.store.forget(`side_by_side ${id} ${shownStages.join()}`);
     all = app.store.data.live ? null : all;
-    if (app.tab === "beside") shown();
+    if (app.tab === "side_by_side") shown();
   });
   return { root, shown };
 }
 
-registerTab({ key: "beside", name: "side by side", title: "Side by side", shortcut: "s", view: besideTab });
+registerTab({ key: "side_by_side", name: "side by side", title: "Side by side", shortcut: "s", view: sideBySideTab });
