@@ -135,7 +135,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """What `%load_ext xla_explorer` calls."""
+    """Register the magics; IPython calls it for `%load_ext xla_explorer`."""
     # By name: the rooms below must not see the notebook room, and a plain import must not load it.
     importlib.import_module("xla_explorer.notebook.extension").load(ipython)
 

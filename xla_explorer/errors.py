@@ -1,4 +1,7 @@
-"""Every error that the public calls document; all are `XlaExplorerError`, which says what is wrong, where, and what to do next."""
+"""The errors that public calls document.
+
+All are `XlaExplorerError`: the message says what is wrong and where, the hint what to do next.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The stable imports for extensions: passes, rules and backends in packages of their own import from here and from nowhere else.
+"""Stable imports for extensions: passes, rules, opcodes and backends in packages of their own.
 
-What is here keeps its name and its meaning; everything below it may move.
+These names keep their meaning. Everything below this module may move.
 """
 
 from __future__ import annotations

@@ -46,12 +46,15 @@ class AotPackage(Report):
 
     @property
     def prefix(self) -> str:
-        """What every symbol begins with that the linker sees."""
+        """The beginning of every exported symbol."""
         return self.program.prefix
 
     @property
     def workspace_bytes(self) -> int:
-        """Memory that a caller provides for a run, beside inputs and outputs; in the header as `<prefix>_WORKSPACE_BYTES`."""
+        """Bytes that the caller provides for a run, beside inputs and outputs.
+
+        The header has them as `<prefix>_WORKSPACE_BYTES`.
+        """
         return self.program.workspace_bytes
 
     @property
@@ -77,7 +80,7 @@ class AotPackage(Report):
 
     @cached_property
     def files(self) -> dict[str, bytes]:
-        """Object, header, weights where they are passed, examples, CMake snippet: contents by file name."""
+        """Contents by file name: object, header, passed weights, examples and a CMake snippet."""
         found: dict[str, bytes] = _c_files().companion_files(self.program)
         return found
 
@@ -99,13 +102,15 @@ class AotPackage(Report):
         return [*rows, ("object", "text, data and bss together", embedded)]
 
     def records(self) -> Table:
-        """The rows of `footprint`."""
+        """Return the rows of `footprint`."""
         return Table(["kind", "what", "bytes"], self._footprint_rows())
 
     @cached_property
     def footprint(self) -> pandas.DataFrame:
-        """Bytes of memory that the program takes: a row a section of the object (kind: `text`, `data`, `bss`), the weights that are passed,
-        the workspace, and the sections' sum.
+        """Bytes of memory of the program.
+
+        A row per section of the object (kind `text`, `data` or `bss`), then the passed weights, the
+        workspace, and the sum of the sections.
         """
         return self.to_frame()
 
@@ -121,19 +126,19 @@ class AotPackage(Report):
         return there
 
     def headline(self) -> str:
-        """What it is for and how large the object is."""
+        """Return the target and the size of the object."""
         where = " ".join(
             filter(None, (self.program.description.triple, self.program.description.cpu))
         )
         return f"AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object"
 
     def blocks(self) -> Blocks:
-        """How to build the example, and the footprint."""
+        """Yield the command that builds the example, and the footprint."""
         yield Sentence(f"build: {self.build_line}")
         yield self.records()
 
     def to_json(self) -> dict[str, Any]:
-        """The target, the prefix, the files with their sizes, and the rows of `footprint`."""
+        """Return the target, the prefix, the sizes of the files, and the rows of `footprint`."""
         files = {name: len(data) for name, data in self.files.items()}
         about = self.program.description
         return {
@@ -156,9 +161,10 @@ def aot(
     passes: PipelineLike = "default",
     libraries: bool = False,
 ) -> AotPackage:
-    """Compile a module to an object file with a C entry, which needs neither Python nor any library besides C's own.
+    """Compile a module to an object file with a C entry.
 
-    The code is single-threaded; any number of threads may run it.
+    The object needs neither Python nor a library besides C's own. The code is single-threaded; any
+    number of threads may run it.
 
     Parameters
     ----------
@@ -201,7 +207,8 @@ def aot(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> xe.aot(text, "aarch64-linux-gnu")
     <AotPackage module_main for aarch64-linux-gnu: ... bytes of object>
     """

@@ -1,4 +1,4 @@
-"""Which passes there are, as a table."""
+"""The registered passes as a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def passes() -> pandas.DataFrame:
-    """The registered passes, a row each.
+    """Return the registered passes, one row per pass.
 
     Returns
     -------

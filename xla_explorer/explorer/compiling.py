@@ -130,7 +130,8 @@ def compile(  # noqa: PLR0913 - keywords that users type
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> session = xe.compile(text)
     >>> session(np.zeros(4, np.float32)).tolist()
     [1.0, 1.0, 1.0, 1.0]

@@ -57,15 +57,15 @@ class Diagnosis(Report, list[Capability]):
     """A list of capabilities that shows itself as a table."""
 
     def blocks(self) -> Blocks:
-        """A row a capability."""
+        """Yield a row per capability."""
         yield Table(Capability._fields, self)
 
 
 def doctor(*, measure_again: bool = False) -> Diagnosis:
-    """The capabilities of this machine, a row each. Nothing is installed or fetched.
+    """Return the capabilities of this machine, one row per capability.
 
-    The limits of this machine are measured once (about half a second) and kept in the cache folder,
-    for `session.profile` and all rooflines.
+    Nothing is installed or fetched. The limits of the machine are measured once (about 0.5 s) and
+    kept in the cache folder, for `session.profile` and all rooflines.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
 
 
 def _target() -> Capability:
-    """The CPU that programs are made for, its vectors and its cores, and who said so."""
+    """Return the CPU that programs are compiled for, its vectors, its cores, and their source."""
     try:
         target, asked = host_target(), os.environ.get(TARGET_VARIABLE, "")
         cores = usable_cores()
@@ -149,7 +149,7 @@ def _target() -> Capability:
 
 
 def _numbers() -> Capability:
-    """What estimates assume of that CPU, and which of it was asked of the machine."""
+    """Return the numbers of that CPU that estimates assume, grouped by their source."""
     try:
         numbers = list(described_cpu().numbers())
     except XlaExplorerError as problem:
@@ -172,7 +172,7 @@ def _short(value: object) -> str:
 
 
 def _nvidia_device() -> Capability:
-    """Whether GPU programs run on a device here, or on the emulator."""
+    """Return the NVIDIA device for GPU programs, or the reason why the emulator runs them."""
     # Start-up time of the command line: the driver.
     from xla_explorer.backends.gpu.runtime.devices import device_executor
 
@@ -192,7 +192,7 @@ def _nvidia_device() -> Capability:
 
 
 def _limits(measure_again: bool) -> list[Capability]:
-    """What the roofline of this machine consists of."""
+    """Return the measured numbers of this machine's roofline."""
     # Start-up time of the command line.
     from xla_explorer.backends.cpu.machine_limits import machine_limits, refresh_machine_limits
 

@@ -93,7 +93,10 @@ VARIABLES: dict[str, Variable] = {
 
 
 def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[tuple[str, str]]:
-    """The names in the environment that begin as ours do and that nothing reads, each with the nearest that is read ('' for none)."""
+    """Return variables with our prefix that nothing reads, each with the nearest name that is read.
+
+    The nearest name is empty if none is near.
+    """
     strange = sorted(
         name
         for name in environment

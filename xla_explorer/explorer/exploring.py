@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 def explore(
     thing: Any, *, edges: Any = None, mixed_precision: bool = False, **options: Any
 ) -> ExplorerView:
-    """The explorer widget.
+    """Return the explorer widget.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ def explore(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> widget = xe.explore(xe.compile(text), step=0)
     >>> type(widget).__name__
     'ExplorerWidget'
@@ -66,7 +67,7 @@ def graph(
     *,
     engine: str = "own",
 ) -> Graph:
-    """The graph of a module, a computation, HLO text, a trace or a session.
+    """Return the graph of a module, a computation, HLO text, a trace or a session.
 
     A session's graph shows its fusions as boxes and the refused ones as dashed edges labelled with
     the code of the reason.
@@ -95,7 +96,8 @@ def graph(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> xe.graph(text)
     <Graph module_main: 3 nodes, 3 edges>
     """

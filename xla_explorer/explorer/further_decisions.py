@@ -8,7 +8,7 @@ from xla_explorer.foundation.decision import Decision
 
 
 def further_decisions(session: Compilation, kind: str | None) -> list[Decision]:
-    """Return those of code generation; of real XLA also what it decided, replayed by our policies."""
+    """Return the decisions of code generation, and of real XLA also its replayed decisions."""
     native = native_code_decisions(session) if kind in (None, NATIVE_CODE) else []
     if is_of_xla(session):
         # Start-up time: only a session of real XLA needs what replays it.

@@ -1,4 +1,4 @@
-"""`@xe.jit`: a JAX-traceable function that runs on our backends, with the session behind every compile."""
+"""`@xe.jit`: JAX-traceable functions that run on our backends, with a session per compile."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ class JitError(XlaExplorerError, TypeError):
     """The function is called in a way that only JAX's own jit can serve."""
 
 
-class _NotForeign(Exception):
-    """A program that JAX cannot call as native code: steps on the evaluator, another backend, arguments in memory of their own form."""
+class _NotForeignError(Exception):
+    """A program that JAX cannot call as native code.
+
+    It has steps on the evaluator, another backend, or arguments in memory of their own form.
+    """
 
 
 class JittedFunction:
@@ -87,16 +90,17 @@ class JittedFunction:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Run the function, compiled at the first call of each signature."""
         direct = self._direct
         if direct is not None and direct[0]():
             try:
                 return direct[1](*args, **keywords)
-            except _NotForeign:
+            except _NotForeignError:
                 pass
         return self._call(args, keywords)
 
     def _call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A call that may trace, compile, or be told that JAX traces it."""
+        """Call the function if it may have to be traced or compiled first."""
         self._direct = None
         jax = import_optional("jax", "jax")
         tracer = jax.core.Tracer
@@ -120,7 +124,7 @@ class JittedFunction:
         if self._dispatch:
             try:
                 result = self._dispatch(*args, **keywords)
-            except _NotForeign:
+            except _NotForeignError:
                 self._dispatch = False
             else:
                 if len(self.sessions) > 1:
@@ -131,17 +135,17 @@ class JittedFunction:
         return self._call_by_python(jax, args, keywords)
 
     def _traced(self, *args: Any, **keywords: Any) -> Any:
-        """What JAX traces once for each signature: the compile, and a call of its native code."""
+        """Compile the program and return a call of its native code, while JAX traces it."""
         self._direct = None
         jax = import_optional("jax", "jax")
         leaves, key = self._leaves_and_key(jax, args, keywords)
         if any(not isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            raise _NotForeign
+            raise _NotForeignError
         program, self.session, _ = self._compiled(jax, args, keywords)
         target = program_target(foreign_handler)
         calls = _native_calls(self.session, program)
         if target is None or calls is None:
-            raise _NotForeign
+            raise _NotForeignError
         foreign = self._foreign.setdefault(key, ForeignProgram(calls))
         taken = [leaves[number] for number in program.parameters]
         taken = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in taken]
@@ -168,11 +172,11 @@ class JittedFunction:
         return jax.tree_util.tree_unflatten(program.out_tree, _with_keys(jax, made, program))
 
     def compiled(self, *args: Any, **keywords: Any) -> Session:
-        """The session for these arguments, compiled if it has to be; nothing runs."""
+        """Return the session for these arguments, compiled at first use; nothing runs."""
         return self._compiled(import_optional("jax", "jax"), args, keywords)[1]
 
     def lower(self, *args: Any, **keywords: Any) -> HloModule:
-        """The module that JAX hands over for these arguments, before any pass."""
+        """Return the module that JAX lowers for these arguments, before any pass."""
         return self._compiled(import_optional("jax", "jax"), args, keywords)[0].module
 
     def profile(self, *args: Any, repeats: int = 20, **keywords: Any) -> ProfileFrame:
@@ -190,7 +194,10 @@ class JittedFunction:
     def _leaves_and_key(
         self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> tuple[list[Any], Any]:
-        """The leaves of what is traced, and what a compile depends on; the tree is first."""
+        """Return the leaves that are traced, and the key of their compile.
+
+        The key's first element is the pytree.
+        """
         leaves, tree = jax.tree_util.tree_flatten(
             (
                 tuple([a for k, a in enumerate(args) if k not in self._static_numbers]),
@@ -265,10 +272,11 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     **options: Any,
 ) -> JittedFunction | Callable[[Callable[..., Any]], JittedFunction]:
-    """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
+    """Compile a JAX-traceable function with our compiler, as `jax.jit` does with XLA.
 
-    Results are jax arrays in the function's own pytree. `f.session` is the compile of the last
-    call: `f.session.decisions("fusion")`, `xe.explore(f.session)`.
+    Use it as a decorator, `@xe.jit` or `@xe.jit(backend="gpu")`, or as a call,
+    `xe.jit(jax.grad(f))`. Results are jax arrays in the function's own pytree. `f.session` is the
+    compile of the last call: `f.session.decisions("fusion")`, `xe.explore(f.session)`.
 
     Parameters
     ----------
@@ -317,7 +325,10 @@ def jit(
 
 
 def lie_in_rows(module: HloModule) -> None:
-    """Ask for arguments and results in row-major order, as JAX's arrays are; jaxlib's conversion states another order for transposes."""
+    """Set row-major layouts for arguments and results, as JAX's arrays have.
+
+    jaxlib's conversion states another order for transposes.
+    """
     entry = module.entry
     parameters = ", ".join([p.shape.base.text for p in entry.parameters()])
     module.attributes["entry_computation_layout"] = (
@@ -360,7 +371,7 @@ def _accept_options_of_jax(options: dict[str, Any]) -> tuple[int | str, ...]:
 
 
 def _devices(given: Any) -> int:
-    """The most devices that a sharding, or one in a pytree of them, spreads an array over."""
+    """Return the largest number of devices of the shardings in a pytree."""
     if isinstance(given, dict):
         return max(map(_devices, given.values()), default=1)
     if isinstance(given, tuple | list):
@@ -435,8 +446,10 @@ def _with_keys(jax: Any, made: list[Any], program: JaxProgram) -> list[Any]:
 
 
 def _native_calls(session: Session, program: JaxProgram) -> NativeCalls | None:
-    """How JAX's CPU enters the program; None where the evaluator has a part in it, JAX packs elements, or it writes into an argument
-    whose memory no result takes over.
+    """Return the entries by which JAX's CPU calls the program, None if it cannot.
+
+    It cannot if a step runs on the evaluator or if JAX packs the elements. It cannot either if the
+    program writes into an argument whose memory no result takes over.
     """
     executable = session.executable
     if not isinstance(executable, CpuExecutable) or executable.program.evaluator_steps:

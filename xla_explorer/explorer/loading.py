@@ -76,7 +76,8 @@ def load(
     --------
     >>> from pathlib import Path
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> written = Path("small.hlo").write_text(text)
     >>> xe.load("small.hlo").entry.root.name
     'r'

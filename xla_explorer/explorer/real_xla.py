@@ -5,11 +5,11 @@ like every backend: passes, code, buffers, and a call that runs the program on X
 
 `xe.xla` has the questions that need more than one such compile, or XLA's own records.
 
-- `why_slow`, `profile`, `time`: where the time goes
-- `why_memory`: the values in memory at the peak
-- `why_recompiled`: the reason for each compile by `jax.jit`
-- `sweep_flags`: the effect of XLA's flags
-- `replay`, `compare`: the reasons of XLA's fusion decisions, and two compiles side by side
+- `why_slow`, `profile`, `time`: where the time goes.
+- `why_memory`: the values in memory at the peak.
+- `why_recompiled`: the reason for each compile by `jax.jit`.
+- `sweep_flags`: the effect of XLA's flags.
+- `replay`, `compare`: the reasons of XLA's fusion decisions, and two compiles side by side.
 
 The first four take a JAX function with its arguments, and compile with `backend="xla"` themselves.
 The last two take sessions of that backend and dumps of XLA.
@@ -207,7 +207,7 @@ def _timed(executable: Executable, leaves: list[Any], repeats: int) -> list[floa
 
 
 def timed_each_round(run_us: float, repeats: int) -> int:
-    """Return the calls of each compiler per round: one for a long program, whose times vary less."""
+    """Return the calls of each compiler per round: one if they are long, since they vary less."""
     return max(repeats // _ROUNDS, 1) if repeats * run_us < _TIMED_US else 1
 
 

@@ -1,4 +1,4 @@
-"""A folder of XLA's dump, of a profile, or of both: its modules by time, and each as a session with XLA's times joined."""
+"""Folders of XLA's dumps, profiles, or both: modules by time, and sessions with XLA's times."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class NothingRecordedError(XlaExplorerError, LookupError):
 
 
 class RecordedModules(Report):
-    """The modules of a folder, the longest first; only names and a profile's events are read until one is asked for.
+    """The modules of a folder, the longest first.
+
+    Only names and a profile's events are read before a module is opened.
 
     Parameters
     ----------
@@ -90,7 +92,10 @@ class RecordedModules(Report):
         return sorted(rows, key=lambda row: (-(row.us or 0.0), -row.passes, row.name))
 
     def _joined(self, ran: list[Program]) -> dict[str, Program]:
-        """Key of a dumped module -> the program of the profile that it is: the one of its name, or of several the one that is equal."""
+        """Return the program of the profile for each dumped module, by the module's key.
+
+        Modules are matched by name. If several share the name, their texts are compared.
+        """
         dumped: dict[str, list[DumpedModule]] = {}
         for module in self._dump or ():
             dumped.setdefault(module.name, []).append(module)
@@ -107,7 +112,10 @@ class RecordedModules(Report):
         return found
 
     def _equal(self, modules: list[DumpedModule], candidates: list[Program]) -> dict[str, Program]:
-        """Of modules of one name each with the program whose text is the same; of equal ones that of the same number, which XLA gives."""
+        """Match modules and programs of one name by their text.
+
+        Equal texts are matched by number, which XLA gives to both.
+        """
         assert self._profile is not None
         prints: dict[str, list[DumpedModule]] = {}
         for module in modules:
@@ -128,7 +136,7 @@ class RecordedModules(Report):
         return found
 
     def session(self, key: str) -> Session:
-        """The compile of a module by its key, with the times of a profile where it has any."""
+        """Return the session of a module by its key, with the profile's times if there are any."""
         row = next((row for row in self.rows if row.key == key), None)
         if row is None:
             raise NothingRecordedError(
@@ -164,7 +172,7 @@ class RecordedModules(Report):
         return XlaProfile(program[0], events, partial(of_one_module, module))
 
     def headline(self) -> str:
-        """How many modules, and what they come from."""
+        """Return the number of modules and their source."""
         found = [
             word
             for word, there in (("a dump", self._dump), ("a profile", self._profile))
@@ -173,17 +181,17 @@ class RecordedModules(Report):
         return f"{self.name}: {len(self.rows)} modules of {' and '.join(found)}"
 
     def blocks(self) -> Blocks:
-        """The longest."""
+        """Yield the longest modules."""
         note = f"{len(self.rows) - _SHOWN} more" if len(self.rows) > _SHOWN else ""
         yield Table(ModuleRow._fields, self.rows[:_SHOWN], note=note)
 
     def records(self) -> Table:
-        """A row a module."""
+        """Return a row per module."""
         return Table(ModuleRow._fields, self.rows)
 
 
 def _fingerprint(module: HloModule) -> str:
-    """The same for modules that compute the same, whatever names they give."""
+    """Return a hash that is equal for modules of equal computations, whatever their names."""
     return hashlib.sha256(module_text(module, _ALIKE).encode()).hexdigest()
 
 
@@ -192,7 +200,7 @@ def _row(key: str, name: str, times: list[Any] | None, passes: int) -> ModuleRow
 
 
 def _dump(path: Path) -> DumpFolder | None:
-    """The dump in a folder, or in one of the folders in it."""
+    """Return the dump in a folder or in one of its subfolders."""
     if path.is_dir():
         for folder in [path, *sorted(one for one in path.iterdir() if one.is_dir())]:
             try:
@@ -232,7 +240,10 @@ def _of_one_module(module: HloModule, name: str) -> Session:
 
 
 def join_times(session: Session, profile: XlaProfile) -> None:
-    """Make XLA's recorded times the session's last profile, so that kernels, roofline and timeline show them."""
+    """Set XLA's recorded times as the session's last profile.
+
+    Kernels, roofline and timeline show them.
+    """
     from xla_explorer.explorer.measures.profile_frame import (
         ProfileFrame,
     )  # start-up time: it loads pandas

@@ -21,11 +21,12 @@ def search_fusion(
     seed: int = 0,
     progress: bool = False,
 ) -> FusionSearch[Session]:
-    """Search sets of fusion decisions by trial: each trial reverses some decisions of the compile, checks the values and takes the time.
+    """Search sets of fusion decisions by trial.
 
-    A pair whose fusion is illegal stays refused, so a forced pair may change nothing. The result's
-    `predicted_us` is the least time by the roofline of this machine for bytes and operations of the
-    whole program (None where the backend knows no roofline).
+    Each trial inverts some decisions of the compile, checks the values and measures the time. A
+    pair whose fusion is illegal stays refused, so a forced pair may change nothing. `predicted_us`
+    of the result is the roofline's lower bound for the bytes and operations of the whole program.
+    It is None if the backend has no roofline.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ def search_fusion(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> found = xe.search_fusion(text, trials=1, repeats=1)
     >>> type(found).__name__
     'FusionSearch'

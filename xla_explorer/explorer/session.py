@@ -72,7 +72,8 @@ class Session(Compilation):
     --------
     >>> import numpy as np
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> session = xe.compile(text)
     >>> session(np.zeros(4, np.float32)).tolist(), list(session.kernels()["opcode"])
     ([1.0, 1.0, 1.0, 1.0], ['fusion'])
@@ -86,20 +87,21 @@ class Session(Compilation):
 
     # -- questions ---------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
+        """Return one row per decision, with its verdict, reason, subjects and cost.
 
-        An empty table says why in its `attrs["note"]`. cost_us, cost_bytes: what a refused fusion
-        costs a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
-        Of real XLA and of its dumps these are XLA's decisions of `xe.xla.replay`, with our policy's
-        reason where both agree; facts `decided` and `agrees` say so.
+        Columns: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost_us
+        and cost_bytes. `step` is the number of the pass, as in `session.passes[step]`. The costs
+        are those of a refused fusion per run, by the cost model. An empty table has the reason in
+        `attrs["note"]`. For real XLA and its dumps the rows are XLA's decisions, replayed by
+        `xe.xla.replay`. Our policy's reason stands beside them if both agree; facts `decided` and
+        `agrees` record it.
 
         Parameters
         ----------
         kind : str, optional
-            `fusion`; `native-code` for steps that run on the evaluator, and that a library computes
-            or could; `loop-vectorization` for kernels whose writer chose the vectors, or left them
-            to LLVM; `parallel`, `cache-blocking` for threads and blocks; `rule` for rewrite rules. All
-            but rules without.
+            `fusion`; `native-code` for steps that run on the evaluator or in a library;
+            `loop-vectorization` for the vectors of kernels; `parallel` and `cache-blocking` for
+            threads and blocks; `rule` for rewrite rules. By default all but rules.
         """
         frame = decisions_frame(
             self.passes.record,
@@ -142,13 +144,21 @@ class Session(Compilation):
     def explain(
         self, instruction: str | int | HloInstruction | None = None
     ) -> Explanation | SessionAdvice:
-        """Everything about one instruction: definition, line, decisions, history, code, buffer, time. Without one: where the time of a run
-        goes and what to try first, by rules, each with what it saw and the most that it can gain.
+        """Explain one instruction, or without one the time of a run.
+
+        The explanation of an instruction has its definition, source line, decisions, history, code,
+        buffer and time. Without an instruction the result is advice: the rules that apply, in order
+        of gain, each with its evidence and an upper bound of the gain.
 
         Parameters
         ----------
         instruction : str, int or HloInstruction, optional
-            By name, id or itself. XlaExplorerError with near names for an unknown one.
+            The name, the id or the instruction itself.
+
+        Raises
+        ------
+        XlaExplorerError
+            No instruction has this name; with near names.
         """
         if instruction is None:
             return session_advice(self)
@@ -164,27 +174,33 @@ class Session(Compilation):
         passes: PipelineLike | None = None,
         schedules: Iterable[KernelSchedule | str] | KernelSchedule | str = (),
     ) -> Session:
-        """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
+        """Compile again with decisions forced or forbidden.
+
+        `.compare()` of the result shows the effect. Earlier overrides of this session stay in
+        force.
 
         Parameters
         ----------
         force, forbid : list of (kind, *subjects)
-            Decisions that must go ahead, or must not: `("fusion", "%producer", "%consumer")`,
-            `("share-buffer", "%copy")`; a rule can be forbidden by its name. What is illegal stays
-            refused. `.overrides()` of the result says which was granted, and the Reason of each
-            that was not.
+            Decisions that must be accepted, or refused: `("fusion", "%producer", "%consumer")`,
+            `("share-buffer", "%copy")`. A rule can be forbidden by its name. An illegal decision
+            stays refused. `.overrides()` of the result lists which were granted, with the reason of
+            each that was not.
         skip_rules : list of str
-            Rules, merges or kinds of decision that must not act (`add-zero`, `merge-equal`,
-            `fusion`).
+            Rules, merges or kinds of decision to switch off (`add-zero`, `merge-equal`, `fusion`).
         stop_after : int or Event, optional
-            An event of the journal (or its sequence number, -1 for none at all) after which nothing
-            acts any more but what code generation needs.
+            The last event of the journal that takes effect, or its sequence number; -1 for none.
+            Later passes do only what code generation needs.
         passes : pipeline, optional
             Another pipeline.
         schedules : list of KernelSchedule or str, optional
-            Schedules of kernels, beside those that it was compiled with already: what `schedule`
-            gives, or texts with a line `%kernel: split{j,16},vectorize{ji}` each. ScheduleError for
-            what is not legal or names no kernel.
+            Schedules of kernels, beside those of this session: results of `schedule`, or texts with
+            one line `%kernel: split{j,16},vectorize{ji}` per kernel.
+
+        Raises
+        ------
+        ScheduleError
+            A schedule is illegal or names no kernel.
         """
         return overridden(
             self,
@@ -197,26 +213,29 @@ class Session(Compilation):
         )
 
     def overrides(self) -> Overrides:
-        """What `override` asked for (here and before), each with whether it was granted and the Reason where it was not."""
+        """Return the result of each override, earlier ones included.
+
+        Refused ones have a Reason.
+        """
         return overrides_of(self)
 
     def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
-        """This session beside another: kernels, bytes, times predicted and measured, values, decisions that differ.
+        """Compare two sessions: kernels, bytes, predicted and measured times, values and decisions.
 
         Parameters
         ----------
         other : Session, optional
-            The one to compare with; the one that this session overrides if it is not given.
+            The other session; by default the one that this session overrides.
         *arrays
-            The arguments of the runs; random ones without. A session that cannot run here is
+            The arguments of the runs, by default random ones. Sessions that cannot run here are
             compared without running.
         repeats : int
-            Timed runs of each, taken in turns.
+            Timed runs of each session, in alternation.
 
         Raises
         ------
         XlaExplorerError
-            Without a session to compare with.
+            No session was given, and this one overrides none.
         """
         other = other if other is not None else self.base
         if other is None:
@@ -233,7 +252,9 @@ class Session(Compilation):
             )
 
     def bisect(self, *arrays: Any) -> BisectionResult:
-        """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written.
+        """Find the first pass and the first rewrite after which a value differs.
+
+        The reference is the evaluator on the module as written.
 
         Parameters
         ----------
@@ -244,9 +265,10 @@ class Session(Compilation):
             return bisect(self, arrays)
 
     def profile(self, *arrays: Any, repeats: int = 20) -> ProfileFrame:
-        """A row a kernel and one for the whole program; see `explorer.measures.profiling.profile`.
+        """Run the program; return time, bytes and flops of each kernel and of the whole.
 
-        `.by_line()` and `.by_scope()` of the frame tell times by source line and name scope.
+        `.by_line()` and `.by_scope()` of the frame group times by source line and by name scope.
+        See `explorer.measures.profiling.profile`.
 
         Parameters
         ----------
@@ -259,22 +281,24 @@ class Session(Compilation):
             return profile(self, arrays, repeats)
 
     def timeline(self, path: str | Path | None = None) -> dict[str, Any]:
-        """A Chrome trace of the compile and of the last profile; where there is none and it can run, it is profiled now.
+        """Return a Chrome trace of the compile and of the last profile.
 
-        The phases and the passes of the compile stand one after the other, then the kernels of one
-        run, each as long as its median; the whole program, timed without instrumentation, is a track of its
-        own. Times are in microseconds.
+        A session without a profile is profiled first, if it can run. The phases and the passes of
+        the compile come first, then the kernels of one run, each as long as its median. The whole
+        program, timed without instrumentation, is a track of its own. Times are in microseconds.
 
         Parameters
         ----------
         path : str or Path, optional
-            Also write the trace there (gzipped when it ends in .gz); ui.perfetto.dev and
-            chrome://tracing open it.
+            Also write the trace to this file, gzipped if the name ends in .gz. Open it in
+            ui.perfetto.dev or chrome://tracing.
         """
         return timeline(self, path)
 
     def emulation(self, *arrays: Any) -> Emulation:
-        """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line.
+        """Run the GPU kernels of the same source on the PTX emulator.
+
+        The result has work, memory traffic and faults by line of PTX and of HLO.
 
         Parameters
         ----------
@@ -322,55 +346,62 @@ class Session(Compilation):
 
     @property
     def llvm(self) -> Llvm:
-        """What LLVM did: `.passes(kernel)`, `.remarks(*passes)`, `.inner_loops(kernel)`."""
+        """LLVM's part of the compile, such as `.passes(kernel)` and `.remarks(*passes)`."""
         return Llvm(self)
 
     def loops(
         self, kernel: str | int | None = None, schedule: str | None = None
     ) -> CodeText | Loops:
-        """The loop nests of all kernels, or that of one as text.
+        """Return the loop nests of all kernels, or the text of one.
 
-        `session.kernels()` says which kernels there are.
+        `session.kernels()` lists the kernels.
 
         Parameters
         ----------
         kernel : str or int, optional
-            The name (or id) of an instruction or fusion of the optimised module.
+            The name or id of an instruction or fusion of the optimised module.
         schedule : str, optional
-            Directives that make the nest of the plain one: `split{j,16},vectorize{ji}`; "" for the
-            plain one. None: as the kernel is made.
+            Directives for the plain nest: `split{j,16},vectorize{ji}`; "" shows the plain nest. By
+            default the schedule that the compile chose.
 
         Returns
         -------
         Loops or CodeText
-            Of all: each kernel with nest, schedule, estimate, or as one opaque line with the
-            reason; a table by family. Of one: a line a loop or value; at its end the instruction,
-            and which of its elements it is.
+            Of all kernels: nest, schedule and estimate of each, or the reason why it has no nest,
+            and a table by family. Of one kernel: one line per loop or value. The end of a line
+            names the instruction, and the element that the line computes.
 
         Raises
         ------
         XlaExplorerError
-            With the Reason and a next step: the kernel has no loop nest, or a directive is not
-            legal.
+            The kernel has no loop nest, or a directive is illegal; with the Reason and a next step.
         """
         return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
 
     def schedule(self, kernel: str | int) -> KernelSchedule:
-        """The schedule of a kernel's loop nest, to be changed and run: `s.split("j", 64).vectorize("ji").run()`.
+        """Return the schedule of a kernel's loop nest, to change and run.
 
-        Every call gives a new schedule; the verifier proves the nest after each directive.
-        `override(schedules=[...])` compiles with it, `access_patterns()` of it says how its loads
-        and stores run through memory.
+        `s.split("j", 64).vectorize("ji").run()` changes a copy: every call returns a new schedule,
+        and the verifier checks the nest after each directive. `override(schedules=[...])` compiles
+        with it. `access_patterns()` lists the strides of its loads and stores.
 
         Parameters
         ----------
         kernel : str or int
-            The name or id of the kernel. ScheduleError with the Reason where it has no loop nest.
+            The name or id of the kernel.
+
+        Raises
+        ------
+        ScheduleError
+            The kernel has no loop nest; with the Reason.
         """
         return schedule_of(self, kernel)
 
     def assembly(self) -> CodeText:
-        """Assembly of this machine; of `session.gpu()` SASS, line by line with its HLO, for which ptxas and nvdisasm must be there."""
+        """Return the assembly of the host's CPU, or of `session.gpu()` SASS.
+
+        SASS has its HLO line by line, and needs ptxas and nvdisasm.
+        """
         return (
             sass_code(self)
             if self.backend == "gpu"
@@ -388,20 +419,26 @@ class Session(Compilation):
         return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
 
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
-        """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
-        device's stream, where there are several.
+        """Return one row per step of the program.
+
+        Columns: kernel, opcode, runs_on, code and reason if the step is no native code, line,
+        instruction; and stream, if the device has several.
 
         Parameters
         ----------
         resources : bool
-            What ptxas says of the kernels for a GPU instead: emitter, launch, registers, spills,
-            shared memory, and the occupancy that these allow with what limits it. XlaExplorerError
-            where ptxas is missing.
+            Return what ptxas reports for a GPU instead: emitter, launch, registers, spills, shared
+            memory, occupancy and its limit.
+
+        Raises
+        ------
+        XlaExplorerError
+            `resources` is set and ptxas is missing.
         """
         return ptxas_table(self) if resources else kernel_table(self)
 
     def buffers(self) -> BufferReport:
-        """The buffer assignment. NotThereError when the backend assigns none."""
+        """Return the buffer assignment. NotThereError if the backend assigns none."""
         return buffer_report(self)
 
     # -- pictures ----------------------------------------------------------------------------------
@@ -418,28 +455,28 @@ class Session(Compilation):
         return side_by_side(self, stages, kernel)
 
     def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
-        """The HLO as it was written; each line unfolds to its LLVM IR and PTX, shaded by measured time.
+        """Return the HLO as it was written, with the code and the time of each line.
 
         Parameters
         ----------
         *arrays
-            The arguments of the program; random ones without.
+            The arguments of the program; random ones by default.
         repeats : int
             Timed runs.
         measure : bool
-            Profile it first, where it can run; else the times are those of the last profile, if one
-            was made.
+            Profile the program first, if it can run. Otherwise the times are those of the last
+            profile.
         """
         return annotated_source(self, arrays if measure else None, repeats)
 
     def to_html(self, *, paths: bool | None = None) -> str:
-        """The whole exploration as one self-contained HTML page.
+        """Return the whole exploration as one self-contained HTML page.
 
         Parameters
         ----------
         paths : bool, optional
-            Keep absolute paths of this machine, of which else only the names of the files stay.
-            None: what `xe.options.paths` says.
+            Keep absolute paths of this machine; otherwise only file names are kept. None: the value
+            of `xe.options.paths`.
         """
         return export_page(
             self._explorer_source_(), paths=defaults.paths if paths is None else paths
@@ -461,7 +498,7 @@ class Session(Compilation):
             )
 
     def _explorer_source_(self) -> SessionSource:
-        """What the widget, the static form and the exported page read."""
+        """Return the source of the widget, the static form and the exported page."""
         if self._source is None or self._source[0] is not self.last_profile:
             self._source = self.last_profile, SessionSource(self)  # a new profile has new times
         return self._source[1]

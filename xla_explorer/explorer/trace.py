@@ -56,7 +56,7 @@ class Pass(RecordedPass):
     __slots__ = ()
 
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """The rows of `session.decisions(kind)` that were recorded in this pass.
+        """Return the rows of `session.decisions(kind)` that were recorded in this pass.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Pass(RecordedPass):
 
 
 class Passes(RecordedPasses[Pass]):
-    """What the passes did: `passes[0]` is the module as written, `passes[k]` what pass k made of it, `passes[-1]` the last one."""
+    """The passes of a compile: `passes[0]` is the module as written, `passes[-1]` the last pass."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Passes(RecordedPasses[Pass]):
         self._source_lines, self._source = source_lines, source or partial(TraceSource, self)
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
-        """The life of an instruction over the passes, one sentence a line.
+        """Return the history of an instruction over the passes, one sentence per line.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Passes(RecordedPasses[Pass]):
     def applicable(
         self, instruction: str | int | HloInstruction, step: int | None = None
     ) -> ApplicableRules:
-        """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
+        """Return the rules whose pattern matches an instruction, each with its result.
 
         Parameters
         ----------
@@ -105,8 +105,10 @@ class Passes(RecordedPasses[Pass]):
         return applicable(self, self.find(instruction), step)
 
     def try_rule(self, rule: Rule, step: int = 0) -> RuleTrial:
-        """A rule asked about every instruction of the module after a pass: where it matches and what it would make of it, what refuses it,
-        and where all but a part of its pattern fits.
+        """Apply a rule to every instruction of the module after a pass, and list the results.
+
+        The result has the matches with their replacements, the refusals, and the near misses:
+        instructions that match all but one part of the pattern.
 
         Parameters
         ----------
@@ -123,8 +125,10 @@ class Passes(RecordedPasses[Pass]):
         return rule_trial(rule, self[step].snapshot, where)
 
     def effective(self, step: int = -1) -> pandas.DataFrame:
-        """The registered passes that would change the module after a pass, a row each: what they change, and ms. Each runs on a copy and
-        is verified; `error` says what it raised.
+        """Return the registered passes that would change the module after a pass, one row per pass.
+
+        Each runs on a copy, which is verified. Columns: the changes, ms, and `error` if the pass
+        raised.
 
         Parameters
         ----------
@@ -134,10 +138,11 @@ class Passes(RecordedPasses[Pass]):
         return effective_passes(self[step].module, self.record.target)
 
     def commute(self, *names: str, step: int = 0) -> pandas.DataFrame:
-        """Which pairs of passes can change places: a row a pair, each order run on the module after a pass.
+        """Return the pairs of passes whose order matters, one row per pair.
 
-        `same`: both orders make the same module. Instructions, bytes and flops (estimates) are
-        those of each order; `error` says what one raised.
+        Each order runs on the module after a pass. `same` is True if both orders make the same
+        module. Instructions, bytes and flops (estimates) are given for each order, `error` if one
+        of them raised.
 
         Parameters
         ----------
@@ -153,9 +158,10 @@ class Passes(RecordedPasses[Pass]):
     def search_order(
         self, *names: str, step: int = 0, trials: int = 40, by: str = "bytes"
     ) -> pandas.DataFrame:
-        """Orders of passes, a row each that was tried, the best first: neighbours exchange places as long as that helps.
+        """Search an order of passes by exchanging adjacent ones.
 
-        `xe.compile(..., passes=order)` takes an order of the table.
+        The rows are the tried orders, the best first. `xe.compile(..., passes=order)` takes an
+        order of the table.
 
         Parameters
         ----------
@@ -177,13 +183,18 @@ class Passes(RecordedPasses[Pass]):
         )
 
     def provenance(self) -> Provenance:
-        """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
+        """Return the source instructions and lines of each instruction of the result.
+
+        The report has the coverage too.
+        """
         return provenance(self, self._source_lines or SourceLines(self.module))
 
     def value(
         self, instruction: str | int | HloInstruction, *arrays: Any, step: int = -1
     ) -> TensorValue:
-        """The tensor of an instruction after a pass, by the evaluator: statistics, histogram, NaN, difference to the module as written.
+        """Return the tensor of an instruction after a pass, by the evaluator.
+
+        It has statistics, a histogram, NaNs and the difference to the module as written.
 
         Parameters
         ----------
@@ -197,7 +208,9 @@ class Passes(RecordedPasses[Pass]):
         return tensor_value(self, self.find(instruction), step, arrays)
 
     def errors(self, *arrays: Any, rewrites: bool = False) -> pandas.DataFrame:
-        """A row a pass that changed the module: the largest relative error of its values, by the evaluator, against the module as written.
+        """Return the largest relative error of values after each pass that changed the module.
+
+        The evaluator computes them; the reference is the module as written.
 
         Parameters
         ----------
@@ -210,7 +223,9 @@ class Passes(RecordedPasses[Pass]):
         return value_errors(self, arrays, rewrites=rewrites)
 
     def search(self, query: str, step: int = -1) -> pandas.DataFrame:
-        """The instructions of a step, the decisions and the passes that meet a query, as the explorer's search box has it.
+        """Return the instructions of a step, the decisions and the passes that match a query.
+
+        The syntax is that of the explorer's search box.
 
         Parameters
         ----------
@@ -226,7 +241,9 @@ class Passes(RecordedPasses[Pass]):
         )
 
     def callers(self, instruction: str | int | HloInstruction) -> pandas.DataFrame:
-        """The chain of calls that an instruction came from, by the module's stack frames: file, function, line; the innermost first.
+        """Return the Python call stack of an instruction, the innermost frame first.
+
+        Columns: file, function and line, from the module's stack frames.
 
         Parameters
         ----------
@@ -249,7 +266,7 @@ class Passes(RecordedPasses[Pass]):
         )
 
     def opcodes(self, *, change: bool = False) -> pandas.DataFrame:
-        """How often each opcode stands in the module as written and after each pass that changed it.
+        """Return the number of instructions by opcode, as written and after each change.
 
         Parameters
         ----------
@@ -259,26 +276,32 @@ class Passes(RecordedPasses[Pass]):
         return opcode_table(self, change=change)
 
     def costs(self) -> pandas.DataFrame:
-        """A row a pass that changed something: ms, instructions, bytes and flops of the module after it, their changes (estimates), and
-        how many rules it applied and tried.
+        """Return time and size after each pass that changed the module, one row per pass.
+
+        Columns: ms, instructions, bytes and flops of the module after it, their changes
+        (estimates), and the number of rules that were applied and tried.
         """
         return cost_table(self)
 
     def hot_rules(self) -> pandas.DataFrame:
-        """A row a rule that fired or was refused: rule, accepted, refused, sentence, place; the most accepted first."""
+        """Return the rules that were applied or refused, one row per rule, the most applied first.
+
+        Columns: rule, accepted, refused, sentence, place.
+        """
         return hot_rules(self.journal)
 
     def flame(self) -> CompileFlame:
-        """Where the passes spent their time, down to the rules, which are timed now.
+        """Return a flame graph of the time of passes and rules; the rules are timed now.
 
-        `session.llvm.flame()` is the whole compile's.
+        `session.llvm.flame()` is that of the whole compile.
         """
         return CompileFlame(flame_of_passes(self, clock_rules(self)))
 
     def rule_times(self, *others: ModuleLike, idle: bool = False) -> pandas.DataFrame:
-        """A row a rule and pass: ms in the rule, its share, instructions tried, fitted and made anew, in how many modules it acted.
+        """Return the time of each rule in each pass, one row per rule and pass.
 
-        The passes run once more on the module as written, with a clock.
+        Columns: ms, share, instructions tried, matched and replaced, and the number of modules in
+        which the rule was applied. The passes run once more on the module as written, with a clock.
 
         Parameters
         ----------
@@ -297,7 +320,7 @@ class Passes(RecordedPasses[Pass]):
 
 
 class Trace:
-    """What `xe.optimize` returns.
+    """The result of `xe.optimize`.
 
     Attributes
     ----------
@@ -341,14 +364,14 @@ class Trace:
         return why_not(self.passes, kind, subjects)
 
     def provenance(self) -> Provenance:
-        """Where every instruction of the result came from; see `Passes.provenance`.
+        """Return the source of every instruction of the result; see `Passes.provenance`.
 
         Lines are those of metadata and of the result.
         """
         return self.passes.provenance()
 
     def explore(self, **options: Any) -> ExplorerView:
-        """The widget.
+        """Return the explorer widget.
 
         Parameters
         ----------
@@ -358,7 +381,7 @@ class Trace:
         return widget_of(self._explorer_source_(), **options)
 
     def _explorer_source_(self) -> TraceSource:
-        """What the widget and the exported page read."""
+        """Return the source of the widget and the exported page."""
         return TraceSource(self.passes)
 
     @cleaned
@@ -421,7 +444,8 @@ def optimize(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) n = f32[4] negate(x) ROOT r = f32[4] negate(n) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) n = f32[4] negate(x)
+    ...   ROOT r = f32[4] negate(n) }'''
     >>> xe.optimize(text, "algsimp,dce").module.instruction_count()
     1
     """

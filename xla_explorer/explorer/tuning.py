@@ -17,12 +17,13 @@ def tune(
     tried: int = 6,
     cache: bool = True,
 ) -> Tuned[Session]:
-    """Search schedules of loop nests: ranked by the estimate, the first few compiled, checked, and timed in turns with the default kernel.
+    """Search schedules of loop nests.
 
-    For a GPU they are counted on the emulator instead, and what its description says of these
-    counters decides.
+    The estimate ranks the schedules. The first few are compiled, checked and timed in alternation
+    with the default kernel. For a GPU the emulator counts them instead, and the counters are
+    weighed by the device's description.
 
-    A winner must beat the default kernel by more than the spread explains, and give its values.
+    A winner must be faster than the default kernel by more than the spread, and return its values.
     Results are kept in the cache folder of this user, by the text of the nest and the machine.
 
     Parameters
@@ -52,7 +53,8 @@ def tune(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> found = xe.tune(text, budget=0.5, tried=1, cache=False)
     >>> len(found.kernels)
     1

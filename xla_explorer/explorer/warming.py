@@ -1,4 +1,4 @@
-"""Loading ahead of time what a first compilation would load: for servers, notebooks, and honest measurements."""
+"""Loading ahead of time what a first compile loads: for servers, notebooks and measurements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from xla_explorer.explorer.sessions.warming import warm_backend
 
 
 def warm_up(backend: str = "cpu") -> float:
-    """Load and initialise what compiling for a backend needs: its modules, LLVM and its target, numerical libraries, the rules.
+    """Load and initialise what a compile for a backend needs; return the seconds.
 
-    No program is compiled and nothing is written. Calling it is never necessary: a first
-    compilation does the same, then pays for it.
+    That is its modules, LLVM and its target, numerical libraries, and the rules. No program is
+    compiled and nothing is written. The call is never necessary: a first compile does the same.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dumps of real XLA as sessions: the same steps, graphs, differences and code panes as for our own compiles."""
+"""Dumps of real XLA as sessions, with the steps, graphs and code of our own compiles."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class MainProgramWarning(UserWarning):
 
 
 class XlaDump(Report):
-    """A folder that XLA wrote. Nothing but names is read until a module is asked for.
+    """A folder that XLA wrote. Only names are read before a module is opened.
 
-    `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a
-    name everything speaks of the main program: the module that is called after a function of the
-    user's files, of several the one with the most work, in operations and bytes. A warning says
-    which was taken (`choice`).
+    `dump["jit_step"]` (or `dump.session("step")`) is the compile of that module as a session.
+    Without a name, calls are about the main program: the module named after a function of the
+    user's files. If several are, it is the one with the most operations and bytes. A warning names
+    the choice (`choice`).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -45,20 +45,20 @@ class XlaDump(Report):
 
     @property
     def modules(self) -> pandas.DataFrame:
-        """A row a module: number, name, hlo_files, llvm_files, main (the one meant when no name is given)."""
+        """A row per module: number, name, hlo_files, llvm_files; main is the default module."""
         return self.to_frame()
 
     def records(self) -> Table:
-        """The rows of `modules`."""
+        """Return the rows of `modules`."""
         main = self.folder.module()
         rows = [(m.number, m.name, m.hlo_files, len(m.llvm), m is main) for m in self.folder]
         return Table(["number", "name", "hlo_files", "llvm_files", "main"], rows)
 
     def session(self, name: str | int | None = None) -> Session:
-        """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
+        """Return the compile of a module as a session. DumpError for unknown names.
 
-        Only passes that changed something are there, as XLA dumps no others. XLA writes no
-        decisions down: `decisions` are replayed.
+        `passes` has the passes that changed something, since XLA dumps no others; `stages` has LLVM
+        IR and reports. XLA records no decisions, so `decisions` are replayed.
         """
         if name is None and len(self.folder) > 1:
             warn(self.choice, MainProgramWarning)
@@ -66,7 +66,7 @@ class XlaDump(Report):
 
     @property
     def choice(self) -> str:
-        """Which module was taken as the main program, why, and which others there are."""
+        """The module that was taken as the main program, the reason, and the others."""
         main, why = self.folder.main
         others = [f"{m.name} ({m.number})" for m in self.folder if m is not main]
         more = f" and {len(others) - 6} more" if len(others) > 6 else ""
@@ -84,15 +84,15 @@ class XlaDump(Report):
     def compile(
         self, name: str | int | None = None, backend: str = "cpu", **options: Any
     ) -> Session:
-        """Our own compile of a module as XLA got it.
+        """Compile a module of the dump with our compiler, from the text before XLA's passes.
 
-        It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's result, where
-        it was dumped, stands `beside` it: each fusion decision says what XLA did with the same
-        pair.
+        Such a session has what a dump lacks: decisions, their reasons and costs, and overrides.
+        XLA's result, if it was dumped, stands `beside` it: each fusion decision shows XLA's for the
+        same pair.
 
-        options: as `xe.compile` takes them. Where the dump left the values of constants out
-        (`{...}`), a counter's numbers stand for them, with an ElidedConstantsWarning and a refused
-        decision of kind `constant-values` for each.
+        options: as `xe.compile` takes them. If the dump omits the values of constants (`{...}`), a
+        counter's numbers replace them. Each such constant gets an ElidedConstantsWarning and a
+        refused decision of kind `constant-values`.
         """
         dumped = self.folder.module(name)
         before = dumped.before or next((p.path for p in dumped.passes), dumped.after)
@@ -117,12 +117,14 @@ class XlaDump(Report):
         return self.session().module
 
     def explore(self, name: str | int | None = None, **options: Any) -> ExplorerView:
-        """The widget."""
+        """Return the explorer widget of a module."""
         return widget_of(self.session(name)._explorer_source_(), **options)
 
     def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
-        """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
-        offset, shape. Bytes.
+        """Return XLA's buffer assignment, one row per value.
+
+        Columns: allocation, allocation_size, role, instruction, shape_index, size, offset, shape.
+        Sizes are in bytes.
         """
         path = self.folder.module(name).reports.get("buffer-assignment")
         rows = parse_buffer_assignment(path.read_text()) if path is not None else []
@@ -140,13 +142,13 @@ class XlaDump(Report):
         return len(self.folder)
 
     def headline(self) -> str:
-        """The folder's name, how many modules it has, and which is meant without a name."""
+        """Return the folder's name, the number of modules, and the main module."""
         main, why = self.folder.main
         chosen = f" ({why})" if len(self) > 1 else ""
         return f"XlaDump {self.folder.path.name}: {len(self)} modules, main {main.name}{chosen}"
 
     def blocks(self) -> Blocks:
-        """The modules with the most dumped files."""
+        """Yield the modules with the most dumped files."""
         rows = [
             (m.number, m.name, m.hlo_files, len(m.llvm))
             for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]

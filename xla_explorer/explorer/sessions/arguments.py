@@ -1,4 +1,4 @@
-"""Arguments of a module: what users pass becomes leaves, leaves become the result the module states; random arguments."""
+"""Arguments and results of a module: pytrees to leaves, leaves to results, random arguments."""
 
 from __future__ import annotations
 
@@ -130,7 +130,10 @@ class Signature:
         ]
 
     def _tree(self, arguments: Sequence[Any]) -> list[tuple[str, Any]] | None:
-        """(path, leaf) of all arguments, where they are a pytree of the module's leaves; None for one argument a parameter, or a leaf."""
+        """Return (path, leaf) of arguments that form a pytree of the module's leaves.
+
+        None means one argument per parameter, or one per leaf.
+        """
         if all(type(value) is np.ndarray for value in arguments) or not any(
             map(is_node, arguments)
         ):
@@ -151,7 +154,7 @@ class Signature:
         )
 
     def pack_arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
-        """The other way round: one argument for each parameter."""
+        """Return one argument per parameter from the leaves, the inverse of `leaves`."""
         arrays = iter(
             [leaf for leaf, shape in zip(leaves, self.leaf_shapes, strict=True) if shape.is_array]
         )
@@ -225,7 +228,7 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
 
 
 def _on_a_device(value: Any) -> bool:
-    """Whether an array lies in memory that the host cannot read (by DLPack)."""
+    """Return True if an array lies in memory that the host cannot read (by DLPack)."""
     try:
         return (
             hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
@@ -241,7 +244,9 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
 
 
 def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
-    """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed.
+    """Return random arguments for a module, the same for the same seed.
+
+    Floats are standard normal, integers lie from 0 to 9, booleans are True or False.
 
     Parameters
     ----------

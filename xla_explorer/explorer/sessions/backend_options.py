@@ -13,10 +13,10 @@ from xla_explorer.foundation.keywords import check_keywords
 def platform_with_options(
     backend: str, given: Mapping[str, Any], keywords: Sequence[str] = ()
 ) -> Platform:
-    """The platform of a backend, once it is clear that the backend reads the options given.
+    """Return the platform of a backend, after a check that the backend reads the given options.
 
-    A platform without `option_names` judges its options itself. keywords: those of every backend,
-    for the nearest name.
+    A platform without `option_names` checks its options itself. keywords: the options of every
+    backend, for the nearest name.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""What another compiler made of the same program, pair by pair, for the decisions of ours.
+"""Another compiler's result for the same program, beside our decisions.
 
-Instructions are known again by the operation that they came from (`op_name`), which compilers keep
-while names and ids change. Where one instruction of the source bears an op_name, everything in the
-result that bears it came from that one (copies, parts). Where several bear it, they are told apart
-by opcode and order, and only when the result has as many as the source.
+Instructions are matched by the operation of the source (`op_name`), which compilers keep while
+names and ids change. If one instruction of the source has an op_name, every instruction of the
+result with that name comes from it (copies, parts). If several have it, they are matched by opcode
+and order, but only if the result has as many as the source.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Beside:
             self.kernels.setdefault(key, set()).add(kernel_of.get(i.parent.id, i.id))
 
     def says(self, lineage: Lineage, producer: int | None, consumer: int | None) -> str:
-        """What became of a pair of our compile, in words."""
+        """Return a sentence on the other compiler's decision about a pair of our compile."""
         first, second = self._operation(lineage, producer), self._operation(lineage, consumer)
         if (
             first is None
@@ -91,7 +91,7 @@ def _by_operation(module: HloModule) -> dict[str, list[HloInstruction]]:
 
 
 def _kernels(module: HloModule) -> dict[int, int]:
-    """Computation of a fusion -> the outermost fusion around it, by ids."""
+    """Return the outermost fusion around each fused computation, by ids."""
     found: dict[int, int] = {}
     bodies = module.fusion_computations()
     work = [

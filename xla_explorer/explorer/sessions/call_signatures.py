@@ -1,8 +1,8 @@
 """`xe.compare.signatures`: why the second call of a jitted function compiled again.
 
-A compile depends on the structure of the arguments and on the shape, element type, weakness and
-committed device of each leaf, not on the values; of static arguments it depends on the value.
-(Python numbers are weakly typed: they take the type of what they meet.)
+A compile depends on the structure of the arguments, and on the shape, element type, weakness and
+committed device of each leaf. It does not depend on values, except those of static arguments.
+Python numbers are weakly typed: they take the type of the other operand.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SignatureDifference(Report):
         return bool(self.changes)
 
     def blocks(self) -> Blocks:
-        """A row a change: place, what, first, second."""
+        """Yield a row per change: place, what, first, second."""
         if not self.changes:
             yield Sentence("the signatures are equal: no compile is needed")
         else:
@@ -49,7 +49,7 @@ class SignatureDifference(Report):
 def diff_signatures(
     first: Any, second: Any, static: tuple[int | str, ...] = ()
 ) -> SignatureDifference:
-    """The differences between two calls as far as a compile depends on them.
+    """Return the differences of two calls that make JAX compile again.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _arguments(call: Any) -> dict[str, Any]:
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """(place, leaf) of a tree; with jax in the process its own registry of containers decides what a tree is."""
+    """Yield (place, leaf) of a tree; JAX's registry of containers is used if JAX is loaded."""
     jax = sys.modules.get("jax")
     if jax is not None:
         for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
@@ -155,10 +155,10 @@ def _facts(leaf: Any) -> dict[str, str]:
 
 
 def _device(leaf: Any) -> str:
-    """Where a leaf has to stay.
+    """Return the device that a leaf is committed to.
 
-    An array that is not committed moves to the others, as a numpy array does; its sharding does not
-    count.
+    An array that is not committed moves to the others, as a numpy array does. Its sharding has no
+    effect.
     """
     sharding = getattr(leaf, "sharding", None)
     committed = getattr(leaf, "committed", getattr(leaf, "_committed", sharding is not None))

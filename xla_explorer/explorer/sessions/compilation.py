@@ -1,7 +1,7 @@
-"""One compile held together: what was given, what every pass did, what the backend made, and running it.
+"""One compile: its source, the record of each pass, the backend's result, and calls that run it.
 
-Everything that asks about a compile (questions, measures, code, comparisons, pages) takes a
-`Compilation`. `xe.Session` is one with these questions as methods.
+Questions, measures, code, comparisons and pages take a `Compilation`. `xe.Session` is one with
+these questions as methods.
 """
 
 from __future__ import annotations
@@ -154,10 +154,10 @@ class Compilation(PickledResult):
     # -- running -----------------------------------------------------------------------------------
     @property
     def executable(self) -> Executable:
-        """What runs.
+        """The program that runs.
 
-        CompileFailedError after a failed compile; CannotRunError with the reason where the backend
-        cannot run.
+        CompileFailedError after a failed compile; CannotRunError with the reason if the backend
+        cannot run here.
         """
         if self.error is not None:
             raise CompileFailedError(self) from self.error
@@ -195,7 +195,9 @@ class Compilation(PickledResult):
         return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
 
     def run_flat(self, arrays: list[Any]) -> list[Array]:
-        """The leaves in, the leaves out, always lists; checked by the backend only.
+        """Run the program on a flat list of leaves and return a list of leaves.
+
+        Only the backend checks the arguments.
 
         Parameters
         ----------
@@ -206,12 +208,12 @@ class Compilation(PickledResult):
         return (executable or self.executable).execute(arrays)  # which says why there is none
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
-        """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):
-        `x, y = session.place(x, y)`, then `session(x, y)` as often as you like.
+        """Copy arguments to memory that the backend reads without a copy, as `jax.device_put` does.
 
-        On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of
-        the parameters. On a GPU: arrays on the device. A backend that gains nothing by it, and a
-        session whose code runs in a process of its own, leave them as they are.
+        `x, y = session.place(x, y)`, then `session(x, y)` as often as needed. On a CPU the memory
+        is aligned to a cache line, in the layouts of the parameters; large arrays lie on huge
+        pages. On a GPU the arrays lie on the device. Arguments stay as they are if the backend
+        gains nothing, or if the code runs in a child process.
 
         Parameters
         ----------
@@ -231,7 +233,7 @@ class Compilation(PickledResult):
         return self.passes.module
 
     def stages(self) -> Mapping[str, CompilationStage]:
-        """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
+        """Return the artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir ..."""
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
     def stage(self, name: str) -> CompilationStage:
@@ -251,12 +253,11 @@ class Compilation(PickledResult):
         return found
 
     def gpu(self: C, **options: Any) -> C:
-        """The same source compiled for the backend `gpu`: `session.gpu(architecture="sm_80")`.
+        """Return the same source compiled for the backend `gpu`.
 
-        What is not named stays as it is here.
-
-        No GPU is needed. The same options give the same session again; of a session of that
-        backend, itself.
+        `session.gpu(architecture="sm_80")` chooses the GPU. Other options are those of this
+        session. No GPU is needed. The same options return the same session again; a session of that
+        backend returns itself.
 
         Parameters
         ----------
@@ -306,7 +307,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
     shapes: Sequence[Any] | None = None,
     **backend_options: Any,
 ) -> C:
-    """Compile a module, HLO text or the path of a file into a `kind`; `xe.compile` says what the other arguments mean."""
+    """Compile a module, HLO text or the path of a file into a `kind`; see `xe.compile`."""
     if not isinstance(backend, str):
         raise UnknownBackendError(
             f"no backend is named {reprlib.repr(backend)}",
@@ -383,10 +384,10 @@ def recompiled(
     source: HloModule | None = None,
     **changes: Any,
 ) -> C:
-    """The same source compiled again, with these keywords of `xe.compile` changed; the result is of the same type.
+    """Compile the source again with some keywords of `xe.compile` changed.
 
-    kept: the options of the backend that stay; None: all of them. source: another module in place
-    of it.
+    kept: the options of the backend that stay; None: all of them. source: another module in its
+    place. The result has the type of the given compilation.
     """
     was = compilation.options
     same = {
@@ -400,18 +401,18 @@ def recompiled(
 
 
 def is_of_xla(compilation: Compilation) -> bool:
-    """Whether real XLA compiled it: a dump, or a backend `xla` of whichever environment."""
+    """Return True if real XLA compiled it: a dump, or a backend `xla` of any environment."""
     return compilation.backend == DUMP or runs_apart(compilation.backend)
 
 
 def program_steps(compilation: Compilation) -> list[ProgramStep]:
-    """What runs, in order; empty when nothing can."""
+    """Return the steps of the program in order; empty if it cannot run."""
     result = compilation.result
     return result.executable.steps if result is not None and result.executable is not None else []
 
 
 def scope_of(compilation: Compilation, i: HloInstruction) -> tuple[str, ...]:
-    """The parts of the name scope of an instruction, by its own metadata or that of what it was made from."""
+    """Return the parts of an instruction's name scope, from its metadata or its origins'."""
     lineage = compilation.passes.lineage
     records = [lineage.records.get(key) for key in lineage.origins(i.id)]
     for metadata in (i.metadata, *[record.metadata for record in records if record is not None]):
@@ -421,7 +422,10 @@ def scope_of(compilation: Compilation, i: HloInstruction) -> tuple[str, ...]:
 
 
 def source_line(compilation: Compilation, instruction: str | int | HloInstruction) -> str:
-    """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
+    """Return `file:line` of the user's source by metadata, else of the HLO text.
+
+    The text is empty if a pass made the instruction without an origin.
+    """
     given = name_or_id(instruction)
     key = compilation.passes.find(given) if isinstance(given, str) else given
     lineage = compilation.passes.lineage
@@ -438,7 +442,7 @@ def source_line(compilation: Compilation, instruction: str | int | HloInstructio
 
 
 def _fusion_line(compilation: Compilation, fusion: InstructionRecord) -> str:
-    """The line of the root, or of what is nearest to it and has one."""
+    """Return the line of the fusion's root, or of the nearest instruction that has one."""
     try:
         body = compilation.module.find(fusion.id).called[0].post_order()
     except KeyError:
@@ -465,10 +469,10 @@ def _plain(values: Any) -> Any:
 def _isolation(
     backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None
 ) -> Isolation | None:
-    """What can be had of what is wanted.
+    """Return the isolation that is possible.
 
-    A child process that was asked for in the call and cannot be had is an error; one that only
-    `xe.options` asks for, a warning.
+    If it is impossible, an explicit keyword of the call raises, and the default of `xe.options`
+    warns.
     """
     if wanted is None or runs_apart(backend):
         return wanted

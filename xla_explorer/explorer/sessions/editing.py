@@ -1,4 +1,4 @@
-"""A program as text that somebody edits: where it does not read, the same compile of another text, and which of its steps are alike."""
+"""Programs as text in an editor: the places of errors, another compile, and its matching steps."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NAME = "<edited>"
 
 
 class Fault(NamedTuple):
-    """What is wrong with an edited program.
+    """An error of an edited program.
 
-    line, column, end_column: from 1; line 0 where the text has no such place. where: `text`, or
+    line, column, end_column: from 1; line 0 if the text has no such place. where: `text`, or
     `passes` for the pipeline beside it.
     """
 
@@ -33,7 +33,7 @@ class Fault(NamedTuple):
 
 
 def faults(text: str) -> list[Fault]:
-    """Where a text does not read, or what its verifier finds; empty for a program."""
+    """Return the errors of the parser, or of the verifier; empty for a correct program."""
     try:
         source_of(text, NAME, verify=True)
     except XlaExplorerError as problem:
@@ -42,7 +42,7 @@ def faults(text: str) -> list[Fault]:
 
 
 def faults_of(problem: XlaExplorerError) -> list[Fault]:
-    """An error as the places that it names."""
+    """Return an error as the places that it names."""
     if isinstance(problem, HloVerifyError):
         return [
             _fault(found.span, f"{found.subject}: {found.message}", found.code)
@@ -71,9 +71,9 @@ def _fault(span: SourceSpan | None, message: str, hint: str) -> Fault:
 
 
 def editable_text(session: Compilation) -> str:
-    """The program as somebody has written it in an editor, else as it prints.
+    """Return the program as it was written in an editor, else as it prints.
 
-    XlaExplorerError where nothing compiles it again.
+    XlaExplorerError if it cannot be compiled again.
     """
     if session.backend == DUMP:
         raise XlaExplorerError(
@@ -83,7 +83,7 @@ def editable_text(session: Compilation) -> str:
 
 
 def edited(session: C, text: str, passes: str = "") -> C:
-    """The same compile of another text, through other passes where some are named.
+    """Compile another text with the options of a session, and with other passes if some are given.
 
     Errors are those of `xe.compile`.
     """
@@ -94,7 +94,7 @@ def edited(session: C, text: str, passes: str = "") -> C:
 
 
 def beside_sentence(new: Compilation, old: Compilation) -> str:
-    """What a reader who edits wants to know at once: how long it took, and whether there are more or fewer kernels and instructions."""
+    """Return a sentence with the compile time and the numbers of kernels and instructions."""
     counts = []
     for noun, now, before in (
         ("kernel", len(program_steps(new)), len(program_steps(old))),
@@ -108,8 +108,9 @@ def beside_sentence(new: Compilation, old: Compilation) -> str:
 
 
 def like_step(new: Sequence[str], old: Sequence[str], step: int) -> int:
-    """The step of another compile that answers to `step`, by the names of the passes of both: the same pass, as often repeated; the last
-    for the last.
+    """Return the step of another compile that matches `step`.
+
+    It is the same pass by name and repetition; the last step matches the last.
     """
     if not 0 <= step < len(old) - 1:
         return len(new) - 1 if step == len(old) - 1 else -1

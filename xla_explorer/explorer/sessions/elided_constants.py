@@ -13,7 +13,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:
-    """Record a refused decision for each constant without values, which tables and explanations show."""
+    """Record a refused decision for each constant without values, for tables and explanations."""
     if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
         with trace.journal.span(AS_WRITTEN, "constants"):
             for constant in constants:

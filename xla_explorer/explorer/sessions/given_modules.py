@@ -1,4 +1,4 @@
-"""`xe.verify` and `xe.evaluate` of whatever holds a module: the module, its text, the path of its file, a traced function, a session."""
+"""`xe.verify` and `xe.evaluate` for everything that holds a module."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     module
         As for `xe.verify`.
     *arrays
-        One argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such
-        for a tuple parameter, or a Python number; or a pytree of the arrays (dicts, lists, tuples,
-        what was registered with JAX).
+        One argument per parameter: an array of the parameter's dtype and dimensions, a Python
+        number, or a tuple of such for a tuple parameter. Pytrees of the arrays are accepted too.
     **options
         `evaluator`, `max_elements`, `as_xla_cpu` and the others of `hlo.evaluator.evaluate`.
 
@@ -78,7 +77,8 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> float(xe.evaluate("ENTRY main { x = f32[] parameter(0) ROOT r = f32[] multiply(x, x) }", 3.0))
+    >>> square = "ENTRY main { x = f32[] parameter(0) ROOT r = f32[] multiply(x, x) }"
+    >>> float(xe.evaluate(square, 3.0))
     9.0
     """
     source = as_module(module)

@@ -1,4 +1,7 @@
-"""What `schedules=` takes: a file, a text, a mapping from kernels to directives, schedules of a session; all of them as one text."""
+"""Values of `schedules=` as one text.
+
+They are a file, a text, a mapping from kernels to directives, or schedules of a session.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,9 @@ from xla_explorer.compiler.codegen.nest.schedule import (
 
 
 def given_schedules(given: Any) -> str:
-    """The text of schedules, a line a kernel.
+    """Return the text of schedules, one line per kernel.
 
-    ScheduleError where it cannot be read, OSError for a file that cannot.
+    ScheduleError if it cannot be parsed, OSError if a file cannot be read.
     """
     if given is None:
         return ""
@@ -47,7 +50,7 @@ def given_schedules(given: Any) -> str:
 
 
 def _is_path(given: str) -> bool:
-    """Whether a text is the name of a file: schedules have a colon behind a kernel's name."""
+    """Return True if a text names a file; schedules have a colon after a kernel's name."""
     return (
         "\n" not in given
         and "{" not in given

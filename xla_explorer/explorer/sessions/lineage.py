@@ -1,4 +1,4 @@
-"""What happened to each instruction: from the journal's events and the differences of successive snapshots."""
+"""The history of each instruction, from the journal's events and from differences of snapshots."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ class Lineage:
 
     @kept
     def difference(self, step: PassStep) -> SnapshotDifference | None:
-        """What a pass added, removed and changed; None where nothing changed or no snapshots were taken."""
+        """Return the ids that a pass added, removed and changed; None if there are none."""
         if step.before is None or step.after is None or step.before is step.after:
             return None
         return snapshot_difference(step.before, step.after)
 
     @cached_property
     def step_of_span(self) -> dict[int, int]:
-        """Journal span -> step, for the spans of passes and all spans inside them; what is said of the module as written is of step 0."""
+        """The step of each journal span, for the spans of passes and all spans inside them.
+
+        Spans about the module as written belong to step 0.
+        """
         journal, found = (
             self._trace.journal,
             {s.span: s.number for s in self._trace.steps if s.span >= 0},
@@ -49,12 +52,12 @@ class Lineage:
         return found
 
     def step_of(self, event: Event) -> int | None:
-        """The step in which an event was written."""
+        """Return the step in which an event was written."""
         return self.step_of_span.get(event.span)
 
     @cached_property
     def fusion_outcomes(self) -> list[tuple[int, tuple[int, int], str | None]]:
-        """(step, (producer, consumer), code of the refusal or None) of every fusion decision, in order."""
+        """Every fusion decision in order: (step, (producer, consumer), code of a refusal)."""
         journal, found = self._trace.journal, []
         for event in journal.events if journal is not None else ():
             if event.by == "fusion" and event.is_decision and len(event.subjects) >= 2:
@@ -107,12 +110,12 @@ class Lineage:
 
     @cached_property
     def ids_by_name(self) -> dict[str, int]:
-        """Name -> id over all steps, names that were changed later included; the last bearer of a name wins."""
+        """The id of each name over all steps, earlier names included; the last owner wins."""
         return self._earlier_names | {record.name: key for key, record in self.records.items()}
 
     @cached_property
     def _earlier_names(self) -> dict[str, int]:
-        """Name -> id of the instructions that were renamed, by the names that they no longer have."""
+        """The ids of renamed instructions by their earlier names."""
         snapshots = [self._trace.initial, *[step.after for step in self._trace.steps]]
         computations = {id(c): c for s in snapshots if s is not None for c in s.computations}
         every = (record for c in computations.values() for record in c.instructions)
@@ -120,7 +123,10 @@ class Lineage:
 
     @cached_property
     def _replaced(self) -> tuple[dict[int, int], dict[int, int]]:
-        """(old -> new, new -> old) by the rewrite rules; whatever else a rule created points to what it replaced."""
+        """Replacements of the rewrite rules: (old -> new, new -> old).
+
+        Other instructions that a rule created point to the replaced one.
+        """
         forward: dict[int, int] = {}
         backward: dict[int, int] = {}
         initial = self._trace.initial
@@ -143,26 +149,26 @@ class Lineage:
         return forward, backward
 
     def origins(self, instruction: int) -> list[int]:
-        """What the instruction came from through rewrites: itself, what it replaced, what that replaced ..."""
+        """Return the instruction and its predecessors through rewrites, the newest first."""
         backward, found = self._replaced[1], [instruction]
         while found[-1] in backward and backward[found[-1]] not in found:
             found.append(backward[found[-1]])
         return found
 
     def successors(self, instruction: int) -> list[int]:
-        """What took the place of the instruction: itself, what replaced it, what replaced that ..."""
+        """Return the instruction and its replacements through rewrites, the oldest first."""
         forward, found = self._replaced[0], [instruction]
         while found[-1] in forward and forward[found[-1]] not in found:
             found.append(forward[found[-1]])
         return found
 
     def removed_in(self, instruction: int) -> int | None:
-        """The step that removed the instruction for good; None for one that is in the result."""
+        """Return the step that removed the instruction for good; None if it is in the result."""
         life = self._life.get(instruction, [])
         return life[-1][0] if life and life[-1][1] == "removed" else None
 
     def sentences(self, instruction: int) -> list[str]:
-        """The life of an instruction, one sentence a line, in order."""
+        """Return the history of an instruction in order, one sentence per line."""
         record = self.records.get(instruction)
         if record is None:
             return []
@@ -191,7 +197,7 @@ class Lineage:
 
 
 def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
-    """(what the event says about the instruction, the change of life that it tells)."""
+    """Return the sentence of an event about an instruction, and the change of its life."""
     names = [f"%{name}" for name in event.names]
     if event.is_rewrite and event.acted:
         if instruction == event.subjects[0]:

@@ -51,7 +51,7 @@ class HasModule(Protocol):
 
 
 ModuleLike = HloModule | str | bytes | os.PathLike[str] | HasModule
-"""What calls take as a module: a module, HLO or StableHLO text, the path of a file, or what has a module."""
+"""A module, HLO or StableHLO text, the path of a file, or an object that has a module."""
 
 
 class LoadError(XlaExplorerError, OSError):
@@ -59,18 +59,18 @@ class LoadError(XlaExplorerError, OSError):
 
 
 class NotAModuleError(XlaExplorerError, TypeError):
-    """What was given holds no module."""
+    """The given object holds no module."""
 
 
 class EntryChoice(NamedTuple):
-    """What a user chooses of MLIR: the function to enter, and the shapes of its arguments (`xe.load` says how)."""
+    """A user's choices for MLIR: the entry function and the shapes of its arguments."""
 
     function: str | None = None
     shapes: Sequence[Any] | None = None
 
     @property
     def is_made(self) -> bool:
-        """Whether anything was chosen."""
+        """True if the user chose anything."""
         return self.function is not None or self.shapes is not None
 
 
@@ -79,8 +79,10 @@ NO_CHOICE = EntryChoice()
 
 @default_floating_point()
 def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) -> HloModule:
-    """The module of a file, the main module (optimised) of a folder that XLA wrote, or the largest StableHLO program of a saved model;
-    `xe.load` says what files it reads.
+    """Return the module of a file or folder; see `xe.load`.
+
+    Of a folder that XLA wrote it is the optimised main module, of a saved model the largest
+    StableHLO program.
     """
     checked = checked_path(path)
     found = saved_module(checked, entry)
@@ -88,7 +90,7 @@ def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) ->
 
 
 def saved_module(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule | None:
-    """The largest StableHLO program of a saved model's folder; None for a path that is not one."""
+    """Return the largest StableHLO program of a saved model's folder; None for another path."""
     programs = saved_programs(path)
     if programs is None:
         return None
@@ -97,7 +99,7 @@ def saved_module(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule | None
 
 
 def module_of_file(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule:
-    """The module of a file, or the main one of a folder that XLA wrote."""
+    """Return the module of a file, or the main one of a folder that XLA wrote."""
     try:
         if path.is_dir():
             _refuse_choice(entry, "a dump of XLA")
@@ -118,9 +120,9 @@ def module_of_file(path: Path, entry: EntryChoice = NO_CHOICE) -> HloModule:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """What was given as a path.
+    """Return the given value as a path.
 
-    LoadError for the text of a module, NotAModuleError for what names no file.
+    LoadError for the text of a module, NotAModuleError for a value that names no file.
     """
     if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
         raise LoadError(
@@ -138,9 +140,9 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 def module_of_bytes(
     raw: bytes, filename: str | None, *, mlir: bool = False, entry: EntryChoice = NO_CHOICE
 ) -> HloModule:
-    """A module from what a file (or standard input) held: HLO or MLIR text, an HLO proto, MLIR bytecode, each also gzipped.
+    """Return the module of a file's bytes: HLO or MLIR text, an HLO proto, or MLIR bytecode.
 
-    mlir: its name says MLIR.
+    Each may be gzipped. mlir: the file's name ends as those of MLIR.
     """
     try:
         raw = unpacked_bytes(raw, filename or "the module")
@@ -178,7 +180,10 @@ def _refuse_choice(entry: EntryChoice, what: str) -> None:
 
 
 def _bytecode_inside(raw: bytes) -> bytes | None:
-    """MLIR bytecode: the file itself, or the vector of bytes that holds it in jax.export's container (a FlatBuffer); None in others."""
+    """Return MLIR bytecode, the file itself or inside jax.export's container (a FlatBuffer).
+
+    None if there is none.
+    """
     start = raw.find(_BYTECODE, 0, _CONTAINER_HEAD)
     if start <= 0:
         return None if start else raw
@@ -208,7 +213,7 @@ def _module_of_text(
 def _read_by_jaxlib(
     text: str | bytes, filename: str | None, problem: StablehloError
 ) -> HloModule | None:
-    """Read a program of a dialect or operation that our reader lacks; None where jaxlib is not there, or refuses it too."""
+    """Read a program whose dialect or operation our reader lacks; None if jaxlib cannot either."""
     plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
     code = problem.reason.code if isinstance(problem, StablehloUnsupportedError) else ""
     if code not in ("dialect", "operation") and _OTHER_DIALECT.search(plain) is None:
@@ -223,9 +228,11 @@ def _read_by_jaxlib(
 
 
 def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_CHOICE) -> HloModule:
-    """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session, an
-    object of JAX that holds a program (`Traced`, `Lowered`, `Compiled`, `Exported`, `ClosedJaxpr`, `ir.Module`, `XlaComputation`).
-    NotAModuleError (a TypeError) for anything else.
+    """Return the module of an object that holds one.
+
+    The object is a module, HLO or StableHLO text, bytes, the path of a file, a traced function, a
+    session, or an object of JAX. Those are `Traced`, `Lowered`, `Compiled`, `Exported`,
+    `ClosedJaxpr`, `ir.Module`, `XlaComputation`. NotAModuleError (a TypeError) for anything else.
     """
     if not isinstance(given, str | bytes | bytearray | os.PathLike):
         _refuse_choice(entry, f"a {type(given).__name__}")
@@ -263,14 +270,14 @@ def has_module(given: Any) -> bool:
 
 
 def in_explicit_precision(module: HloModule) -> HloModule:
-    """A copy of a module in which each change of float precision is a convert."""
+    """Return a copy of a module in which each change of float precision is a convert."""
     explicit = module.clone()
     write_out_conversions(explicit)
     return explicit
 
 
 def _is_path(text: str) -> bool:
-    """Whether a text is the path of a file rather than a module: it looks like one, or a file of that name is there."""
+    """Return True if a text is the path of a file, by its form or since such a file exists."""
     if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
         return False
     if _PATH.fullmatch(text):

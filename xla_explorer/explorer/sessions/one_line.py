@@ -9,7 +9,7 @@ from xla_explorer.explorer.sessions.compilation import program_steps
 
 
 def one_line(session: Any) -> str:
-    """Return what was compiled, how many passes changed it, and what it became; what failed, if something did."""
+    """Return the source, the passes and the result of a compile in one line, or its failure."""
     changed = len([p for p in session.passes if p.changed])
     parts = [
         f"{session.passes.last} passes, {changed} changed it",

@@ -67,7 +67,7 @@ class Options(Report):
 
     @staticmethod
     def checked(name: str, value: Any) -> Any:
-        """The value of an option in its own type. XlaExplorerError when it does not fit."""
+        """Return the value of an option in its own type. XlaExplorerError if it does not fit."""
         if name not in _MEANINGS:
             raise XlaExplorerError(
                 f"xe.options has no option {name!r}", f"choose from {', '.join(_MEANINGS)}"
@@ -110,7 +110,7 @@ class Options(Report):
         self._tell()
 
     def _tell(self) -> None:
-        """What the rooms below have to know."""
+        """Pass the limits to `foundation.limits`, which the rooms below read."""
         elsewhere = _in_child if self._values.get("isolate") else None
         limits.bounds = Bounds(
             self._values.get("timeout"), self._values.get("memory_limit"), elsewhere
@@ -120,7 +120,7 @@ class Options(Report):
         )
 
     def environment(self) -> dict[str, str]:
-        """The limits as variables of the environment, for a process that reads its options there."""
+        """Return the limits as environment variables, for another process to read."""
         values = {
             "XLA_EXPLORER_ISOLATE": int(self.isolate),
             "XLA_EXPLORER_TIMEOUT": self.timeout,
@@ -134,7 +134,7 @@ class Options(Report):
 
     @contextmanager
     def set(self, **values: Any) -> Iterator[Options]:
-        """These values inside a `with` block."""
+        """Set these values inside a `with` block."""
         before = dict(self._values)
         try:
             for name, value in values.items():
@@ -145,7 +145,7 @@ class Options(Report):
             self._tell()
 
     def blocks(self) -> Blocks:
-        """A row an option."""
+        """Yield a row per option."""
         rows = [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]
         yield Table(["option", "value", "meaning"], rows, width=120)
 

@@ -1,7 +1,6 @@
-"""The passes of a compile as a sequence: element 0 is the module as written, element k what pass k made of it.
+"""The passes of a compile as a sequence; element 0 is the module as written.
 
-This is the one numbering of the explorer: frames, decisions, pictures, pages, magics and sentences
-count the same way.
+This numbering is used everywhere: in frames, decisions, pictures, pages, magics and sentences.
 """
 
 from __future__ import annotations
@@ -73,17 +72,17 @@ class RecordedPass(Report):
 
     @property
     def pipeline(self) -> str:
-        """The names of the pipelines around the pass, `simplification/inner#2`; `input` for element 0."""
+        """The pipelines around the pass, `simplification/inner#2`; `input` for element 0."""
         return self.step.pipeline if self.step is not None else "input"
 
     @property
     def changed(self) -> bool:
-        """Whether the pass changed the module."""
+        """True if the pass changed the module."""
         return self.step is not None and self.step.changed
 
     @property
     def error(self) -> str:
-        """What the pass raised, as text; empty when it succeeded."""
+        """The exception of the pass as text; empty if it succeeded."""
         return (self.step.error or "") if self.step is not None else ""
 
     @property
@@ -93,12 +92,12 @@ class RecordedPass(Report):
 
     @property
     def rewrites(self) -> int:
-        """How many rules it applied."""
+        """The number of rewrites that the pass applied."""
         return self.step.rewrites if self.step is not None else 0
 
     @property
     def instructions(self) -> int:
-        """How many instructions the module has after it."""
+        """The number of instructions after the pass."""
         return (
             self.step.instructions_after
             if self.step is not None
@@ -107,7 +106,7 @@ class RecordedPass(Report):
 
     @property
     def instructions_before(self) -> int:
-        """How many instructions the module has before it."""
+        """The number of instructions before the pass."""
         return self.step.instructions_before if self.step is not None else self.instructions
 
     # -- the module --------------------------------------------------------------------------------
@@ -160,7 +159,7 @@ class RecordedPass(Report):
         return self._passes.text_of(self.snapshot)
 
     def text_diff(self, context_lines: int = 3) -> CodeText:
-        """A unified diff of the module's text around it; empty when nothing changed.
+        """Return a unified diff of the module's text around the pass; empty if it changed nothing.
 
         Parameters
         ----------
@@ -179,13 +178,13 @@ class RecordedPass(Report):
 
     @property
     def events(self) -> list[Event]:
-        """What the journal recorded in it."""
+        """The events that the journal recorded in the pass."""
         return self._passes.record.events_of(self.step) if self.step is not None else []
 
     # -- pictures ----------------------------------------------------------------------------------
     @property
     def title(self) -> str:
-        """What a picture of it is called."""
+        """The title of a picture of the module after the pass."""
         word = f"after {self.name}" if self.step is not None else AS_WRITTEN
         return f"{self._passes.module.name} {word}"
 
@@ -201,7 +200,7 @@ class RecordedPass(Report):
         show: Sequence[int] = (),
         bare: bool = False,
     ) -> PictureGraph:
-        """The picture of the module after it, fusion decisions of this pass (or of the passes before it) included.
+        """Return the picture of the module after the pass, with the fusion decisions so far.
 
         The arguments are the fields of `Region`.
         """
@@ -218,7 +217,7 @@ class RecordedPass(Report):
         return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
-        """The graph of the module after it.
+        """Return the graph of the module after the pass.
 
         Parameters
         ----------
@@ -235,14 +234,14 @@ class RecordedPass(Report):
         return Graph(self.picture(around=[key], radius=radius), key)
 
     def headline(self) -> str:
-        """Which pass it is, whether it changed the module, and how long it took."""
+        """Return the number, the name, the effect and the time of the pass."""
         if self.step is None:
             return f"pass 0, as written: {self.instructions} instructions"
         state = self.error or ("changed" if self.changed else "unchanged")
         return f"pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.step.time_text}"
 
     def blocks(self) -> Blocks:
-        """What it changed; where nothing did, the text."""
+        """Yield the pass's change as a diff, or the text if it changed nothing."""
         yield self.text if self.known_diff is None else self.text_diff()
 
     def records(self) -> Table:
@@ -264,7 +263,7 @@ P_co = TypeVar("P_co", bound=RecordedPass, covariant=True)
 
 
 class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
-    """What the passes of one compile did; see the module's docstring.
+    """The passes of one compile; see the module's docstring.
 
     Attributes
     ----------
@@ -330,7 +329,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             ) from None
 
     def named(self, name: str, occurrence: int = 0) -> P_co:
-        """The n-th run of a pass by name.
+        """Return the n-th run of a pass by name.
 
         Parameters
         ----------
@@ -353,7 +352,10 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
     @property
     def pipeline(self) -> PassPipeline:
-        """The passes that were run, as data: `session.override(passes=session.passes.pipeline.without("cse"))`."""
+        """The passes that were run, as data.
+
+        `session.override(passes=session.passes.pipeline.without("cse"))` changes them.
+        """
         return self.record.pipeline
 
     @property
@@ -363,7 +365,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
     @property
     def error(self) -> BaseException | None:
-        """What a failed pass raised."""
+        """The exception of a failed pass."""
         return self.record.error
 
     @property
@@ -373,12 +375,14 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
     @property
     def changed(self) -> bool:
-        """Whether any pass changed the module."""
+        """True if any pass changed the module."""
         return self.record.changed
 
     def records(self) -> Table:
-        """A row an element: step (its number), pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
-        rewrites, error.
+        """Return a row per pass.
+
+        Columns: step (its number), pipeline, pass, changed, seconds, instructions before and after,
+        added, removed, modified, rewrites, error.
         """
         return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
@@ -424,7 +428,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         _ = self.lineage.fusion_outcomes, self.lineage.step_of_span
 
     def find(self, instruction: str | int | HloInstruction) -> int:
-        """The id of an instruction that was there after any pass.
+        """Return the id of an instruction that existed after any pass.
 
         Parameters
         ----------
@@ -446,11 +450,11 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return key
 
     def headline(self) -> str:
-        """How many passes ran and what came of them."""
+        """Return the number of passes and their result."""
         return repr(self.record)[1:-1].replace("PassTrace", "Passes", 1)
 
     def blocks(self) -> Blocks:
-        """The passes that changed something; text has all."""
+        """Yield the passes that changed something; the text form has all of them."""
         yield printed(Sentence(str(self.record).partition("\n")[2]))
         telling = [p for p in self if p.changed or p.error]
         rows = [
@@ -481,7 +485,7 @@ def _ms(p: RecordedPass) -> float | str:
 
 
 def pass_of_step(passes: RecordedPasses[RecordedPass], step: int) -> RecordedPass:
-    """The pass of a step that a view shows; of what comes behind the passes, as a failure of the backend, the last."""
+    """Return the pass of a view's step; the last one for later steps, such as a failed backend."""
     return passes[min(step, passes.last)]
 
 

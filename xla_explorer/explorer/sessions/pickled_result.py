@@ -26,9 +26,9 @@ class PickledResult:
 
     @cached_property
     def result(self) -> CompileResult | None:
-        """What the backend made; None after a failure before.
+        """The backend's result; None after an earlier failure.
 
-        A compilation that was unpickled makes it again of its optimised module, on first use.
+        An unpickled compilation makes it again from its optimised module, on first use.
         """
         trace = self.passes.record
         if runs_apart(self.backend):

@@ -1,8 +1,8 @@
-"""Progress of work that takes longer than a second: k of n and seconds, with a button that cancels it in a notebook, a line on a terminal.
+"""Progress of work that takes longer than a second, with a button to cancel it in a notebook.
 
-Bars are for people who wait: they disappear when the work is done, and `xe.options.progress =
-False` turns them off. A script that runs unwatched sees nothing of it, unless `xe.options.progress`
-is a function: it is told instead, and cancels the work by returning False.
+It shows k of n and the seconds, on a terminal in one line. It disappears when the work is done.
+`xe.options.progress = False` turns it off. A script that runs unwatched shows nothing. If
+`xe.options.progress` is a function, it is called instead, and cancels the work by returning False.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _Item = TypeVar("_Item")
 
 
 def watched() -> bool:
-    """Whether anybody looks: a notebook's kernel or a terminal."""
+    """Return True if somebody may look: in a notebook's kernel, on a terminal, or by a function."""
     if callable(options.progress) or not options.progress:
         return bool(options.progress)
     return _notebook() is not None or bool(getattr(sys.stderr, "isatty", bool)())
 
 
 def _notebook() -> Any:
-    """The module IPython where this process is a notebook's kernel, which then has loaded it; else None."""
+    """Return the module IPython if this process is a notebook's kernel, else None."""
     ipython = sys.modules.get("IPython")
     return (
         ipython
@@ -48,7 +48,7 @@ def _notebook() -> Any:
 def counted(
     items: Iterable[_Item], label: str, total: int | None = None, noun: str = "done"
 ) -> Iterator[_Item]:
-    """The items, with a line of k of n once it has taken longer than a second."""
+    """Yield the items, and show k of n if they take longer than a second."""
     if not watched():
         yield from items
         return
@@ -69,7 +69,7 @@ def counted(
 
 @contextmanager
 def working(label: str) -> Iterator[None]:
-    """A line with the seconds so far while the block runs, once it has taken longer than a second.
+    """Show the seconds so far while the block runs, if it takes longer than a second.
 
     Nested blocks show one line.
     """
@@ -126,9 +126,11 @@ class _Line:
 
 
 class _Output:
-    """An output of a notebook that changes, and is empty at the end: the error stream would leave a coloured strip there.
+    """A changing output of a notebook, empty at the end.
 
-    Its button asks the server to interrupt the kernel, as the notebook's own does: a busy kernel
+    The error stream would leave a coloured strip.
+
+    Its button interrupts the kernel through the server, as the notebook's own does: a busy kernel
     reads no message of a widget.
     """
 
@@ -157,9 +159,9 @@ class _Output:
 
 
 class _Told:
-    """What stands for a line where the user gave a function.
+    """The function of the user in place of a line.
 
-    False of it is Ctrl-C, once: a second one would meet what the first began.
+    If it returns False, that is Ctrl-C, once: a second one would interrupt the cancellation.
     """
 
     def __init__(self) -> None:
@@ -194,7 +196,10 @@ _CANCEL = (
 
 
 def _cancel_button(shell: Any) -> str:
-    """A button that interrupts this kernel, where its name is known; pressed counts, since the output is shown anew all the time."""
+    """Return a button that interrupts this kernel, or an empty text if its name is unknown.
+
+    It acts when it is pressed, not when it is released: the output is redrawn all the time.
+    """
     file = getattr(shell, "config", {}).get("IPKernelApp", {}).get("connection_file", "")
     kernel = Path(str(file)).stem.removeprefix("kernel-")
     if not re.fullmatch(r"[\w-]+", kernel):

@@ -1,7 +1,6 @@
-"""Pytrees of arrays as arguments: dict, list, tuple, NamedTuple and None, and what was registered with JAX where JAX is loaded.
+"""Pytrees of arrays as arguments: dict, list, tuple, NamedTuple, None and JAX's registered classes.
 
-The leaves are in JAX's order, so that a module of a function that JAX traced takes what the
-function takes.
+The leaves are in JAX's order, so that a module of a traced function takes the function's arguments.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ NUMBERS = (bool, int, float, complex)
 
 
 def fits(shape: Shape, value: Any) -> bool:
-    """Whether a value is what a parameter of this shape takes as it stands: a tuple for a tuple, something that is no pytree for an array.
+    """Return True if a value fits a parameter of this shape without flattening.
 
-    A nested list of numbers is an array.
+    A tuple fits a tuple, and a value that is no pytree fits an array. A nested list of numbers is
+    an array.
     """
     if shape.is_tuple:
         parts = shape.tuple_shapes
@@ -32,7 +32,7 @@ def fits(shape: Shape, value: Any) -> bool:
 
 
 def is_node(value: Any) -> bool:
-    """Whether a value is a pytree of others, and no leaf."""
+    """Return True if a value is a pytree of others, not a leaf."""
     if value is None or isinstance(value, dict | list | tuple):
         return True
     jax = sys.modules.get("jax")  # a class is registered only where JAX is loaded

@@ -1,4 +1,4 @@
-"""From an instruction to the line that it came from: the user's file by metadata, else the line of HLO text.
+"""Source lines of instructions: the user's file by metadata, else the line of HLO text.
 
 The user's line is the innermost stack frame outside of installed packages and of Python: of a model
 in flax it is the model's, not flax's.
@@ -26,12 +26,15 @@ _LIBRARY: Final = re.compile(
 
 
 def in_library(file: str) -> bool:
-    """Whether a file belongs to an installed package or to Python itself."""
+    """Return True if a file belongs to an installed package or to Python itself."""
     return _LIBRARY.search(file) is not None
 
 
 def shown_file(file: str) -> str:
-    """The name of a source file; `In[5]` of a cell that this process's notebook ran, which is compiled as a temporary file."""
+    """Return the name of a source file, `In[5]` for a cell of this process's notebook.
+
+    A cell is compiled as a temporary file.
+    """
     if _CELL.search(file) is None or (ipython := sys.modules.get("IPython")) is None:
         return file
     shell = ipython.get_ipython()
@@ -40,7 +43,7 @@ def shown_file(file: str) -> str:
 
 
 def users_frame(frames: Sequence[tuple[str, int]]) -> tuple[str, int]:
-    """The innermost frame outside of installed packages; where all are inside, the innermost."""
+    """Return the innermost frame outside of installed packages, or the innermost of all."""
     return next((frame for frame in frames if not in_library(frame[0])), frames[0])
 
 
@@ -57,13 +60,16 @@ class SourceLines:
         self._filename = module.filename or "<hlo>"
 
     def learn(self, module: HloModule) -> None:
-        """Take over the lines that passes kept on the instructions of their result (clones, inlined calls)."""
+        """Record the lines that passes kept on instructions (clones, inlined calls)."""
         for i in module.instructions():
             if i.line:
                 self._lines.setdefault(i.id, i.line)
 
     def frames(self, metadata: str | None) -> list[tuple[str, int]]:
-        """(file, line) of the stack frames, the innermost first, from metadata or the stack frame tables; empty when neither says."""
+        """Return (file, line) of the stack frames, the innermost first.
+
+        They come from metadata or the stack frame tables; the list is empty without either.
+        """
         if not metadata:
             return []
         found = parse_metadata(metadata)
@@ -77,21 +83,21 @@ class SourceLines:
         return frames if not found.source_file or innermost in frames else [innermost, *frames]
 
     def metadata_place(self, metadata: str | None) -> str:
-        """`model.py:12`: the user's line, else the innermost; empty when the metadata say nothing."""
+        """Return `model.py:12`: the user's line, else the innermost; empty without metadata."""
         frames = self.frames(metadata)
         return _place(users_frame(frames)) if frames else ""
 
     def innermost_place(self, metadata: str | None) -> str:
-        """The innermost line, of an installed package too; empty when the metadata say nothing."""
+        """Return the innermost line, also of an installed package; empty without metadata."""
         frames = self.frames(metadata)
         return _place(frames[0]) if frames else ""
 
     def hlo_line(self, instruction: int) -> int:
-        """The line of the HLO text that defined the instruction, 0 when a pass made it."""
+        """Return the line of the HLO text that defined the instruction, 0 if a pass made it."""
         return self._lines.get(instruction, 0)
 
     def place(self, instruction: int, metadata: str | None) -> str:
-        """The best answer: the user's file and line, else the HLO text's, else empty."""
+        """Return the user's file and line, else those of the HLO text, else an empty text."""
         found = self.metadata_place(metadata)
         if found:
             return found

@@ -1,4 +1,7 @@
-"""The texts of the steps of one compile: successive snapshots share records, so only the lines of new records are printed."""
+"""The texts of the steps of one compile.
+
+Successive snapshots share records, so only the lines of new records are printed.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,10 @@ from xla_explorer.hlo.text.printer import Printer, callees_first, module_text_wi
 
 
 class _PrintedComputation(NamedTuple):
-    """The lines of a computation; `lines_of`: of each instruction by its id, also of some that are gone. callees: ids, a loop's body before
-    its condition; names: theirs, and whether it is the entry.
+    """The printed lines of a computation.
+
+    lines_of: of each instruction by its id, also of some that are gone. callees: ids, a loop's body
+    before its condition. names: their names, and True for the entry.
     """
 
     records: dict[int, InstructionRecord]
@@ -44,7 +49,7 @@ class StepTexts:
         return StepTexts, ()
 
     def lines(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
-        """The text of a snapshot."""
+        """Return the lines of a snapshot."""
         with collector_paused():
             before, printed = self._printed, dict[int, _PrintedComputation]()
             names = {c.id: c.name for c in snapshot.computations}
@@ -132,7 +137,10 @@ def _changed_lines(
     records: Mapping[int, InstructionRecord],
     known: _PrintedComputation | None,
 ) -> Sequence[InstructionRecord]:
-    """Of the instructions that call nothing those whose lines are not known: new records, roots, what reads what has another name now."""
+    """Return the instructions without calls whose lines must be printed again.
+
+    They are new records, roots, and instructions that read a renamed one.
+    """
     if known is None:
         return [r for r in c.instructions if not r.called]
     before = set(map(id, known.record.instructions))
@@ -162,7 +170,7 @@ def _part_of(
     records: Mapping[int, InstructionRecord],
     names: Mapping[int, str],
 ) -> HloComputation:
-    """A computation of its own with what a printer asks of some instructions, and of the computation's parameters and root."""
+    """Return a computation to print, with some instructions, its parameters and its root."""
     module = HloModule("")
     computation = HloComputation(c.name, module)
     computation.execution_thread = c.execution_thread

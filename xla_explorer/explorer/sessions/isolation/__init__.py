@@ -1,4 +1,4 @@
-"""Generated code in a child process: a crash, an endless loop or exhausted memory there is an error here, and the notebook lives."""
+"""Generated code in a child process, where crashes, endless loops and lack of memory are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python does with a program (the evaluator's runs) in the child process, wherever it is asked for; see `foundation.limits`."""
+"""The evaluator's runs in the child process; see `foundation.limits`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ R = TypeVar("R")
 
 
 def bounds_of(isolation: Isolation | None) -> Bounds | None:
-    """What holds for calls of a session that is kept apart; None for one that is not."""
+    """Return the limits of an isolated session's calls; None for another session."""
     if isolation is None:
         return None
     return Bounds(isolation.timeout, isolation.memory, partial(done_apart, isolation))
 
 
 def under_limits(question: Callable[P, R]) -> Callable[P, R]:
-    """Let a question hold to the limits of its first argument that has an `isolation`: each compile, run and evaluation to all of them."""
+    """Run a function under the limits of its first argument that has an `isolation`.
+
+    Each compile, run and evaluation inside has the whole limits.
+    """
 
     @wraps(question)
     def limited(*arguments: P.args, **keywords: P.kwargs) -> R:
@@ -44,7 +47,7 @@ def under_limits(question: Callable[P, R]) -> Callable[P, R]:
 
 
 def as_one_run(question: Callable[P, R]) -> Callable[P, R]:
-    """The same for a question whose runs and evaluations together have the time of one."""
+    """Run a function as `under_limits` does, but with one time limit for all its runs together."""
 
     @under_limits
     @wraps(question)
@@ -65,12 +68,11 @@ def done_as_options_say(work: str, module: HloModule, *arguments: Any) -> Any:
 
 
 def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: Any) -> Any:
-    """Let the child do work of a name that its worker knows.
+    """Run work in the child by its name, a method of the worker.
 
-    NotImplemented, with a warning, where only this process can.
-
-    What the work changed in hosts and evaluators that were given is changed here too. Raises
-    IsolatedError, and what the work raises.
+    NotImplemented, with a warning, if only this process can do it. Changes to the hosts and
+    evaluators among the arguments are applied here too. Raises IsolatedError, and exceptions of the
+    work.
     """
     reason = _stays_here(module, isolation, arguments)
     if reason is not None:
@@ -104,7 +106,7 @@ def _stays_here(module: HloModule, isolation: Isolation, arguments: Any) -> Reas
 
 
 def _is_own(target: str) -> bool:
-    """Whether the meaning of a custom call was made by a user in this process."""
+    """Return True if a user defined the custom call in this process."""
     function = custom_call_function(target)
     return function is not None and (
         target not in CUSTOM_CALL_FUNCTIONS or function.__module__ == "__main__"

@@ -1,8 +1,8 @@
-"""A small file that both processes see: what the child is doing, written before it does it, readable after it has died.
+"""A file shared with the child: its current activity, readable after it has died.
 
-An int64 header (program, phase, number of steps, the name of the pass at work), then a row of two
-per step, which instrumented code writes: while the step runs the first is negative, the second
-counts its finished calls.
+The child writes before it acts. An int64 header has the program, the phase, the number of steps,
+and the name of the running pass. Then instrumented code writes a row of two per step: the first
+value is negative while the step runs, the second counts its finished calls.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Blackboard:
         room[len(text) :] = 0
 
     def rows(self, steps: int) -> Array:
-        """Cleared counters for so many steps: int64 [steps, 2]."""
+        """Return cleared counters of the steps: int64 [steps, 2]."""
         if _HEADER + 2 * steps > len(self._words):
             header = self._words[:_HEADER].copy()
             self._map(_HEADER + 2 * steps)
@@ -95,7 +95,7 @@ class BlackboardFile:
         self.path = Path(name)
 
     def read(self) -> Progress:
-        """What the child wrote last."""
+        """Return the last state that the child wrote."""
         self._file.seek(0)
         data = self._file.read()
         words = np.frombuffer(data[: len(data) // 8 * 8], np.int64)

@@ -1,4 +1,4 @@
-"""What isolated code did to its process, as an error that names the kernel and its HLO."""
+"""Failures of isolated code as errors that name the kernel and its HLO."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ class IsolatedError(XlaExplorerError, RuntimeError):
 
     Attributes
     ----------
-    kernel
-        Name of the step that was running; empty where no step ran or the backend does not tell.
-    hlo
+    kernel : str
+        Name of the step that was running; empty if no step ran or the backend does not record it.
+    hlo : str
         The step's instruction as text.
-    phase
+    phase : str
         One of loading, parsing, in the passes, compiling, running, measuring or evaluating.
-    hlo_pass
-        The pass that was at work, in its phase.
+    hlo_pass : str
+        The running pass, if the phase is `in the passes`.
 
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> endless = "c { i = s32[] parameter(0) ROOT p = pred[] constant(true) } b { ROOT i = s32[] parameter(0) } "
-    >>> endless += "ENTRY main { x = s32[] parameter(0) ROOT w = s32[] while(x), condition=c, body=b }"
+    >>> endless = '''c { i = s32[] parameter(0)  ROOT p = pred[] constant(true) }
+    ... b { ROOT i = s32[] parameter(0) }
+    ... ENTRY main { x = s32[] parameter(0)  ROOT w = s32[] while(x), condition=c, body=b }'''
     >>> session = xe.compile(endless, isolate=xe.Isolation(timeout=20))
     >>> with xe.options.set(timeout=1):
     ...     try:
@@ -51,11 +52,11 @@ class IsolatedCrashError(IsolatedError):
 
 
 class IsolatedTimeoutError(IsolatedError, TimeoutError):
-    """It took longer than the timeout."""
+    """The work took longer than the timeout."""
 
 
 class IsolatedMemoryError(IsolatedError, MemoryError):
-    """It wanted more memory than it may have."""
+    """The work needed more memory than the limit."""
 
 
 def failure(
@@ -67,10 +68,10 @@ def failure(
     steps: Sequence[ProgramStep],
     progress: Progress,
 ) -> IsolatedError:
-    """The error.
+    """Return the error of a failed child.
 
-    what: how it ended, a clause that follows the name of what was running. name: of the program;
-    module: the optimised one, None while there is none.
+    what: a clause on how it ended, which follows the name of the running code. name: of the
+    program. module: the optimised one, None before it exists.
     """
     doing = (
         f" in the pass {progress.hlo_pass}"
@@ -103,7 +104,7 @@ def failure(
 
 
 def _loop_note(steps: Sequence[ProgramStep], progress: Progress) -> list[str]:
-    """Which step ran most, where any ran often: the sign of a loop."""
+    """Return the step that ran most, if any ran often: the sign of a loop."""
     calls = progress.calls[: len(steps)]
     most = max(calls, default=0)
     if most < 2:

@@ -58,10 +58,10 @@ def compiled(
     check_values: Any,
     at_backend: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """Passes, then the backend.
+    """Run the passes, then the backend.
 
-    check_values: arguments to check every pass with; True: random ones. at_backend: told when the
-    passes are done.
+    check_values: arguments to check every pass with; True: random ones. at_backend: called after
+    the passes.
     """
     if check_values is not None and check_values is not False:
         if check_values is not True and not isinstance(check_values, Iterable):
@@ -100,7 +100,7 @@ def compiled(
 
 
 def _named(problem: BaseException, source: HloModule) -> BaseException:
-    """What Python says of a recursion tells a user nothing of the module."""
+    """Return an error about the module's nesting in place of Python's RecursionError."""
     if not isinstance(problem, RecursionError):
         return problem
     named = XlaExplorerError(

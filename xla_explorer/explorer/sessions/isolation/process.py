@@ -1,4 +1,4 @@
-"""The process that all isolated sessions share: asked with a deadline, and how it ended as people and sessions need it."""
+"""The process that all isolated sessions share: requests with a deadline, and how it ended."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ChildProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """True if the process accepts requests."""
         return self._child.alive
 
     @property
@@ -103,8 +103,9 @@ class ChildProcess:
 
 
 def out_of_memory_kills() -> int:
-    """How many processes the system has killed since it started because memory ran out, here or in this process's group; 0 where it does
-    not say.
+    """Return the number of processes that the system killed for memory since it started.
+
+    Kills anywhere and in this process's group are counted; 0 if the system does not report them.
     """
     counts = [0]
     for path in ("/proc/vmstat", "/sys/fs/cgroup/memory.events"):
@@ -119,9 +120,9 @@ _current: list[ChildProcess] = []
 
 
 def shared_process() -> ChildProcess:
-    """The process that isolated sessions share, started when there is none.
+    """Return the process that isolated sessions share, started if there is none.
 
-    Ask it under `process_lock`.
+    Use it under `process_lock`.
     """
     with process_lock:
         if not _current or not _current[0].alive:

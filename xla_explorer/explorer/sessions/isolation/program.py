@@ -39,10 +39,10 @@ _numbers = itertools.count(1)
 
 
 def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
-    """Why a compile is not sent to the child; None when it is.
+    """Return why a compile cannot be sent to the child; None if it can.
 
-    The child knows what is installed and what `Isolation.imports` names. What a notebook defined
-    itself, it does not.
+    The child has the installed packages and the modules of `Isolation.imports`, but no definitions
+    of a notebook.
     """
     if isolation.imports:
         return None
@@ -62,7 +62,7 @@ def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
 
 
 def _pass_kept_here(passes: Any) -> Reason | None:
-    """Passes and rules of a notebook are known where they were written."""
+    """Return a reason if the pipeline has passes or rules that a notebook defined."""
     if isinstance(passes, str) and not any(
         cls.__module__ == "__main__" for cls in declared_passes().values()
     ):
@@ -120,7 +120,7 @@ class RemoteProgram(RemoteWork):
         return described
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """A question about the program."""
+        """Send a request about the program and return the answer."""
         with process_lock, self.one_run():
             process = self.prepared()
             if process is not self.process:
@@ -154,7 +154,7 @@ class RemoteExecutable:
 
     @property
     def steps(self) -> list[ProgramStep]:
-        """What runs, in order."""
+        """The steps of the program, in order."""
         return list(self.program.steps)
 
     @cached_property
@@ -209,10 +209,10 @@ def compile_isolated(
     verify: bool,
     check_values: Any,
 ) -> tuple[HloModule, Outcome]:
-    """What `compiled` gives, and the module as written; all of it made in the child process.
+    """Compile in the child process; return the module as written and the result of `compiled`.
 
-    Only work that the child has done within its limits is done again here: reading what it sent,
-    and sharing out buffers. Raises what parsing and verifying raise, and IsolatedError.
+    This process repeats only work that the child did within its limits: it reads the answer and
+    assigns buffers. Raises exceptions of parsing and verifying, and IsolatedError.
     """
     program = RemoteProgram(
         given.name if isinstance(given, HloModule | Path) else "the module",
@@ -269,7 +269,7 @@ def _result(
 def _stages(
     program: RemoteProgram, trace: PassTrace, described: list[tuple[str, str, str]]
 ) -> dict[str, CompilationStage]:
-    """The modules as they are here, the rest asked for when it is looked at."""
+    """Return the modules of this process, and stages that the child sends on first use."""
     own = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
     if trace.initial is not None:
         own = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial)), **own}

@@ -1,4 +1,4 @@
-"""How generated code is kept apart: for one compile, or for all of them through `xe.options`."""
+"""Settings of isolation, for one compile or for all of them through `xe.options`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Isolation:
     >>> limits = xe.Isolation(timeout=60, memory=2 << 30)
     >>> limits.timeout
     60
-    >>> session = xe.compile("ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", isolate=limits)
+    >>> text = "ENTRY main { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }"
+    >>> session = xe.compile(text, isolate=limits)
     """
 
     timeout: float | None = None
@@ -41,16 +42,17 @@ class Isolation:
 
 
 def runs_apart(backend: str) -> bool:
-    """Whether a backend compiles and runs in a process of its own anyway: real XLA, of whichever environment."""
+    """Return True if a backend has a process of its own anyway: real XLA, of any environment."""
     return backend.partition(":")[0] == "xla"
 
 
 def isolation_settings(
     isolate: Any, timeout: float | None, memory: int | None, backend: str = ""
 ) -> Isolation | None:
-    """What `xe.compile` was asked for, with `xe.options` for what it was not; None: no child process.
+    """Return the isolation of a compile, from its keywords and `xe.options`.
 
-    XlaExplorerError for limits of a compile that runs in this process, which nobody could keep.
+    None: no child process. XlaExplorerError for limits of a compile in this process, which cannot
+    be enforced.
     """
     if isinstance(isolate, Isolation):
         return isolate

@@ -1,6 +1,7 @@
-"""How what a compile leaves goes from one process to another: modules as snapshots, passes as data, errors with their places.
+"""Results of a compile as messages between processes.
 
-Imported by both sides for what it declares.
+Modules are sent as snapshots, passes as data, errors with their places. Both sides import this
+module for its declarations.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import Any
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.trace import PassStep
-from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.journal import Event, Journal, Span
 from xla_explorer.foundation.plain_data import does_travel, travels
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
@@ -19,7 +19,7 @@ from xla_explorer.hlo.evaluator import TOKEN_VALUE, Evaluator, Host, Token
 from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import StackFrameTables
-from xla_explorer.hlo.module import HloModule, ModuleSnapshot, module_of_parts
+from xla_explorer.hlo.module import HloModule, module_of_parts
 from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
@@ -57,12 +57,12 @@ _EVENT = (
 
 
 def portable(problem: BaseException) -> BaseException | None:
-    """The exception, if it can travel."""
+    """Return the exception if it can be sent, else None."""
     return problem if does_travel(problem) else None
 
 
 def with_state(arguments: Any) -> list[Any]:
-    """The hosts and evaluators among arguments, in order."""
+    """Return the hosts and evaluators among arguments, in order."""
     if isinstance(arguments, Host | Evaluator):
         return [arguments]
     if isinstance(arguments, dict):
@@ -102,17 +102,9 @@ def _journal(level: str, spans: list[Span], events: list[Event]) -> Journal:
 
 
 def _trace(
-    module: HloModule,
-    pipeline: Any,
-    journal: Journal | None,
-    initial: ModuleSnapshot | None,
-    control: PassControl,
-    target: Target,
-    steps: list[PassStep],
-    error: BaseException | None,
-    seconds: float,
+    begun: tuple[Any, ...], steps: list[PassStep], error: BaseException | None, seconds: float
 ) -> PassTrace:
-    made = PassTrace(module, pipeline, journal, initial, control, target)
+    made = PassTrace(*begun)
     made.steps, made.error, made.seconds = steps, error, seconds
     return made
 
@@ -123,17 +115,15 @@ def _trace_apart(trace: PassTrace) -> tuple[Any, ...]:
         if trace.error is None
         else portable(trace.error) or RuntimeError(f"{type(trace.error).__name__}: {trace.error}")
     )
-    return (
+    begun = (
         trace.module,
         trace.pipeline,
         trace.journal,
         trace.initial,
         trace.control,
         trace.target,
-        trace.steps,
-        error,
-        trace.seconds,
     )
+    return begun, trace.steps, error, trace.seconds
 
 
 travels(PrimitiveType, lambda v: (v.name,), primitive_type)

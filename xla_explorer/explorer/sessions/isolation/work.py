@@ -1,4 +1,4 @@
-"""Work that the shared child process does under the limits of one isolation, and what is raised here when it fails."""
+"""Work that the shared child process does under the limits of one isolation, and its errors."""
 
 from __future__ import annotations
 
@@ -40,14 +40,17 @@ _HINTS = {
     "memory": "smaller shapes, or raise memory_limit=",
 }
 forgotten: list[int] = []
-"""Programs whose session is gone. Nothing is sent from a finalizer, which may run anywhere: they wait for the next question."""
+"""Programs whose session is gone; the next request sends them.
+
+A finalizer may run anywhere, so it sends nothing itself.
+"""
 
 
 class RemoteWork:
-    """What the child is asked for one module. Ask under `process_lock`.
+    """Requests to the child about one module, made under `process_lock`.
 
-    module, steps: of the optimised module, for errors; None and empty while there is none. process:
-    the child that knows the work.
+    module, steps: of the optimised module, for errors; None and empty before it exists. process:
+    the child that has the work.
     """
 
     module: HloModule | None = None
@@ -64,11 +67,10 @@ class RemoteWork:
             yield
 
     def prepared(self) -> ChildProcess:
-        """The shared process, ready for the backend.
+        """Return the shared process, ready for the backend.
 
-        One that died while it was not asked, of whatever, is replaced.
-
-        The start of a process is not counted as time of the run.
+        A process that died while idle is replaced. The start of a process does not count as run
+        time.
         """
         limits = self.isolation
         environment = {name: os.environ.get(name) for name in limits.environment}

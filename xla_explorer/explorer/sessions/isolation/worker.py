@@ -1,7 +1,8 @@
-"""The child process: reads, optimises, compiles and runs modules that it is sent, and writes on the blackboard what it is about to do.
+"""The child process: it reads, optimises, compiles and runs modules.
 
-Requests name a method of `Worker`; answers are ("ok", value), ("error", exception or None, text) or
-("memory", text). Both are values as `plain_data` writes them.
+It writes each activity on the blackboard first. Requests name a method of `Worker`. Answers are
+("ok", value), ("error", exception or None, text) or ("memory", text). Both are values as
+`plain_data` writes them.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ class Worker:
         gone: tuple[int, ...],
         environment: dict[str, str | None],
     ) -> None:
-        """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
-        before any program runs.
+        """Load the backend and plug-ins, forget programs, and limit the memory.
+
+        Loading has no time limit. The memory limit is in bytes above those mapped before any
+        program runs.
         """
         self.board.begin(-1, "loading")
         for number in gone:
@@ -79,10 +82,10 @@ class Worker:
         backend: str,
         options: CompileOptions,
     ) -> dict[str, Any]:
-        """Everything from the text to the code; what the session at home needs to know of it.
+        """Compile from the text to the code; return what the session in the other process needs.
 
-        source: the module, where a text was given. trace, error, phase, seconds: as `compiled`
-        tells them. backend: what the backend made.
+        source: the module, if a text was given. trace, error, phase, seconds: as those of
+        `compiled`. backend: the backend's result.
         """
         board = self.board
         board.begin(number, "parsing")
@@ -112,7 +115,7 @@ class Worker:
     def restore(
         self, number: int, trace: PassTrace, backend: str, options: CompileOptions
     ) -> dict[str, Any]:
-        """The backend's half for a module that another child, now gone, had optimised."""
+        """Run the backend on a module that another child, now gone, had optimised."""
         self.board.begin(number, "compiling")
         return self._described(number, platform(backend).compiler().run_backend(trace, options))
 
@@ -166,7 +169,7 @@ class Worker:
     def evaluate(
         self, module: HloModule, values: list[Any], options: dict[str, Any]
     ) -> tuple[Any, list[Any]]:
-        """See `hlo.evaluator.evaluate`; the result, and the hosts and evaluators that it changed."""
+        """Evaluate a module; return the result, and the hosts and evaluators that it changed."""
         self.board.begin(-1, "evaluating")
         result = evaluate(module, *values, **options)
         return result, with_state(options)
@@ -185,7 +188,7 @@ class Worker:
 
 
 def _watched(options: CompileOptions, board: Blackboard) -> CompileOptions:
-    """The options with a control that names each pass on the blackboard."""
+    """Return the options with a control that names each pass on the blackboard."""
     control = options.control or PassControl()
     control.on_pass = board.name_pass
     return CompileOptions(
