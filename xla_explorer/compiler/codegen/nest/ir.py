@@ -30,13 +30,13 @@ from xla_explorer.hlo.shape import Shape
 class AxisKind(enum.Enum):
     """The kind of an axis: the way that its steps run and its reductions combine."""
 
-    SERIAL = "serial"  # a loop; a loop-carried value
-    UNROLLED = "unrolled"  # instances of the body, in registers; a tree over them
-    VECTOR = "vector"  # lanes of a register; a horizontal reduction
+    SERIAL = "serial"  # a loop; reductions in loop-carried values
+    UNROLLED = "unrolled"  # instances of the body, in registers; reductions in a tree
+    VECTOR = "vector"  # lanes of a register; horizontal reductions
     PARALLEL = "parallel"  # tasks for CPU threads
     BLOCK = "block"  # blocks of a GPU's grid
-    THREAD = "thread"  # threads of a block; shuffles, and shared memory between the warps
-    WARP = "warp"  # consecutive lanes of a warp, whatever loops are around; shuffles
+    THREAD = "thread"  # threads of a block; reductions by shuffles and shared memory
+    WARP = "warp"  # consecutive lanes of a warp, whatever loops are around; reductions by shuffles
 
     @property
     def is_launched(self) -> bool:

@@ -185,10 +185,10 @@ class Lowering(AccessLowering):
 
     def first_of_second_phase(self, body: Body) -> int:
         """Return the number of the first statement of the second phase."""
-        shared = [
+        parallel = [
             k for k, s in enumerate(body) if isinstance(s, For) and s.kind is AxisKind.PARALLEL
         ]
-        return shared[-1] + (1 if self.phases[1] == 1 else 0)
+        return parallel[-1] + (1 if self.phases[1] == 1 else 0)
 
     def phase(self, body: Body, tasks: int) -> None:
         """Write statements of a phase.
@@ -196,17 +196,21 @@ class Lowering(AccessLowering):
         Each task runs its steps of the parallel loops. The last task also runs the other loops and
         stores.
         """
-        shared = [s for s in body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
+        parallel = [s for s in body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
         while body:
             scans = tuple(
                 itertools.takewhile(lambda s: isinstance(s, Reduce) and s.each, body)
             )  # each continues with the last value of the one before
             some = scans or body[:1]
             body = body[len(some) :]
-            if some[0] in shared and self.phases:
+            if some[0] in parallel and self.phases:
                 with self.b.only_if(self.b.compare("slt", self.task, tasks)):
                     self.body(some)
-            elif shared and some[0] not in shared and (scans or isinstance(some[0], (For, Store))):
+            elif (
+                parallel
+                and some[0] not in parallel
+                and (scans or isinstance(some[0], (For, Store)))
+            ):
                 with self.b.only_if(self.b.compare("eq", self.task, tasks - 1)):
                     self.body(some)
             else:

@@ -126,12 +126,12 @@ def phases_of(nest: LoopNest) -> tuple[int, ...]:
         isinstance(s, Allocate) or overwrites(nest, s) for s in nest.body
     ):
         return ()
-    shared = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
-    handed = {s.array.name for s in nest.body if isinstance(s, Allocate)}
-    again = len(shared) > 1 and any(
-        isinstance(s, Load) and s.array in handed for s, _ in walk(tuple(shared[-1:]))
+    parallel = [s for s in nest.body if isinstance(s, For) and s.kind is AxisKind.PARALLEL]
+    carried = {s.array.name for s in nest.body if isinstance(s, Allocate)}
+    second_is_parallel = len(parallel) > 1 and any(
+        isinstance(s, Load) and s.array in carried for s, _ in walk((parallel[-1],))
     )
-    return nest.tasks, nest.tasks if again else 1
+    return nest.tasks, nest.tasks if second_is_parallel else 1
 
 
 def _expressions(nest: LoopNest, s: Statement) -> list[IndexExpression]:
