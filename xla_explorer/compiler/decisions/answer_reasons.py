@@ -7,27 +7,27 @@ from xla_explorer.compiler.decisions.reason_code import table
 USER = table(
     {
         "forbidden-by-user": (
-            "the user forbids it; of a fusion: wants the two in different kernels",
+            "an override forbids the decision; for a fusion: the two must be in different kernels",
             "the user forbids a fusion of %a and %b",
             "leave it out of forbid=",
         ),
         "forced-by-user": (
-            "the user forces what would not have been chosen",
+            "an override forces an answer that would not have been chosen",
             "our tile of 8x32 accumulators is estimated at 900 cycles, BLAS at 1400",
             "leave it out of force=",
         ),
         "skipped-by-user": (
-            "the user skips every decision of this kind",
+            "an override skips every decision of this kind",
             "the user skips every inlining",
             "leave the kind out of skip_rules=",
         ),
         "stopped-by-user": (
-            "the user stops after so many actions, and there were as many before",
+            "an override stops the passes after this number of actions",
             "the user stops after 12 actions",
             "stop later: stop_after=",
         ),
         "scheduled-by-user": (
-            "the user writes the schedule of the kernel's loop nest",
+            "the user gave the schedule of the kernel's loop nest",
             "the user schedules %fusion: split{j,16},vectorize{ji}",
             "leave the kernel out of schedules=",
         ),
@@ -37,27 +37,27 @@ USER = table(
 ANSWERS = table(
     {
         "never-decided": (
-            "nothing of the kind was decided about these instructions",
+            "no decision of this kind about these instructions was recorded",
             "the pass fusion decided nothing of the kind fusion about %x; it decided about %a and %b",
-            "ask about the instructions that the message names, or another kind: session.decisions() lists them",
+            "name the instructions in the message, or another kind: session.decisions() lists them",
         ),
         "gone-before-fusion": (
-            "the instruction was removed or replaced before fusion came",
+            "an earlier pass removed or replaced the instruction",
             "%c (call) was gone before fusion: call-inliner removed it in pass 3, in its place came %add",
-            "ask about the instruction in its place; session.history(name) has the whole way",
+            "name its replacement; session.history(name) lists all steps",
         ),
         "gone-before-the-pass": (
-            "the instruction was removed or replaced before the pass came",
+            "an earlier pass removed or replaced the instruction",
             "%c (call) was gone before copy-insertion: call-inliner removed it in pass 3",
-            "ask about the instruction in its place; session.history(name) has the whole way",
+            "name its replacement; session.history(name) lists all steps",
         ),
         "not-there-before-the-pass": (
-            "the instruction was made after the pass that decides",
+            "the instruction was created after the pass that decides",
             "%fusion was not there before copy-insertion and no decision about %fusion was recorded",
-            "name an instruction that was there: session.history(name) says where it came from",
+            "name an instruction that existed: session.history(name) has its origin",
         ),
         "not-there-before-fusion": (
-            "the instruction was made after fusion",
+            "the instruction was created by fusion or later",
             "%fusion was not there before fusion and no decision about %fusion into %d was recorded",
             "name the instructions inside the fusion",
         ),
@@ -88,7 +88,7 @@ XLA_OVERRIDES = table(
         ),
         "kernel-of-another-kind": (
             "XLA emits one of the kernels by special code, which is not a loop over elements",
-            "XLA emits %ynn_fusion (kCustom) by special code, not by a loop",
+            "XLA emits %ynn_fusion (kCustom) by special code, and its dot not by a loop",
             "turn that code off by its flag, such as --xla_cpu_experimental_ynn_fusion_type=",
         ),
         "several-results": (
@@ -147,32 +147,32 @@ XLA_OVERRIDES = table(
 OVERRIDES = table(
     {
         "in-one-kernel": (
-            "both are in one kernel although the user forbids that: a pass put them there that does not consult overrides",
+            "the two are in one kernel although an override forbids it: the pass that fused them does not consult overrides",
             "a pass that does not consult overrides fused %a and %b",
             "leave the pass out: passes='default,-name'",
         ),
         "function-not-used": (
-            "the kernel does not use the function, or the level has none of its own for it",
+            "the kernel does not use the function, or the function has no implementation of this level",
             "%fusion uses tanh (xla), and none of fast",
             'name a function that session.decisions("math") lists',
         ),
-        "done-all-the-same": (
-            "it was accepted although the user forbids it",
+        "accepted-although-forbidden": (
+            "the decision was accepted although an override forbids it",
             "inlining of %c was accepted: recorded in pass 3, call-inliner",
             "look at the source of the answer: the instruction may have another name in that pass",
         ),
         "fused-before": (
-            "real XLA, replayed: one of the two is a fusion that an earlier pass made, with which nothing is fused",
+            "real XLA, replayed: an earlier pass made one of the two as a fusion, which is fused with nothing",
             "%ynn_fusion was made before by dot-library-rewriter: nothing is fused with it",
             "look at the decisions of the pass that made it: xe.xla.replay(session, 'dot-library')",
         ),
         "xla-decides-otherwise": (
-            "real XLA, replayed: our policy decides otherwise than XLA did, so that its reason is not XLA's",
+            "real XLA, replayed: the replayed policy decides differently from XLA, so its reason is not XLA's",
             "unknown: our replay of XLA's policy gives fused",
             "look at xe.xla.replay(session, kind).disagreements()",
         ),
         "undone-later": (
-            "the two were fused, and a later pass undid that or removed one of them",
+            "the two were fused, and a later pass separated them or removed one",
             "%a went into the kernel of %b; a later pass undid that or removed one of them",
             "look at session.history(name)",
         ),
@@ -182,7 +182,7 @@ OVERRIDES = table(
 REPLAYS = table(
     {
         "fused-before": (
-            "one of the two is a fusion that an earlier pass made, and nothing is fused with it",
+            "an earlier pass made one of the two as a fusion, which is fused with nothing",
             "%ynn_fusion was made before by dot-library-rewriter: nothing is fused with it",
             "leave out the pass that made the fusion",
         ),
@@ -192,14 +192,14 @@ REPLAYS = table(
 COSTS = table(
     {
         "no-pair": (
-            "a refusal costs something only where it is about two recorded instructions",
+            "the cost of a refusal is estimated only for two recorded instructions",
             "the decision is about one instruction, not a pair",
-            "nothing to do",
+            "nothing to do: the decision is about one instruction",
         ),
         "tuple-or-token": (
-            "which part of a tuple stays in registers depends on its kernel",
+            "the kernel decides which elements of a tuple stay in registers",
             "%t has the shape (f32[8], f32[8]): which part stays in registers depends on its kernel",
-            "take the tuple apart with get-tuple-element",
+            "read the elements of the tuple by get-tuple-element",
         ),
     }
 )

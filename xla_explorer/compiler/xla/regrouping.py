@@ -72,12 +72,9 @@ def _why_not_fused(first: HloInstruction, second: HloInstruction) -> Reason | No
         )
     for kernel in (first, second):
         if kernel.opcode.name == "fusion":
-            kind = kernel.attribute("kind")
-            if kind not in _KINDS:
-                return refuse(
-                    "kernel-of-another-kind",
-                    f"XLA emits %{kernel.name} ({kind}) by special code, not by a loop",
-                )
+            reason = _why_no_loop(kernel)
+            if reason is not None:
+                return reason
             if kernel.shape.is_tuple:
                 return refuse("several-results", f"%{kernel.name} has several results")
         elif kernel.opcode not in LOOP_FUSIBLE or not kernel.shape.is_array:
@@ -88,6 +85,24 @@ def _why_not_fused(first: HloInstruction, second: HloInstruction) -> Reason | No
         if kernel.control_predecessors:
             return refuse("has-control-edges", f"%{kernel.name} has control predecessors")
     return None
+
+
+def _why_no_loop(fusion: HloInstruction) -> Reason | None:
+    """Return why XLA:CPU could not emit the instructions of a fusion as loops, or None.
+
+    A fusion for a library (kCustom) is dissolved if loops can compute all of it.
+    """
+    kind = fusion.attribute("kind")
+    inside = fusion.called[0].instructions.values()
+    other = next(
+        (i for i in inside if i.opcode.name != "parameter" and i.opcode not in LOOP_FUSIBLE), None
+    )
+    if kind in _KINDS or other is None:
+        return None
+    return refuse(
+        "kernel-of-another-kind",
+        f"XLA emits %{fusion.name} ({kind}) by special code, and its {other.opcode.name} not by a loop",
+    )
 
 
 def keep_apart(
@@ -104,11 +119,9 @@ def keep_apart(
             "already-apart",
             f"%{producer.name} and %{consumer.name} are computed by two kernels",
         )
-    if kernel.attribute("kind") not in _KINDS:
-        return refuse(
-            "kernel-of-another-kind",
-            f"XLA emits %{kernel.name} ({kernel.attribute('kind')}) by special code, not by a loop",
-        )
+    reason = _why_no_loop(kernel)
+    if reason is not None:
+        return reason
     needed = _above(producer)
     if producer not in _above(consumer):
         return refuse(
