@@ -97,7 +97,7 @@ class ExplorerPayload(TypedDict):
         Filled if `complete` (see pools.py). `histories` are numbers of `sentences`; an instruction
         without one was left out for size.
     live
-        A running kernel answers requests; without one `reports` has the embedded answers.
+        The notebook's process answers requests; else `reports` has the embedded answers.
     reasons
         The meanings of the decisions' codes.
     fact_heads

@@ -1,9 +1,9 @@
 """The data of the widget and the exported page: one deflated JSON document of a compile.
 
-A *complete* payload holds every step and needs no kernel. Successive steps share most of their
-rows, so each is stored once in a pool (`pools.py`) and a step is a sequence of its slots. A *light*
-payload holds the step list, decisions, times and the lineage; the rest is requested step by step
-(`answer`).
+A *complete* payload holds every step and needs no Jupyter kernel. Successive steps share most of
+their rows, so each is stored once in a pool (`pools.py`) and a step is a sequence of its slots. A
+*light* payload holds the step list, decisions, times and the lineage; the rest is requested step by
+step (`answer`).
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def pane_data(
 ) -> list[PaneData]:
     """Return the code panes as JSON data.
 
-    live: a running kernel answers later requests; without one a costly pane has the call that makes
+    live: the notebook's process answers later requests; else a costly pane has the call that makes
     it.
     """
     found = []

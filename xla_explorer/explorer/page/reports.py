@@ -331,7 +331,7 @@ class Reports:
     def side_by_side(self, *, live: bool) -> dict[str, Any]:
         """Return the kernels and columns of the tab of code side by side.
 
-        Without a live kernel also the rows of the most expensive ones.
+        live: without it also the rows of the most expensive ones, for a page.
         """
         return {"stages": [], "open": [], "kernels": [], "made": {}}
 
@@ -398,7 +398,7 @@ class Reports:
         raise ValueError("this page holds no other part of the picture")
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        """Return all instructions of a step, for a page without a kernel; None if unknown."""
+        """Return all instructions of a step, for an exported page; None if unknown."""
         return None
 
     def whole_blocks(self, step: int) -> tuple[list[PictureGroup], dict[int, int]]:

@@ -34,7 +34,7 @@ EMBEDDED_KERNELS, EMBEDDED_LINES = 60, 8_000
 def summary(session: Compilation, rows: Iterable[KernelRow], *, live: bool) -> dict[str, Any]:
     """Return the kernels, the longest first, and the columns, with those open at first.
 
-    live: a running kernel answers requests for single kernels.
+    live: the notebook's process answers requests for single kernels.
     """
     times = {
         row.instruction: row.measured_us or row.predicted_us or 0.0

@@ -24,7 +24,7 @@ class Tab(NamedTuple):
         The name of its file in `assets`, of the request for its data, and of its data in a page.
     data : callable, optional
         Returns its plain JSON data beyond steps, decisions and times; the arguments are the source
-        and whether a running kernel answers requests.
+        and whether the notebook's process answers requests.
     static : callable, optional
         Returns the tab as HTML of at most a number of rows, for readers without a script; None if
         another part of the static form has its content.

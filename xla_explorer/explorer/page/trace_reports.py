@@ -75,7 +75,7 @@ class TraceReports(Reports):
             return pass_of_step(self.passes, step).picture(**how)
 
     def whole_picture(self, step: int) -> PictureGraph | None:
-        """Return all instructions of a step; a page draws parts of it as the kernel would."""
+        """Return all instructions of a step; a page draws parts of it as a live view does."""
         most = pass_of_step(
             self.passes, step
         ).instructions  # parts of it are drawn, as the kernel draws them

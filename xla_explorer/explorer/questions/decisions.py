@@ -98,8 +98,11 @@ def decisions_frame(
 ) -> pandas.DataFrame:
     """Return a row for each decision, with the columns `COLUMNS`.
 
-    The columns are explained in `Passes.decisions`. UnknownKindError for a kind that does not
-    exist, with near ones.
+    producer, consumer: the names of two subjects, with %; of a single subject the first alone.
+    subjects: all names. code: of a refusal. cost_us, cost_bytes: the cost of a refusal in one run
+    by the cost model (see `refusal_costs.py`); the facts name an upper bound, or why there is no
+    estimate. step: the number of the pass; `session.passes[step].module` is the module after it, 0
+    is the module as written. facts: a dict.
 
     Parameters
     ----------
@@ -107,6 +110,11 @@ def decisions_frame(
         Decisions of the backend that are not in the journal.
     backend
         Its name, the `pass` of those decisions.
+
+    Raises
+    ------
+    UnknownKindError
+        The kind does not exist; with near ones.
     """
     if kind is not None:
         check_kind(trace, kind, {decision.kind for decision in further})

@@ -90,7 +90,7 @@ export function actionsOf(app, { tabs, why, help }) {
     if (app.tab === "rewrite") app.openRewrite(at);
     else if (r.subject !== null) app.select(app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline");
   };
-  // A what-if, or the way back from one: the kernel answers with a new compile, and the explorer is built again.
+  // A what-if, or the way back from one: the notebook answers with a new compile, and the explorer is built again.
   app.tryOut = async (/** @type {Record<string, any>} */ request, /** @type {HTMLButtonElement | undefined} */ button) => {
     app.problem = "";
     root.setAttribute("aria-busy", "true");

@@ -1,5 +1,5 @@
 // A large module's picture shows its blocks, each as one node until a reader opens it. A page that carries the whole module opens them
-// itself, a live view requests them from the kernel.
+// itself, a live view requests them from the notebook.
 import { pictureOf, setPicture } from "./store.js";
 
 /** @typedef {import("./schema.js").PictureNode} PictureNode */

@@ -128,7 +128,7 @@ const FIRST_PANES = 3;
  * The names of the panes that are open at first, the wanted one among them.
  * @param {Pane[]} panes
  * @param {string | null} wantedName
- * @param {boolean} live without a kernel a costly pane has only the call that makes it
+ * @param {boolean} live in an exported page a costly pane has only the call that makes it
  * @returns {string[]}
  */
 export function firstPanes(panes, wantedName, live) {

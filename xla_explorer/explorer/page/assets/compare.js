@@ -1,4 +1,4 @@
-// What-ifs: a decision forced or forbidden in the kernel, and the table of the two compiles side by side.
+// What-ifs: a decision forced or forbidden, and the table of the two compiles side by side.
 import { make, showQuantity } from "./elements.js";
 import { FUSION_KINDS, OVERRIDDEN_KINDS } from "./schema.js";
 import { namedAll } from "./store.js";
@@ -97,7 +97,7 @@ function compareTab(app) {
 registerTab({ key: "compare", title: "Comparison", isPresent: app => app.store.data.comparison !== null, view: compareTab });
 
 /**
- * The button under a decision that can be overridden. A page without a kernel shows the line of Python; both offer it for copying.
+ * The button under a decision that can be overridden. An exported page shows the line of Python; both offer it for copying.
  * @param {import("./state.js").App} app
  * @param {import("./schema.js").Decision} d
  */

@@ -118,7 +118,7 @@ async function build(root, model, ask, disposals, editor) {
     panels.addTimes(times.root);
     headline.replaceChildren(...headlineParts());
   });
-  // The kernel has measured: times, colours and texts based on them are new. Everything else stays.
+  // The notebook has measured: times, colours and texts based on them are new. Everything else stays.
   app.measured = (/** @type {any} */ news) => {
     Object.assign(store.data, news);
     store.timings = namedAll("timing", news.timings);
@@ -155,7 +155,7 @@ async function open(app, model, address, code) {
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   await painted();
   const loading = code.load();
-  if (store.data.complete) await loading; // a kernel's panes follow when it has them
+  if (store.data.complete) await loading; // those of a live view follow later
   if (address.find) app.restoreSearch(address.find);
   if (wanted !== null) app.select(wanted, "address");
   await breath();

@@ -7,7 +7,7 @@ import { named } from "./store.js";
 /** @typedef {import("./schema.js").LoopTry} LoopTry */
 
 /**
- * The form. A page without a kernel has the equivalent line of Python.
+ * The form. An exported page has the equivalent line of Python.
  * @param {App} app
  * @param {Nest} row
  * @param {(lines: import("./schema.js").TextLine[] | null) => void} show shows the nest of the what-if; null: that of the kernel

@@ -1,5 +1,5 @@
 // Beyond the picture, which shows a part of a large module. The neighbourhood of an instruction, or the paths between two, come from the
-// kernel; a page without one carries the whole.
+// notebook; an exported page carries the whole.
 import { pictureOf, readPicture } from "./store.js";
 
 /** @typedef {{ operands: Set<number>, users: Set<number> }} Links */

@@ -50,7 +50,7 @@ function sideBySideTab(app) {
   /** @type {Map<string, string[]>} */
   const ready = new Map();
 
-  /** The lines of a stage: from the kernel all of them, from a page those of its pane. @param {string} stage */
+  /** The lines of a stage: in a live view all of them, in an exported page those of its pane. @param {string} stage */
   function textOf(stage) {
     if (!texts.has(stage))
       texts.set(

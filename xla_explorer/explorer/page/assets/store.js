@@ -1,4 +1,4 @@
-// The data behind the views: decoding, steps by number (embedded or requested from the kernel, each once), and correspondence over passes.
+// The data behind the views: decoding, steps by number (embedded or requested from the notebook, each once), and correspondence over passes.
 import { atOnce, inPieces } from "./elements.js";
 import { correspondenceOf } from "./correspondence.js";
 import { poolReader, valuesOf } from "./pools.js";
@@ -16,7 +16,7 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
  *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
-/** A request to the kernel, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
+/** A request to the notebook's process, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
@@ -142,7 +142,7 @@ export function readPicture(step, picture) {
 }
 
 /**
- * Requests to the kernel: one promise per request, answered by id; an error answer rejects.
+ * Requests to the notebook's process: one promise per request, answered by id; an error answer rejects.
  * @param {any} model
  * @param {(kind: string, data: any) => void} news
  * @returns {Ask}
@@ -276,7 +276,7 @@ export async function openStore(model, ask) {
     one.lacksText = false;
     return true;
   };
-  /** Decisions left out for size: those about one instruction, from the kernel. Resolves to the number of new ones. @param {number} id */
+  /** Decisions left out for size: those about one instruction, from the notebook. Resolves to the number of new ones. @param {number} id */
   const about = id =>
     once("about" + id, async () => {
       if (!data.live || !data.decisions_hidden) return 0;
@@ -299,7 +299,7 @@ export async function openStore(model, ask) {
     );
 
   /**
-   * A report: from the page if embedded, else from the kernel; else an error with the call that shows it.
+   * A report: from the page if embedded, else from the notebook; else an error with the call that shows it.
    * @param {string} name
    */
   const report = (name, rest = {}, key = name, call = "") =>
@@ -311,7 +311,7 @@ export async function openStore(model, ask) {
       return ask({ ask: name, ...rest });
     });
 
-  /** Drops a report that has changed, so that it is requested again; a page without a kernel keeps what it has. @param {string} key */
+  /** Drops a report that has changed, so that it is requested again; an exported page keeps what it has. @param {string} key */
   const forget = key => cache.delete("report" + key);
   /** @param {import("./schema.js").Decision} d */
   const isFusion = d => FUSION_KINDS.includes(d.kind);

@@ -2,7 +2,7 @@
 //
 // 1. assets/<name>.js, one file: it calls `registerTab` with the fields of `Tab` below. Its view subscribes to its fields
 //    (`app.subscribe(["selected"], mark)`; the fields are those of `app` in explorer.js) and gets its data by
-//    `app.store.report("<name>")`, from the kernel or from the page. It changes the shared state only by
+//    `app.store.report("<name>")`, from the notebook or from the page. It changes the shared state only by
 //    `app.select`, `app.go` and the other actions (actions.js). Texts go into the page by `make` and `shape`, never as markup.
 // 2. tabs.py, one row of TABS: the name, the source of its data, and the tab in the static form, for readers without a
 //    script. The order of the rows is that of the tabs.
