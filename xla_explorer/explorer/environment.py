@@ -75,6 +75,11 @@ VARIABLES: dict[str, Variable] = {
         "a number above 0",
         "no end",
     ),
+    "XLA_EXPLORER_XLA_OVERRIDES": Variable(
+        "the overrides that act in real XLA's compiles of this process",
+        "a file that `xe.xla.overrides(...).save` wrote",
+        "none",
+    ),
     "CUDA_HOME": Variable("where CUDA is installed; `CUDA_PATH` is asked too", "a folder", "PATH"),
     "JAX_PLATFORMS": Variable(
         "on which platforms JAX runs a program; `xla_explorer` is ours",
