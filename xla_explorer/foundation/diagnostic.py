@@ -40,11 +40,11 @@ class XlaExplorerError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the parts for pickle, without a subclass's constructor or unsupported values."""
-        kept = {name: value for name, value in self.__dict__.items() if _can_travel(value)}
+        kept = {name: value for name, value in self.__dict__.items() if _is_supported(value)}
         return _error_again, (type(self), self.args, kept)
 
 
-def _can_travel(value: object) -> bool:
+def _is_supported(value: object) -> bool:
     try:
         pickle.dumps(value)
     except Exception:  # sessions, traces and modules of a process: whatever their parts raise

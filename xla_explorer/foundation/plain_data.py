@@ -37,15 +37,15 @@ class PlainDataError(XlaExplorerError, ValueError):
     """A value that is not supported, or bytes that are not a message."""
 
 
-_APART: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
-_TOGETHER: dict[type, Callable[..., Any]] = {}
+_TO_VALUES: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
+_FROM_VALUES: dict[type, Callable[..., Any]] = {}
 
 
 def travels(
-    cls: type[_T], apart: Callable[[_T], tuple[Any, ...]], together: Callable[..., _T]
+    cls: type[_T], to_values: Callable[[_T], tuple[Any, ...]], from_values: Callable[..., _T]
 ) -> None:
     """Declare the conversion of a class to plain values and back."""
-    _APART[cls], _TOGETHER[cls] = apart, together
+    _TO_VALUES[cls], _FROM_VALUES[cls] = to_values, from_values
 
 
 travels(Reason, lambda r: (r.code, r.message, r.facts), Reason)
@@ -54,8 +54,8 @@ travels(SourceSpan, lambda s: (s.filename, s.line, s.column, s.end_column, s.lin
 
 def _parts_of(kind: type, value: Any) -> Iterable[Any] | None:
     """Return the values from which `_maker` makes an object again, or None."""
-    if kind in _APART:
-        return _APART[kind](value)
+    if kind in _TO_VALUES:
+        return _TO_VALUES[kind](value)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return cast("Iterable[Any]", value)
     if dataclasses.is_dataclass(kind):
@@ -256,9 +256,9 @@ def _class_named(name: str) -> type:
 
 def _maker(cls: type) -> Callable[[list[Any]], Any]:
     """Return a constructor from the values of an entry that runs no code of the class."""
-    if cls in _TOGETHER:
-        together = _TOGETHER[cls]
-        return lambda values: together(*values)
+    if cls in _FROM_VALUES:
+        from_values = _FROM_VALUES[cls]
+        return lambda values: from_values(*values)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return lambda values: _named_tuple(cls, values)
     if issubclass(cls, enum.Enum):

@@ -13,11 +13,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 from xla_explorer.hlo.module import HloModule
 
-Place = tuple[int, str, int]  # stack frame, or file and line
-NOWHERE: Place = (0, "", 0)
+SourcePlace = tuple[int, str, int]  # stack frame, or file and line
+NOWHERE: SourcePlace = (0, "", 0)
 
 
-def place_of(i: HloInstruction) -> Place:
+def place_of(i: HloInstruction) -> SourcePlace:
     """Return (stack frame id, source file, source line) of the metadata."""
     found = i.op_metadata
     return found.stack_frame_id, found.source_file, found.source_line
@@ -44,7 +44,7 @@ def complete_source_places(module: HloModule, definition: tuple[str, int] | None
 
     definition: file and line of the function that was traced.
     """
-    inherited: dict[int, Place] = {}
+    inherited: dict[int, SourcePlace] = {}
     if definition is not None:
         inherited[module.entry.id] = (0, *definition)
     for computation in reversed(list(module.computations.values())):  # callers first
@@ -56,8 +56,8 @@ def complete_source_places(module: HloModule, definition: tuple[str, int] | None
                     inherited.setdefault(called.id, place)
 
 
-def _complete(computation: HloComputation, inherited: Place) -> None:
-    taken: dict[int, Place] = {}
+def _complete(computation: HloComputation, inherited: SourcePlace) -> None:
+    taken: dict[int, SourcePlace] = {}
     order = computation.post_order()
     for i in reversed(order):  # users first
         place = place_of(i)

@@ -34,14 +34,14 @@ def complete(table: Any, initialize: Any) -> int | None:
         if name != "Plugin_Initialize":
             setattr(table, name, address)
     profiler = profiling.extension(f"/device:{options.backend.upper()}:0")
-    table.extension_start = hlo_transforms.extension(profiler, _answered)
+    table.extension_start = hlo_transforms.extension(profiler, _error_handle)
     if "jax" in sys.modules:  # other hosts are torch_xla and C++ programs with Python inside
-        jax_hooks.teach(options.platform)
+        jax_hooks.apply_hooks(options.platform)
         jax_hooks.register_profiler(jax_hooks.capsule(table))
     return None
 
 
-def _answered(problem: BaseException) -> int | None:
+def _error_handle(problem: BaseException) -> int | None:
     """Return the handle of an error."""
     code, message = code_and_message(problem)
     handle: int | None = state.native().new_error(code, message, len(message))
@@ -61,10 +61,10 @@ def _callback(name: str) -> Any:
 
     def call(address: int) -> int | None:
         try:
-            _noted(run, address) if name in _COMPILING else run(address)
+            _run_interruptibly(run, address) if name in _COMPILING else run(address)
             return None
         except BaseException as problem:  # it must not travel through native frames
-            return _answered(problem)
+            return _error_handle(problem)
 
     return CALLBACK(call)
 
@@ -82,7 +82,7 @@ class _ProcessEnds(BaseException):
     """Raised in a compile that is not finished when the process ends."""
 
 
-def _noted(run: Callable[[int], None], address: int) -> None:
+def _run_interruptibly(run: Callable[[int], None], address: int) -> None:
     """Run a function, registered so that `_stop_compiling` can interrupt it."""
     with _change:
         _threads.append(threading.get_ident())
@@ -109,7 +109,7 @@ def _execute(address: int, why: int, activation: int | None) -> int | None:
         execute: Callable[..., int | None] = _executables().execute
         return execute(ARGUMENTS[EXECUTE].from_address(address), address, why, activation)
     except BaseException as problem:
-        return _answered(problem)
+        return _error_handle(problem)
 
 
 def _executables() -> Any:

@@ -113,10 +113,10 @@ def _name(a: Any) -> str:
     )
 
 
-def extension(following: int, answered: Callable[[BaseException], int | None]) -> int:
+def extension(following: int, error_handle: Callable[[BaseException], int | None]) -> int:
     """Return the address of the extension.
 
-    following: the address of the next extension. answered: makes the handle of an error.
+    following: the address of the next extension. error_handle: makes the handle of an error.
     """
 
     def callback(function: Callable[[int], None]) -> int | None:
@@ -125,7 +125,7 @@ def extension(following: int, answered: Callable[[BaseException], int | None]) -
                 function(address)
                 return None
             except BaseException as problem:  # it must not travel through native frames
-                return answered(problem)
+                return error_handle(problem)
 
         made = CALLBACK(call)
         _kept.append(made)

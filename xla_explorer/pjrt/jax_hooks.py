@@ -32,7 +32,7 @@ def ir_context() -> Any:
     return mlir.make_ir_context()
 
 
-def teach(platform: str) -> None:
+def apply_hooks(platform: str) -> None:
     """Apply every hook to JAX.
 
     If our devices are named like JAX's CPU, only the hooks that it needs too are applied.

@@ -51,13 +51,13 @@ ExecutableRecord = structure(
 )
 # busy: 1 while a caller uses the table.
 ActivationRecord = structure("ActivationRecord", "busy:q table:p", "")
-# deleted: 1 after it was deleted or donated, 2 while it is being donated. holds: the users of its
-# memory (itself among them while it is not deleted), plus HANDLE while jaxlib has the handle.
+# deleted: 1 after it was deleted or donated, 2 while it is being donated. references: the users of
+# its memory (itself among them while it is not deleted), plus HANDLE while jaxlib has the handle.
 # owner: of the memory, see below. event: of the run that fills it, or null. order: its dimensions
 # from the minor to the major one, or null for row-major.
 BufferRecord = structure(
     "BufferRecord",
-    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q holds:q owner:q release:p release_argument:p event:p order:p",
+    "dims:p rank:z type:q device:p memory:p data:p nbytes:z deleted:q references:q owner:q release:p release_argument:p event:p order:p",
     "",
 )
 # One call of a program: its arguments, their modes, and its results. event: null if the caller
@@ -68,7 +68,7 @@ JobRecord = structure(
     "",
 )
 HANDLE = 1 << 32
-NOBODY, OURSELVES, EVENT, CALLBACK = range(
+NO_OWNER, OURSELVES, EVENT, CALLBACK = range(
     4
 )  # `owner`: of empty buffers, of our allocator, a transfer's event, a function of the caller
 

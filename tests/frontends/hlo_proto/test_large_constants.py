@@ -15,7 +15,7 @@ from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.hlo_proto.large_constants import (
     payload_of,
     text_and_constants,
-    travels_as_bytes,
+    is_sent_as_bytes,
     with_constants,
 )
 from xla_explorer.hlo.text import parse_hlo
@@ -74,7 +74,7 @@ def test_a_constant_arrives_bit_for_bit(kind: str, layout: str) -> None:
 def test_small_and_elided_constants_stay_in_the_text() -> None:
     small = parse_hlo("ENTRY e { ROOT c = f32[4] constant({1, 2, 3, 4}) }").entry.root.payload
     elided = parse_hlo("ENTRY e { ROOT c = f32[4096] constant({...}) }").entry.root.payload
-    assert not travels_as_bytes(small) and not travels_as_bytes(elided)
+    assert not is_sent_as_bytes(small) and not is_sent_as_bytes(elided)
 
 
 def test_negative_integers_are_ten_bytes_as_protobuf_writes_them() -> None:

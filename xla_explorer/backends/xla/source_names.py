@@ -8,7 +8,7 @@ are restored in every text that comes back.
 from __future__ import annotations
 
 from xla_explorer.backends.xla.stablehlo_forms import write_for_stablehlo
-from xla_explorer.frontends.hlo_proto.large_constants import Payload, taken_constants
+from xla_explorer.frontends.hlo_proto.large_constants import Payload, extract_constants
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 from xla_explorer.hlo.module import HloModule
@@ -53,7 +53,7 @@ class SourceNames:
                     ),
                 )
         write_for_stablehlo(sent)
-        self.constants: dict[str, Payload] = taken_constants(sent)
+        self.constants: dict[str, Payload] = extract_constants(sent)
         self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
 
     @property

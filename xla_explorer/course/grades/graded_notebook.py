@@ -56,13 +56,15 @@ class GradedNotebook:
             for name, (result, answer, tries) in sorted(attempts().items()):
                 if variant and result.tried:
                     result = judged(known_exercise(name), answer)
-                found.append(_told(result, tries))
+                found.append(_judgement(result, tries))
                 if result.tried:
-                    found += [_told(judged(check, answer), tries) for check in hidden_checks(name)]
+                    found += [
+                        _judgement(judged(check, answer), tries) for check in hidden_checks(name)
+                    ]
         return found
 
 
-def _told(result: CheckResult, tries: int) -> Judgement:
+def _judgement(result: CheckResult, tries: int) -> Judgement:
     message, hint = result.sentences()
     return {
         "exercise": result.name,

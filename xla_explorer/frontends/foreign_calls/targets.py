@@ -107,7 +107,7 @@ class _Call:
 
     def __init__(self, name: str, target: ForeignTarget, i: HloInstruction) -> None:
         self.name, self.target, self.state = name, target, ForeignState()
-        operands, result = _told_shapes(i)
+        operands, result = _function_shapes(i)
         self._operands, self._results = operands, [leaf for _, leaf in result.leaves()]
         self._made = [leaf for _, leaf in i.shape.leaves()]
         self._is_tuple = i.shape.is_tuple
@@ -125,8 +125,8 @@ class _Call:
     def __call__(self, values: Sequence[Any]) -> Any:
         """Return the results as the evaluator represents them."""
         given = [
-            np.ascontiguousarray(value) if told.is_array else None
-            for told, value in zip(self._operands, values, strict=True)
+            np.ascontiguousarray(value) if shape.is_array else None
+            for shape, value in zip(self._operands, values, strict=True)
         ]
         made = [
             np.zeros(leaf.dimensions, leaf.element_type.dtype) if leaf.is_array else None
@@ -191,7 +191,7 @@ class _Record:
                 self.call.run_stage(self.frame, stage)
 
 
-def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
+def _function_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
     """Return the shapes of operands and result that the function gets.
 
     ForeignError if their memory differs from that of the call's own shapes.
@@ -199,15 +199,16 @@ def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
     text = foreign_shapes(i)
     try:
         operands, result = (
-            text.split(_ARROW) if text is not None else _wanted_shapes(i).split(_ARROW)
+            text.split(_ARROW) if text is not None else _required_shapes(i).split(_ARROW)
         )
-        told = list(parse_shape(operands).tuple_shapes), parse_shape(result)
+        given = list(parse_shape(operands).tuple_shapes), parse_shape(result)
     except (ValueError, XlaExplorerError) as problem:
         raise ForeignError(
             f"%{i.name} names the shapes {text}, which cannot be read", _WRITTEN_BY_US
         ) from problem
     if not (
-        _lie_alike(told[0], [o.shape for o in i.operands]) and _lie_alike([told[1]], [i.shape])
+        _have_equal_memory(given[0], [o.shape for o in i.operands])
+        and _have_equal_memory([given[1]], [i.shape])
     ):
         raise ForeignError(
             f"%{i.name} names the shapes {text}, its own arrays do not lie in memory as those",
@@ -215,7 +216,7 @@ def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
         )
     if text is None and any(
         not leaf.layout.is_default
-        for shape in (*told[0], told[1])
+        for shape in (*given[0], given[1])
         for _, leaf in shape.leaves()
         if leaf.is_array
     ):
@@ -223,27 +224,27 @@ def _told_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
             f"%{i.name} wants arrays in other layouts than row-major",
             "compile the program with xe.jit or the plugin",
         )
-    return told
+    return given
 
 
-def _lie_alike(told: list[Shape], own: list[Shape]) -> bool:
+def _have_equal_memory(given: list[Shape], own: list[Shape]) -> bool:
     """Return whether shapes have the same elements in the same order of memory."""
-    leaves = [[leaf for shape in shapes for _, leaf in shape.leaves()] for shapes in (told, own)]
-    return len(leaves[0]) == len(leaves[1]) and all(map(_lies_alike, *leaves))
+    leaves = [[leaf for shape in shapes for _, leaf in shape.leaves()] for shapes in (given, own)]
+    return len(leaves[0]) == len(leaves[1]) and all(map(_has_equal_memory, *leaves))
 
 
-def _lies_alike(told: Shape, own: Shape) -> bool:
-    if not (told.is_array and own.is_array):
-        return told.base is own.base
+def _has_equal_memory(given: Shape, own: Shape) -> bool:
+    if not (given.is_array and own.is_array):
+        return given.base is own.base
     stored = [
-        told.dimensions[d] for d in _stored(told)
+        given.dimensions[d] for d in _stored(given)
     ]  # arrays come row-major, see `bind_foreign_calls`
-    return told.element_type is own.element_type and [n for n in stored if n != 1] == [
+    return given.element_type is own.element_type and [n for n in stored if n != 1] == [
         n for n in own.dimensions if n != 1
     ]
 
 
-def _wanted_shapes(i: HloInstruction) -> str:
+def _required_shapes(i: HloInstruction) -> str:
     """Return the shapes of operands and result in the layouts that the function requires."""
     text = i.attributes.get("operand_layout_constraints")
     wanted = parse_shape(f"({text.strip()[1:-1]})").tuple_shapes if isinstance(text, str) else ()
@@ -321,14 +322,14 @@ def bind_foreign_calls(module: HloModule) -> None:
 
 
 def _bind(i: HloInstruction) -> None:
-    computation, text = i.parent, _wanted_shapes(i)
+    computation, text = i.parent, _required_shapes(i)
     attributes = i.attributes.with_values(
         operand_layout_constraints=None, frontend_attributes=f'{{{FOREIGN}="{text}"}}'
     )
-    told = parse_shape(text.split(_ARROW)[0]).tuple_shapes
+    given = parse_shape(text.split(_ARROW)[0]).tuple_shapes
     operands = [
         _transposed(o, _stored(shape)) if shape.is_array else o
-        for o, shape in zip(i.operands, told, strict=True)
+        for o, shape in zip(i.operands, given, strict=True)
     ]
     if i.shape is i.shape.base:
         computation.set_operands(i, operands)

@@ -27,7 +27,7 @@ Payload = tuple[int, bytes]
 """The number and the bytes of a LiteralProto's field."""
 
 
-def travels_as_bytes(literal: Any) -> bool:
+def is_sent_as_bytes(literal: Any) -> bool:
     """Return True for a large constant with elements of whole bytes and present values."""
     return (
         isinstance(literal, Literal)
@@ -40,18 +40,18 @@ def travels_as_bytes(literal: Any) -> bool:
 
 def text_and_constants(module: HloModule) -> tuple[str, dict[str, Payload]]:
     """Return the text of a module with `{...}` for large constants, and their values by name."""
-    if not any(travels_as_bytes(i.payload) for i in module.instructions()):
+    if not any(is_sent_as_bytes(i.payload) for i in module.instructions()):
         return module.to_text(), {}
     sent = module.clone()
-    constants = taken_constants(sent)
+    constants = extract_constants(sent)
     return sent.to_text(), constants
 
 
-def taken_constants(module: HloModule) -> dict[str, Payload]:
+def extract_constants(module: HloModule) -> dict[str, Payload]:
     """Put `{...}` in the place of a module's large constants. Return their values by name."""
     taken = {}
     for i in module.instructions():
-        if travels_as_bytes(i.payload):
+        if is_sent_as_bytes(i.payload):
             taken[i.name] = payload_of(i.payload)
             i.parent.set_payload(i, Literal(i.payload.shape, text="{...}"))
     return taken

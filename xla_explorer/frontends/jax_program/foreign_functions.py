@@ -63,17 +63,17 @@ def tracing_nothing() -> Callable[[], bool] | None:
 
 
 def call_program(
-    target: str, record: int, results: Any, arguments: Any, given_away: dict[int, int]
+    target: str, record: int, results: Any, arguments: Any, donated: dict[int, int]
 ) -> list[Any]:
     """Return the traced results of a program: a call of the foreign function.
 
-    results: shapes and types. given_away: argument number to the number of the result that reuses
+    results: shapes and types. donated: argument number to the number of the result that reuses
     its memory.
     """
     jax, numpy = import_optional("jax", "jax"), import_optional("numpy", "jax")
     shapes = [jax.ShapeDtypeStruct(r.shape, r.dtype) for r in results]
     return list(
-        jax.ffi.ffi_call(target, shapes, input_output_aliases=given_away)(
+        jax.ffi.ffi_call(target, shapes, input_output_aliases=donated)(
             *arguments, record=numpy.int64(record)
         )
     )

@@ -13,7 +13,7 @@ from xla_explorer.frontends.stablehlo.reader import INTEGER, WORD, Reader
 from xla_explorer.hlo.metadata import OpMetadata, write_metadata
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """A source location.
 
     name: the outermost one, empty if there is none. file and line: of the innermost frame.
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     line: int = 0
 
 
-NOWHERE = Place()
+NO_LOCATION = SourceLocation()
 _ALIAS = re.compile(r"#[A-Za-z_][\w$\-]*")
 _RANGE = re.compile(r"\s*:\s*(\d+)\s*:\s*\d+(?:\s+to\s+(?:\d+\s*)?:\s*\d+)?")
 
@@ -52,12 +52,12 @@ class Locations:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._known: dict[int, Place] = {}
+        self._known: dict[int, SourceLocation] = {}
 
-    def at(self, offset: int | None) -> Place:
+    def at(self, offset: int | None) -> SourceLocation:
         """Return the place at an offset, one that `skip_location` returned."""
         if offset is None:
-            return NOWHERE
+            return NO_LOCATION
         found = self._known.get(offset)
         if found is None:
             here = self._reader.at
@@ -71,11 +71,11 @@ class Locations:
         place = self.at(offset)
         return (
             None
-            if place is NOWHERE
+            if place is NO_LOCATION
             else write_metadata(OpMetadata("", place.name, place.file, place.line, 0))
         )
 
-    def _read(self) -> Place:
+    def _read(self) -> SourceLocation:
         reader = self._reader
         alias = reader.take(_ALIAS)
         if alias is not None:
@@ -93,13 +93,13 @@ class Locations:
             reader.expect("(", "a location")
             return self._read()
         if name == "unknown" or reader.take(INTEGER):
-            return NOWHERE
+            return NO_LOCATION
         reader.fail(
             f"expected a location, found {name or reader.found()}",
             'write loc("file.py":3:1), loc("name"(...)) or loc(unknown)',
         )
 
-    def _alias(self, alias: re.Match[str]) -> Place:
+    def _alias(self, alias: re.Match[str]) -> SourceLocation:
         reader = self._reader
         start = reader.aliases.get(alias.group())
         if start is None:
@@ -116,30 +116,30 @@ class Locations:
         reader.at = here
         return found
 
-    def _named(self) -> Place:
+    def _named(self) -> SourceLocation:
         """Read `"file":line:column`, `"name"` or `"name"(location)`."""
         reader = self._reader
         text = reader.string()
         line = _RANGE.match(reader.text, reader.at)
         if line is not None:
             reader.at = line.end()
-            return Place("", text, int(line.group(1)))
+            return SourceLocation("", text, int(line.group(1)))
         if not reader.accept("("):
-            return Place(text)
+            return SourceLocation(text)
         inner = self._read()
         reader.expect(")", "a named location")
-        return Place(text, inner.file, inner.line)
+        return SourceLocation(text, inner.file, inner.line)
 
-    def _fused(self) -> Place:
+    def _fused(self) -> SourceLocation:
         """Read the locations after `fused`, and return the first name, file and line."""
         reader = self._reader
         if reader.peek("<"):
             reader.balanced()
         reader.expect("[", "a fused location")
-        first = NOWHERE
+        first = NO_LOCATION
         while not reader.accept("]"):
             found = self._read()
-            first = Place(
+            first = SourceLocation(
                 first.name or found.name, first.file or found.file, first.line or found.line
             )
             if not reader.accept(","):

@@ -10,9 +10,9 @@ from xla_explorer.hlo.text.attributes.attribute_list import AttributeText
 from xla_explorer.hlo.text.errors import TextError
 from xla_explorer.hlo.text.module_header import (
     ModuleHeader,
+    is_default,
     parse_entry_computation_layout,
     parse_input_output_alias,
-    says_nothing,
 )
 from xla_explorer.hlo.text.shape_text import same_sizes
 
@@ -44,7 +44,7 @@ def apply_header(module: HloModule, header: ModuleHeader) -> None:
     module.attributes = {
         name: value
         for name, value in header.attributes.items()
-        if name != "is_scheduled" and not says_nothing(name, value)
+        if name != "is_scheduled" and not is_default(name, value)
     }
     if header.frames:
         module.frames = StackFrameTables(header.frames)

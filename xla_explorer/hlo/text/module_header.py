@@ -37,7 +37,7 @@ _DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_par
 _EMPTY = ("{}", "{false}")
 
 
-def says_nothing(name: str, value: str) -> bool:
+def is_default(name: str, value: str) -> bool:
     """Return True if the value of a header attribute equals the default."""
     return value in _EMPTY or _DEFAULTS.get(name) == value
 

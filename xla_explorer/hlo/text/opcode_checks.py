@@ -12,7 +12,7 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import run_on_thread
 from xla_explorer.hlo.text.errors import TextError
-from xla_explorer.hlo.text.operand_checks import CHECKS, Given, objection
+from xla_explorer.hlo.text.operand_checks import CHECKS, InstructionParts, objection
 from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
 
 _OWN = frozenset({"conditional", "async-start", "async-update", "async-done", "custom-call"})
@@ -42,7 +42,7 @@ class OpcodeChecks:
 
         tail: the text of its attributes.
         """
-        given = Given(shape, operands, attributes, called)
+        given = InstructionParts(shape, operands, attributes, called)
         message = objection(spec.name, given)
         if message is not None:
             raise TextError(message, at, f"{spec.name}: {spec.summary}", len(spec.name))
@@ -51,7 +51,9 @@ class OpcodeChecks:
             if found is not None:
                 raise TextError(found[0], at, found[1], len(spec.name))
 
-    def _own_checks(self, spec: OpcodeSpec, given: Given, tail: str) -> tuple[str, str] | None:
+    def _own_checks(
+        self, spec: OpcodeSpec, given: InstructionParts, tail: str
+    ) -> tuple[str, str] | None:
         if spec.name == "conditional":
             return _conditional(given, tail)
         if spec.name == "custom-call":
@@ -60,7 +62,7 @@ class OpcodeChecks:
             return self._async_start(given)
         return _async_step(spec, given)
 
-    def _async_start(self, given: Given) -> tuple[str, str] | None:
+    def _async_start(self, given: InstructionParts) -> tuple[str, str] | None:
         shape, called = given.shape, given.called[0]
         if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
             return (
@@ -79,7 +81,7 @@ class OpcodeChecks:
 
 
 # Each of these returns (message, hint) of what is wrong.
-def _conditional(given: Given, tail: str) -> tuple[str, str] | None:
+def _conditional(given: InstructionParts, tail: str) -> tuple[str, str] | None:
     selector = given.operands[0].shape if given.operands else None
     if (
         selector is None
@@ -98,7 +100,7 @@ def _conditional(given: Given, tail: str) -> tuple[str, str] | None:
     return None
 
 
-def _custom_call(given: Given) -> tuple[str, str] | None:
+def _custom_call(given: InstructionParts) -> tuple[str, str] | None:
     constraints = given.attributes.get("operand_layout_constraints")
     if constraints is None or not constraints.startswith("{"):
         return None
@@ -117,7 +119,7 @@ def _custom_call(given: Given) -> tuple[str, str] | None:
     return None
 
 
-def _async_step(spec: OpcodeSpec, given: Given) -> tuple[str, str] | None:
+def _async_step(spec: OpcodeSpec, given: InstructionParts) -> tuple[str, str] | None:
     """Check an async-update or async-done."""
     start = given.operands[0] if given.operands else None
     if start is None or start.opcode.name not in ("async-start", "async-update"):

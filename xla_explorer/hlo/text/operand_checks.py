@@ -18,7 +18,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import UNBOUNDED, Shape
 
 
-class Given(NamedTuple):
+class InstructionParts(NamedTuple):
     """An instruction that is about to be made."""
 
     shape: Shape
@@ -27,10 +27,10 @@ class Given(NamedTuple):
     called: tuple[HloComputation, ...]
 
 
-Check = Callable[[Given], "str | None"]
+Check = Callable[[InstructionParts], "str | None"]
 
 
-def _is_tuple(given: Given) -> str | None:
+def _is_tuple(given: InstructionParts) -> str | None:
     return (
         None
         if given.shape.is_tuple
@@ -38,7 +38,7 @@ def _is_tuple(given: Given) -> str | None:
     )
 
 
-def _is_tuple_with_elements(given: Given) -> str | None:
+def _is_tuple_with_elements(given: InstructionParts) -> str | None:
     return (
         None
         if given.shape.tuple_shapes and given.shape.is_tuple
@@ -46,7 +46,7 @@ def _is_tuple_with_elements(given: Given) -> str | None:
     )
 
 
-def _same_count(given: Given) -> str | None:
+def _same_count(given: InstructionParts) -> str | None:
     """Check that the result has as many elements as the operand; skip unknown sizes."""
     before, after = given.operands[0].shape if given.operands else None, given.shape
     if (
@@ -67,38 +67,38 @@ def _same_count(given: Given) -> str | None:
     return f"{after.text_without_layout} and its operand {before.text_without_layout} differ in their number of elements"
 
 
-def _size_for_each_dimension(given: Given) -> str | None:
+def _size_for_each_dimension(given: InstructionParts) -> str | None:
     if len(given.operands) == given.shape.rank + 1:
         return None
     return f"expects the array and {given.shape.rank} sizes, but has {len(given.operands)} operands"
 
 
-def _one_dimension(given: Given) -> str | None:
+def _one_dimension(given: InstructionParts) -> str | None:
     count = len(given.attributes.value("dimensions"))
     return None if count == 1 else f"expects exactly one dimension, but has {count}"
 
 
-def _one_dimension_if_any(given: Given) -> str | None:
+def _one_dimension_if_any(given: InstructionParts) -> str | None:
     return _one_dimension(given) if "dimensions" in given.attributes else None
 
 
-def _some_dimension(given: Given) -> str | None:
+def _some_dimension(given: InstructionParts) -> str | None:
     return None if given.attributes.value("dimensions") else "expects a dimension, but has none"
 
 
-def _even(given: Given) -> str | None:
+def _even(given: InstructionParts) -> str | None:
     count = len(given.operands)
     return (
         None if count % 2 == 0 else f"expects an even number of operands, but has {count} operands"
     )
 
 
-def _odd(given: Given) -> str | None:
+def _odd(given: InstructionParts) -> str | None:
     count = len(given.operands)
     return None if count % 2 else f"expects an odd number of operands, but has {count} operands"
 
 
-def _scan_operands(given: Given) -> str | None:
+def _scan_operands(given: InstructionParts) -> str | None:
     count, carries = len(given.operands), given.attributes.value("num_carries")
     parameters = len(given.called[0].parameters())
     if count != parameters:
@@ -110,7 +110,7 @@ def _scan_operands(given: Given) -> str | None:
     )
 
 
-def _ids_with_channel(given: Given) -> str | None:
+def _ids_with_channel(given: InstructionParts) -> str | None:
     if (
         given.attributes.value("use_global_device_ids")
         and given.attributes.value("channel_id") is None
@@ -119,15 +119,15 @@ def _ids_with_channel(given: Given) -> str | None:
     return None
 
 
-def _slice_operands(given: Given) -> str | None:
+def _slice_operands(given: InstructionParts) -> str | None:
     return _indices(given, 1)
 
 
-def _update_operands(given: Given) -> str | None:
+def _update_operands(given: InstructionParts) -> str | None:
     return _indices(given, 2)
 
 
-def _indices(given: Given, first: int) -> str | None:
+def _indices(given: InstructionParts, first: int) -> str | None:
     """Check that there is an index for each dimension, or one vector of all indices."""
     operands = given.operands
     if len(operands) < first:
@@ -139,7 +139,7 @@ def _indices(given: Given, first: int) -> str | None:
     return f"Wrong number of operands: expects {first + rank}, but has {len(operands)}"
 
 
-def _comparable(given: Given) -> str | None:
+def _comparable(given: InstructionParts) -> str | None:
     bad = next((o for o in given.operands if not o.shape.is_array), None)
     return (
         None
@@ -148,14 +148,14 @@ def _comparable(given: Given) -> str | None:
     )
 
 
-def _same_channel(given: Given) -> str | None:
+def _same_channel(given: InstructionParts) -> str | None:
     if not given.operands or "channel_id" not in given.operands[0].opcode.attributes:
         return None
     begun, own = given.operands[0].attributes.get("channel_id"), given.attributes.get("channel_id")
     return None if begun == own else f"channel_id is {own}, but {begun} where the transfer began"
 
 
-def _received(given: Given) -> str | None:
+def _received(given: InstructionParts) -> str | None:
     shape = given.operands[0].shape if given.operands else None
     return (
         None
@@ -164,13 +164,13 @@ def _received(given: Given) -> str | None:
     )
 
 
-def _four_to_slice(given: Given) -> str | None:
+def _four_to_slice(given: InstructionParts) -> str | None:
     if "slice_sizes" not in given.attributes or len(given.operands) == 4:
         return None
     return f"slice_sizes go with exactly four operands, not {len(given.operands)}"
 
 
-def _branch_operands(given: Given) -> str | None:
+def _branch_operands(given: InstructionParts) -> str | None:
     if given.called and len(given.operands) == len(given.called) + 1:
         return None
     return f"expects an operand for each of {len(given.called)} branches and the selector, but has {len(given.operands)}"
@@ -207,7 +207,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
 }
 
 
-def objection(opcode_name: str, given: Given) -> str | None:
+def objection(opcode_name: str, given: InstructionParts) -> str | None:
     """Return the message of the first check that the instruction fails; None if it passes."""
     for check in CHECKS.get(opcode_name, ()):
         message = check(given)

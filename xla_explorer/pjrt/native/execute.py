@@ -23,7 +23,7 @@ from xla_explorer.pjrt.native.memory import yielding
 from xla_explorer.pjrt.records import (
     HANDLE,
     LIST_LENGTH,
-    NOBODY,
+    NO_OWNER,
     OURSELVES,
     ActivationRecord,
     BufferRecord,
@@ -91,9 +91,9 @@ def _claim() -> NativeFunction:
     f = NativeFunction("claim", [PTR, I64], I64, internal=True)
     w, (buffer, mode) = f.writer, f.parameters
     with f.when(mode <= PLAIN):
-        f.do("hold", buffer)
+        f.do("add_reference", buffer)
         with f.when(f.atomic_load(f.place(BufferRecord, buffer, "deleted")).differs(0)):
-            f.do("let_go", buffer, w.number(1, I64))
+            f.do("drop_reference", buffer, w.number(1, I64))
             f.give(1)
         f.give(0)
     _, first = f.exchange(f.place(BufferRecord, buffer, "deleted"), 0, 2)
@@ -108,7 +108,7 @@ def _cancel() -> NativeFunction:
     with f.each(count) as k:
         buffer, mode = _argument(f, job, k)
         with f.when(mode <= PLAIN):
-            f.do("let_go", buffer, w.number(1, I64))
+            f.do("drop_reference", buffer, w.number(1, I64))
         with f.when(mode > PLAIN):
             f.atomic_store(f.place(BufferRecord, buffer, "deleted"), 0)
     f.do("free", job)
@@ -122,7 +122,7 @@ def _fill() -> NativeFunction:
     w, (buffer, mode, entry) = f.writer, f.parameters
     data, size = f.get(BufferRecord, buffer, "data"), f.get(BufferRecord, buffer, "nbytes")
     w.store(data, entry)
-    alone = (f.atomic_load(f.place(BufferRecord, buffer, "holds")) & (HANDLE - 1)).equals(1)
+    alone = (f.atomic_load(f.place(BufferRecord, buffer, "references")) & (HANDLE - 1)).equals(1)
     ours = f.get(BufferRecord, buffer, "owner").equals(OURSELVES)
     free = w.both(w.both(alone, ours), mode >= WRITTEN)
     writes = w.either(mode >= WRITTEN, mode < PLAIN)
@@ -151,10 +151,10 @@ def _settle() -> NativeFunction:
         with f.when(w.both(taken.differs(0), copied)):
             f.do("count", f.get(BufferRecord, buffer, "device"), size)
         with f.when(w.both(taken.differs(0), w.negated(copied))):
-            f.set(BufferRecord, buffer, "owner", NOBODY)
+            f.set(BufferRecord, buffer, "owner", NO_OWNER)
     with f.when(mode > PLAIN):
         f.atomic_store(f.place(BufferRecord, buffer, "deleted"), 1)
-    f.do("let_go", buffer, w.number(1, I64))
+    f.do("drop_reference", buffer, w.number(1, I64))
     f.give()
     return f
 
@@ -188,7 +188,7 @@ def _fail_results() -> NativeFunction:
     with f.each(f.get(JobRecord, job, "output_count")) as m:
         result = w.load(f.element(f.get(JobRecord, job, "outputs"), m), PTR)
         with f.when(w.either(m >= first, w.load(f.element(sources, m), I64) >= 0)):
-            f.set(BufferRecord, result, "owner", NOBODY)
+            f.set(BufferRecord, result, "owner", NO_OWNER)
     f.give()
     return f
 
@@ -346,7 +346,7 @@ def _make_results() -> NativeFunction:
             made = f.call("new_buffer", PTR, f.element(templates, m * (_SIZE // 8)))
             f.set(BufferRecord, made, "event", event)
             with f.when(w.negated(is_null(f, event))):
-                f.do("hold", made)
+                f.do("add_reference", made)
             w.store(made, f.element(f.get(JobRecord, job, "outputs"), m))
             w.store(made, f.element(out, m))
     f.give()

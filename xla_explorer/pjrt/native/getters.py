@@ -272,9 +272,9 @@ def _hold_outside() -> NativeFunction:
     error = f.call("wait_buffer", PTR, buffer)
     with f.when(f.as_integer(error).differs(0)):
         f.give(error)
-    f.do("hold", buffer)
+    f.do("add_reference", buffer)
     with f.when(f.get(r.BufferRecord, buffer, "deleted").differs(0)):
-        f.do("let_go", buffer, f.writer.number(1, I64))
+        f.do("drop_reference", buffer, f.writer.number(1, I64))
         f.give(f.call("buffer_is_deleted", PTR))
     f.give()
     return f
@@ -282,7 +282,7 @@ def _hold_outside() -> NativeFunction:
 
 def _let_go_outside() -> NativeFunction:
     f, _, buffer = _begin("Buffer_DecreaseExternalReferenceCount")
-    f.do("let_go", buffer, f.writer.number(1, I64))
+    f.do("drop_reference", buffer, f.writer.number(1, I64))
     f.give()
     return f
 

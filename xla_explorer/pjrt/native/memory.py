@@ -45,8 +45,9 @@ _EMPTY, _FULL, _BUSY = range(3)
 def functions() -> list[NativeFunction]:
     """Return all functions of this module, callees first."""
     return [
-        _rounded(), _allocate(), _free_block(), _push(), _take_garbage(), _count(), _release_memory(), _let_go(), _hold(), _delete(),
-        _destroy_buffer(), _new_error(), _new_buffer(), _trim(),
+        _rounded(), _allocate(), _free_block(), _push(), _take_garbage(), _count(), _release_memory(),
+        _drop_reference(), _add_reference(), _delete(), _destroy_buffer(), _new_error(), _new_buffer(),
+        _trim(),
     ]  # fmt: skip
 
 
@@ -183,14 +184,14 @@ def _release_memory() -> NativeFunction:
     return f
 
 
-def _let_go() -> NativeFunction:
-    """Build `let_go`: drop one user of a buffer.
+def _drop_reference() -> NativeFunction:
+    """Build `drop_reference`: drop one user of a buffer.
 
     amount: 1 of its elements, HANDLE of its record.
     """
-    f = NativeFunction("let_go", [PTR, I64], None)
+    f = NativeFunction("drop_reference", [PTR, I64], None)
     w, (buffer, amount) = f.writer, f.parameters
-    before = f.atomic("sub", f.place(BufferRecord, buffer, "holds"), amount)
+    before = f.atomic("sub", f.place(BufferRecord, buffer, "references"), amount)
     with f.when(w.both(amount.equals(1), (before & (HANDLE - 1)).equals(1))):
         f.do("release_memory", buffer)
     with f.when(before.equals(amount)):
@@ -202,10 +203,10 @@ def _let_go() -> NativeFunction:
     return f
 
 
-def _hold() -> NativeFunction:
-    """Build `hold`: add one user of the elements."""
-    f = NativeFunction("hold", [PTR], None, internal=True)
-    f.atomic("add", f.place(BufferRecord, f.parameters[0], "holds"), 1)
+def _add_reference() -> NativeFunction:
+    """Build `add_reference`: add one user of the elements."""
+    f = NativeFunction("add_reference", [PTR], None, internal=True)
+    f.atomic("add", f.place(BufferRecord, f.parameters[0], "references"), 1)
     f.give()
     return f
 
@@ -216,7 +217,7 @@ def _delete() -> NativeFunction:
     (buffer,) = f.parameters
     _, first = f.exchange(f.place(BufferRecord, buffer, "deleted"), 0, 1)
     with f.when(first):
-        f.do("let_go", buffer, f.writer.number(1, I64))
+        f.do("drop_reference", buffer, f.writer.number(1, I64))
     f.give()
     return f
 
@@ -226,7 +227,7 @@ def _destroy_buffer() -> NativeFunction:
     f = NativeFunction("destroy_buffer", [PTR], None)
     (buffer,) = f.parameters
     f.do("delete", buffer)
-    f.do("let_go", buffer, f.writer.number(HANDLE, I64))
+    f.do("drop_reference", buffer, f.writer.number(HANDLE, I64))
     f.give()
     return f
 
@@ -261,7 +262,7 @@ def _new_buffer() -> NativeFunction:
     f.set(BufferRecord, record, "dims", dims)
     f.set(BufferRecord, record, "deleted", 0)
     f.set(BufferRecord, record, "event", f.null)
-    f.set(BufferRecord, record, "holds", HANDLE + 1)
+    f.set(BufferRecord, record, "references", HANDLE + 1)
     f.give(record)
     return f
 

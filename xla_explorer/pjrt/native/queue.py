@@ -98,7 +98,7 @@ def _finish() -> NativeFunction:
     f.set(EventRecord, event, "error", error)
     outputs = f.get(JobRecord, job, "outputs")
     with f.each(f.get(JobRecord, job, "output_count")) as m:
-        f.do("let_go", w.load(f.element(outputs, m), PTR), w.number(1, I64))
+        f.do("drop_reference", w.load(f.element(outputs, m), PTR), w.number(1, I64))
     f.atomic("sub", f.place(ExecutableRecord, executable, "running"), 1)
     f.do("free", job)
     f.do("happened", event)

@@ -128,13 +128,13 @@ def _to_host() -> NativeFunction:
     error = f.call("wait_buffer", PTR, buffer)
     with f.when(f.as_integer(error).differs(0)):
         f.give(error)
-    f.do("hold", buffer)
+    f.do("add_reference", buffer)
     with f.when(f.get(BufferRecord, buffer, "deleted").differs(0)):
-        f.do("let_go", buffer, w.number(1, I64))
+        f.do("drop_reference", buffer, w.number(1, I64))
         f.give(f.call("buffer_is_deleted", PTR))
     one = w.number(1, I64)
     with f.when(f.as_integer(f.get(BufferRecord, buffer, "order")).differs(0)):
-        f.do("let_go", buffer, one)
+        f.do("drop_reference", buffer, one)
         f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     with f.when(f.as_integer(layout).differs(0)):
         given, natural = (
@@ -143,23 +143,23 @@ def _to_host() -> NativeFunction:
         )
         strided = f.get(MemoryLayout, layout, "type").differs(0)
         with f.when(w.either(strided, f.get(MemoryLayout, layout, "first_size").differs(rank))):
-            f.do("let_go", buffer, one)
+            f.do("drop_reference", buffer, one)
             f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
         with (
             f.each(rank) as k,
             f.when(w.load(f.element(given, k), I64).differs(w.load(f.element(natural, k), I64))),
         ):
-            f.do("let_go", buffer, one)
+            f.do("drop_reference", buffer, one)
             f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     with f.when(f.as_integer(target).equals(0)):  # how many bytes?
         f.set(arguments, a, "dst_size", nbytes)
-        f.do("let_go", buffer, one)
+        f.do("drop_reference", buffer, one)
         f.give()
     with f.when(f.get(arguments, a, "dst_size") < nbytes):
-        f.do("let_go", buffer, one)
+        f.do("drop_reference", buffer, one)
         f.give(f.call("python_Buffer_ToHostBuffer", PTR, a))
     f.copy(target, f.get(BufferRecord, buffer, "data"), nbytes)
-    f.do("let_go", buffer, one)
+    f.do("drop_reference", buffer, one)
     f.set(arguments, a, "event", f.global_address("ready_event"))
     f.give()
     return f

@@ -27,22 +27,21 @@ Terms = list[HloInstruction]
 class _Unreduced(NamedTuple):
     """An unreduced result.
 
-    told: its sharding. devices: the number of all devices. combiner: the opcode that combines its
-    terms.
+    devices: the number of all devices. combiner: the opcode that combines its terms.
     """
 
-    told: Sharding
+    sharding: Sharding
     devices: int
     combiner: str
 
     def number(self, device: int) -> int:
         """Return the number of a device's term."""
-        return self.told.of_subgroup("unreduced", device)
+        return self.sharding.of_subgroup("unreduced", device)
 
 
 def terms_of(
     value: HloInstruction,
-    told: Sharding,
+    sharding: Sharding,
     count: int,
     combiner: str,
     stacked: Callable[[HloInstruction], HloInstruction | None],
@@ -52,7 +51,7 @@ def terms_of(
     None if the first term is the whole value. stacked: returns the terms of a parameter that has
     them already, else None.
     """
-    wanted = _Unreduced(told, count, combiner)
+    wanted = _Unreduced(sharding, count, combiner)
     found = _terms(value, wanted, stacked) or _placed(value, wanted)
     if found is None:
         return None

@@ -50,7 +50,7 @@ _OPTIONAL_ROLES = frozenset({"custom-call", "async-update", "async-done"})
 _LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
 # Attributes that XLA reads and ignores. `order` of a comparison, which newer XLA writes, becomes
 # its `type`.
-_FORGOTTEN = {
+_IGNORED = {
     "all-reduce": ("mode",),
     "all-reduce-start": ("mode",),
     "reduce-scatter": ("mode",),
@@ -232,7 +232,7 @@ def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
         *spec.attributes,
         *spec.called,
         *_MORE_ROLES.get(spec.name, ()),
-        *_FORGOTTEN.get(spec.name, ()),
+        *_IGNORED.get(spec.name, ()),
     )
 
 
@@ -336,7 +336,7 @@ class _Decoder:
         elif codec is not None and (name in spec.attributes or name in COMMON):
             text = item.canonical or canonical_value(spec.name, name, value)
             self.values[name] = codec.read(text)
-        elif name in _FORGOTTEN.get(spec.name, ()):
+        elif name in _IGNORED.get(spec.name, ()):
             if canonical_value(spec.name, name, value) == "TOTAL":
                 self.values["type"] = "TOTALORDER"
         else:
