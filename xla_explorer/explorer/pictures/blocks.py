@@ -102,11 +102,11 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     for number, (start, covered, period) in enumerate(repeats):
         count, letter = covered // period, f" {chr(ord('A') + number)}" if len(repeats) > 1 else ""
         for k in range(covered):
-            turn = k // period
-            path: Path = (f"layer{letter} × {count}", f"layer{letter} {turn + 1} of {count}")
+            instance = k // period
+            path: Path = (f"layer{letter} × {count}", f"layer{letter} {instance + 1} of {count}")
             # tens, so that a box opens to a number of boxes that fits on a screen
             if count > MOST_BESIDE:
-                first = turn - turn % MOST_PARTS
+                first = instance - instance % MOST_PARTS
                 path = (
                     path[0],
                     f"layer{letter} {first + 1} to {min(count, first + MOST_PARTS)}",

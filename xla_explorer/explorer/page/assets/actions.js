@@ -15,7 +15,7 @@ export function actionsOf(app, { tabs, why, help }) {
   const isLlvm = (/** @type {number} */ k) => store.steps[k].level === "llvm";
 
   app.setTab = (/** @type {string} */ key) => {
-    if (tabs.has(key)) tabs.turnTo(key);
+    if (tabs.has(key)) tabs.openTab(key);
   };
   // also: further instructions to mark, such as all those of one source line.
   app.select = (/** @type {number | null} */ id, /** @type {string} */ origin, /** @type {number[]} */ also = []) =>

@@ -94,7 +94,7 @@ function wantedPlaces(widths, heights, taken, edges, graph, anchors) {
 }
 
 // The occupied intervals of each row, from left to right.
-function roomOf() {
+function occupiedIntervals() {
   /** @type {Map<number, Interval[]>} */
   const rows = new Map(),
     before = (/** @type {Interval} */ p, /** @type {Interval} */ q) => p[0] - q[0] || p[1] - q[1];
@@ -146,7 +146,7 @@ function roomOf() {
 
 /**
  * @param {number} v @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {number[]} row @param {number} want
- * @param {number} half @param {ReturnType<typeof roomOf>} room @returns {[number, number]} row and x
+ * @param {number} half @param {ReturnType<typeof occupiedIntervals>} room @returns {[number, number]} row and x
  */
 function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
   let last = row[v] + LOWER_ROWS;
@@ -168,7 +168,7 @@ function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
 
 /**
  * @param {import("./layout.js").Adjacency} graph @param {number[]} x @param {number[]} row @param {number[]} taken @param {number[]} half
- * @param {number[]} heights @param {Link[]} edges @param {Map<string, number>} bends @param {ReturnType<typeof roomOf>} room
+ * @param {number[]} heights @param {Link[]} edges @param {Map<string, number>} bends @param {ReturnType<typeof occupiedIntervals>} room
  * @returns {import("./layout.js").Layout}
  */
 function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
@@ -245,18 +245,18 @@ export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
     want = wantedPlaces(widths, heights, taken, edges, graph, anchors),
     half = widths.map(w => w / 2),
     x = new Array(n).fill(0),
-    room = roomOf();
+    room = occupiedIntervals();
   // The order of placement: fixed nodes, the tall before the others; nodes that were pushed down; new ones.
   /** @param {number} v @returns {[number, number, number]} */
-  const turn = v => {
+  const rankOf = v => {
     const a = anchors[v];
     if (!a) return [3, 0, graph.rank[v]];
     if (row[v] !== a.row) return [2, 0, graph.rank[v]];
     return a.recent ? [0, -taken[v], graph.rank[v]] : [1, 0, graph.rank[v]];
   };
-  const turns = widths.map((_, v) => [...turn(v), v]);
-  turns.sort((p, q) => p[0] - q[0] || p[1] - q[1] || p[2] - q[2]);
-  for (const [, , , v] of turns) {
+  const ranked = widths.map((_, v) => [...rankOf(v), v]);
+  ranked.sort((p, q) => p[0] - q[0] || p[1] - q[1] || p[2] - q[2]);
+  for (const [, , , v] of ranked) {
     if (anchors[v] === null) [row[v], x[v]] = nearestPlace(v, graph, taken, row, want[v], half[v], room);
     else x[v] = room.nearest(row[v], taken[v], half[v], GAP_X, want[v]);
     room.take(row[v], taken[v], x[v], half[v]);

@@ -76,7 +76,7 @@ export function tabStrip(app, id, make) {
   });
   const has = (/** @type {string} */ key) => present.some(tab => tab.key === key);
   /** @param {string} key */
-  function turnTo(key) {
+  function openTab(key) {
     if (present.some(tab => tab.view.root.contains(document.activeElement))) app.root.focus({ preventScroll: true });
     for (const tab of present) tab.view.root.hidden = tab.key !== key;
     for (const b of buttons) {
@@ -88,5 +88,5 @@ export function tabStrip(app, id, make) {
     app.change({ tab: key });
     present.find(tab => tab.key === key)?.view.shown?.();
   }
-  return { bar, where, has, turnTo, present, bodies: present.map(tab => tab.view.root), view: (/** @type {string} */ key) => present.find(tab => tab.key === key)?.view };
+  return { bar, where, has, openTab, present, bodies: present.map(tab => tab.view.root), view: (/** @type {string} */ key) => present.find(tab => tab.key === key)?.view };
 }

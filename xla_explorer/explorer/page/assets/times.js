@@ -58,14 +58,14 @@ export function timesView(app) {
   const chips = make(
     "span",
     { className: "xe-pane-chips", role: "group", ariaLabel: "how the times are shown" },
-    ...VIEWS.map(name => make("button", { tabIndex: -1, textContent: name, className: name === "table" ? "on" : "", onclick: () => turnTo(name) })),
+    ...VIEWS.map(name => make("button", { tabIndex: -1, textContent: name, className: name === "table" ? "on" : "", onclick: () => showAs(name) })),
   );
   if (rows.length)
     root
       .querySelector("header")
       .append(chips, csvButton("times", COLUMNS.map(c => c[0]), () => rows.map(r => COLUMNS.map(([key]) => r[key]))));
   /** @param {string} name */
-  function turnTo(name) {
+  function showAs(name) {
     root.classList.remove("folded");
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
     const choose = (/** @type {import("./schema.js").TimingRow} */ r) => app.select(r.instruction, "times");
