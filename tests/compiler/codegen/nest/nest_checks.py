@@ -1,4 +1,4 @@
-"""Checks of the nests of a module's instructions: verifier, text and meaning."""
+"""Invariants of the loop nests of a module's instructions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 class Checked:
-    """The outcome for the instructions of some modules.
-
-    nests: by opcode. refused: by code.
-    """
+    """Results for the instructions of modules. nests: by opcode; refused: by code."""
 
     def __init__(self) -> None:
         self.nests: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The number of kernels of whole programs that are made from loop nests, by family.
+"""Number of kernels of whole programs that are made from loop nests, by family.
 
 `python -m tests.compiler.codegen.nest.nest_shares` prints the table over all workloads and a sample
 of the conformance cases.

@@ -47,7 +47,7 @@ BODIES += ("running-rows", "running-columns", "running-line", "running-sums", "r
 
 
 def native(nest: LoopNest, operands: tuple[Any, ...]) -> list[Any]:
-    """Return what the native code of a nest stores: every task of each phase, in order."""
+    """Return the arrays that the native code of a nest stores, task by task."""
     found = lower(nest)
     assert isinstance(found, LoweredNest), found
     library = NativeLibrary(optimize_and_emit(found.text).objects, exports=["kernel"])
@@ -125,7 +125,7 @@ def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
 
 
 def test_blocks_by_lines_of_memory_in_lanes() -> None:
-    """Seed 3064 of random pairs: an i64 offset of cache lines meets vector lanes of i32."""
+    """The start of a line is one 64-bit number for lanes of 32 bits (seed 3064 of random pairs)."""
     nest, operands, wanted = plain("columns")
     scheduled, _ = run_schedule(nest, parse_directives("overlap{i,16,x.4},vectorize{io}"))
     assert "by lines of" in nest_text(scheduled) and "@vector" in nest_text(scheduled)

@@ -53,13 +53,13 @@ PLAIN_SOFTMAX = """kernel @softmax(%x: f32[5,12], out %out: f32[5,12]) {
   for i in 5 @serial {
     %5 = reduce maximum from %3 over k in 12 @serial : f32 {
       %4 = load %x[i, k] : f32
-      give %4
+      yield %4
     }
     %15 = reduce add from %10 over l in 12 @serial : f32 {
       %11 = load %x[i, l] : f32
       %13 = subtract %11, %5 : f32
       %14 = exponential %13 : f32
-      give %14
+      yield %14
     }
     for j in 12 @serial {
       %1 = load %x[i, j] : f32

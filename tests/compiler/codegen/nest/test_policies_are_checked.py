@@ -1,4 +1,4 @@
-"""Directives of a policy are checked as those of a user: an illegal one is refused."""
+"""Directives of policies are checked like a user's: an illegal one is refused and never runs."""
 
 from __future__ import annotations
 

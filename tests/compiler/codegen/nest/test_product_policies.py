@@ -190,7 +190,7 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
 
 
 def test_lanes_that_no_copy_wrote_are_not_read():
-    """Memory there may hold subnormal numbers, with which a product takes 25 times as long."""
+    """Unwritten memory may hold subnormal numbers, which slow a product down 25 times."""
     i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
     found = nest_code(i, CPU, argument_slots(i))
     assert isinstance(found, NestCode) and "stage{%b,joo,scratch" in str(found.schedule)
@@ -232,10 +232,7 @@ def test_sums_of_what_other_instructions_multiply_are_reductions():
 @pytest.mark.parametrize("contracted", [0, 1])
 @pytest.mark.parametrize("size", [64, 1024, 1584])
 def test_a_matrix_by_itself_and_by_its_transpose(size: int, contracted: int) -> None:
-    """One array is both operands, so that a directive must name which of its reads is packed.
-
-    Both are also reads of a copy of the other's panels.
-    """
+    """One array is both operands: each copy is for one of its two reads."""
     text = (
         f"HloModule m\nENTRY e {{ x = f32[{size},{size}] parameter(0)\n"
         f" ROOT r = f32[{size},{size}] dot(x, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{{contracted}}} }}"

@@ -36,7 +36,7 @@ def running(
 
 
 def values(made: Schedule, x: Any) -> list[Any]:
-    """Return the values of a schedule in numpy and natively, from 0."""
+    """Return the values of a schedule in numpy and natively, starting from 0."""
     given = x, np.asarray(0, x.dtype)
     return [evaluate_nest(made.nest, given)[0], native(made.nest, given)[0]]
 

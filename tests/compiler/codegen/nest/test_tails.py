@@ -1,4 +1,4 @@
-"""Tails of loops: the last register overlaps if steps may repeat; small kernels stay small."""
+"""Tails of register blocks: the last one overlaps if steps may repeat; small kernels stay small."""
 
 from __future__ import annotations
 

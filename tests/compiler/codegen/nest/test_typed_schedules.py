@@ -1,4 +1,5 @@
-"""A user may type the schedule of a policy: its text makes the same nest, with every check."""
+"""Schedules that a user types: a policy's text makes the same nest, with every directive checked.
+"""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class _Parser:
 
     def body(self) -> Body:
         found: list[Statement] = []
-        while self.at < len(self.lines) and not self.lines[self.at].startswith(("}", "give ")):
+        while self.at < len(self.lines) and not self.lines[self.at].startswith(("}", "yield ")):
             found.append(self.statement())
         return tuple(found)
 
@@ -173,7 +173,7 @@ class _Parser:
                 raise self.error("expected a case or else")
             guards = self.guards(line[5:-2] if line != "else {" else None)
             body = self.body()
-            cases.append(Case(guards, body, self.given()[0]))
+            cases.append(Case(guards, body, self.yielded()[0]))
             self.expect("}")
         self.expect("}")
         return SelectRegion(number, element, tuple(cases), self.origin(note))
@@ -188,7 +188,7 @@ class _Parser:
             ]
         )
         guards = self.guards(m[4])
-        body, values = self.body(), self.given()
+        body, values = self.body(), self.yielded()
         combiner: OpcodeSpec | Combination
         closing = self.take()
         if m[1]:
@@ -198,14 +198,14 @@ class _Parser:
             if c is None:
                 raise self.error("expected } combine ... with ... {")
             combiner, closing = (
-                Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.given()),
+                Combination(_numbers(c[1]), _numbers(c[2]), self.body(), self.yielded()),
                 self.take(),
             )
             if (
                 joined := _COMBINE.fullmatch(closing.replace("} join", "} combine", 1))
             ) is not None:
                 join = Combination(
-                    _numbers(joined[1]), _numbers(joined[2]), self.body(), self.given()
+                    _numbers(joined[1]), _numbers(joined[2]), self.body(), self.yielded()
                 )
                 combiner, closing = replace(combiner, join=join), self.take()
         running: tuple[int, ...] = ()
@@ -228,11 +228,11 @@ class _Parser:
             each,
         )
 
-    def given(self) -> tuple[int, ...]:
+    def yielded(self) -> tuple[int, ...]:
         line = self.take()
-        if not line.startswith("give %"):
-            raise self.error("expected give")
-        return _numbers(line[5:])
+        if not line.startswith("yield %"):
+            raise self.error("expected yield")
+        return _numbers(line[6:])
 
     # -- tokens ------------------------------------------------------------------------------------
     def axis(self, name: str, extent: str) -> Axis:

@@ -113,18 +113,18 @@ def _statement_lines(s: Statement, names: Mapping[int, str], depth: int) -> Iter
                 f"{inside}{f'case {guards_text(case.guards)}' if case.guards else 'else'} {{"
             )
             yield from _body_lines(case.body, names, depth + 2)
-            yield Line(f"{inside}  give %{case.value}")
+            yield Line(f"{inside}  yield %{case.value}")
             yield Line(f"{inside}}}")
     else:
         yield from _body_lines(s.body, names, depth + 1)
-        yield Line(f"{inside}give {_ids(s.values)}")
+        yield Line(f"{inside}yield {_ids(s.values)}")
         if isinstance(s.combiner, Combination):
             for c in s.combiner.combinations:
                 yield Line(
                     f"{pad}}} {'combine' if c is s.combiner else 'join'} {_ids(c.left)} with {_ids(c.right)} {{"
                 )
                 yield from _body_lines(c.body, names, depth + 1)
-                yield Line(f"{inside}give {_ids(c.results)}")
+                yield Line(f"{inside}yield {_ids(c.results)}")
         if s.each:
             yield Line(f"{pad}}} each {_ids(s.running)} {{")
             yield from _body_lines(s.each, names, depth + 1)

@@ -181,7 +181,7 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}])
         > MOST_PHASES
     ):
-        return no("has outputs that use too many different parts of the window")
+        return no("has outputs that use too many different sets of taps")
     return c
 
 
