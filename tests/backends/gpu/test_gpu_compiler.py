@@ -162,7 +162,7 @@ def test_dot_is_a_kernel_with_the_reason_why_no_library():
         row.runs_on == "kernel"
         and row.reason.code == "library-not-called"
         and row.reason.facts["library"] == "cublasLt"
-        and row.reason.facts["because"] == "library-not-there"
+        and row.reason.facts["because"] == "library-unavailable"
         and row.reason.facts["own_us"] > 0 < row.reason.facts["library_us"]
     )
     assert f".entry {row.function}(" in result.stages["ptx"].text

@@ -352,7 +352,7 @@ def test_the_choice_is_recorded_with_both_costs():
     assert decision(64, libraries="always").reason.code == "own-kernel-faster"
     missing = decision(4096)
     assert (
-        missing.reason.code == "library-not-there"
+        missing.reason.code == "library-unavailable"
         and missing.reason.facts["own_us"] > missing.reason.facts["library_us"]
     )
 

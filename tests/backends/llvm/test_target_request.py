@@ -37,7 +37,7 @@ BASELINE = {"x86_64": "x86-64", "aarch64": "generic"}
 
 @pytest.fixture
 def target(monkeypatch: pytest.MonkeyPatch):
-    """Sets what the environment asks for."""
+    """Set the target that the environment requests."""
     return lambda text: monkeypatch.setenv(TARGET_VARIABLE, text)
 
 
@@ -102,7 +102,7 @@ def test_the_description_has_the_cpu_and_the_width(target, text: str, bits: int)
         and made.code_model == "jitdefault"
     )
     assert made.vector_width_fact().code == (
-        "narrower-asked-for" if bits < made.widest_register_bits else "widest-registers"
+        "narrower-vectors-requested" if bits < made.widest_register_bits else "widest-registers"
     )
 
 

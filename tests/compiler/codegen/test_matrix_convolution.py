@@ -196,7 +196,7 @@ def test_shares_copy_what_they_read(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_sums_are_tiles_under_no_condition(name):
-    """A condition would be asked for each term."""
+    """A condition would be evaluated for each term."""
     made = convolution_policy(nest_of(root_of(text_of(name))), Tuning())
     assert isinstance(made, Schedule)
     sums = [(s, around) for s, around in walk(made.nest.body) if isinstance(s, Reduce)]
@@ -233,7 +233,7 @@ def test_convolutions_without_a_tile():
         .replace("size=3x2", "size=3x2 lhs_dilate=5x5")
         .replace("[2,38,36,7]", "[2,34,40,7]")
     )
-    assert "different parts of the window" in why(wide)
+    assert "different sets of taps" in why(wide)
     planes = plain.replace("f32[2,6,8,7]", "f32[2,7,6,8]").replace("->b01f", "->bf01")
     assert "contiguous" in why(planes)
     assert "does not fit the cache" in why(

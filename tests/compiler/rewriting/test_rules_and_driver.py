@@ -1,4 +1,4 @@
-"""Rules as data, the worklist driver, what it tells the journal, and what stops it."""
+"""Rules as data, the worklist driver, its journal entries, and its limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xla_explorer.hlo.text import parse_hlo
 
 @rule(add(any_("x"), scalar(0)), exactness=Exactness.NUMERIC, before="", after="")
 def add_nothing(x: HloInstruction) -> HloInstruction:
-    """X + 0 becomes x."""
+    """`x + 0` becomes x."""
     return x
 
 
@@ -63,7 +63,7 @@ TEXT = """ENTRY e {
 
 
 def test_a_rule_is_data() -> None:
-    assert RULES["add-nothing"].summary == "x + 0 becomes x."
+    assert RULES["add-nothing"].summary == "`x + 0` becomes x."
     assert [r.name for r in RULES] == ["add-nothing", "negate-twice", "nothing-left"]
     assert "def match" in add_nothing.source
 

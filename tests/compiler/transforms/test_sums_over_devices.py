@@ -38,7 +38,7 @@ CASES = {
         + PARTS
         + "a = s32[8,3] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n"
         "i = s32[] convert(r)\nROOT p = s32[0,3] dynamic-slice(a, i, z), dynamic_slice_sizes={0,3}",
-        "takes-nothing",
+        "empty-slice",
     ),
     **{
         f"{name}-of-{narrow}-as-{wide}": (

@@ -63,7 +63,7 @@ def test_launch_the_only_emitter_stays() -> None:
     assert (
         not override.granted
         and override.reason is not None
-        and override.reason.code == "done-all-the-same"
+        and override.reason.code == "accepted-although-forbidden"
     )
     assert np.array_equal(other(X[0, ::-1].copy()), X[0])
 

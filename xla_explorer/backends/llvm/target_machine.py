@@ -125,8 +125,8 @@ class TargetDescription:
             )
         if chosen < widest:
             return Reason(
-                "narrower-asked-for",
-                f"vectors have {chosen} bits: asked for, though {cpu} has registers of {widest}",
+                "narrower-vectors-requested",
+                f"vectors have {chosen} bits as requested; {cpu} has registers of {widest} bits",
                 facts,
             )
         of = (

@@ -101,8 +101,7 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
         why = convolution_in_tiles(i, target)
         return Reason(
             "no-register-tile",
-            f"BLAS serves %{i.name}, and register tiles do not"
-            + (f": {why.message}" if why else ""),
+            f"BLAS computes %{i.name}, register tiles cannot" + (f": {why.message}" if why else ""),
             {},
         )
     plan, cycles = (
@@ -115,7 +114,7 @@ def why_by_library(i: HloInstruction, target: Target) -> Reason:
             f"BLAS is estimated at {cycles:.0f} cycles, our tile of {plan.tile.rows}x{plan.tile.columns} accumulators at {plan.cycles:.0f}",
             {"library_cycles": round(cycles), "cycles": round(plan.cycles)},
         )
-    text = f"BLAS serves %{i.name}, and register tiles do not: {plan.message}"
+    text = f"BLAS computes %{i.name}, register tiles cannot: {plan.message}"
     return Reason("no-register-tile", text, {"library_cycles": round(cycles)} if cycles else {})
 
 

@@ -361,13 +361,13 @@ class ProgramKernels:
         if kernel.optimization_level(self._inlines(kernel)) is OptimizationLevel.FINAL:
             return "written-in-vectors"
         if not self.target.vectorizes_itself:
-            return "target-is-llvms"
+            return "width-chosen-by-llvm"
         if kernel.overlap:
             return "operands-overlap"
         if self._inlines(kernel):
             return "tiny-kernel"
         return (
-            "scalar-by-nature"
+            "scalar-loops"
             if kernel.made.optimization_level is OptimizationLevel.SHORT
             else "left-to-llvm"
         )

@@ -12,10 +12,10 @@ PARALLEL = table(
         "worth-threads": (
             "several threads share the work",
             "%fusion is about 80.0 us of work: 8 tasks for 2 threads",
-            "compile with threads=1",
+            "compile with threads=1 for one thread",
         ),
         "too-little-work": (
-            "sharing would take longer than the work",
+            "distributing the work would take longer than the work",
             "%fusion is about 1.1 us of work; two tasks need 10 us",
             _THREADS,
         ),
@@ -45,19 +45,34 @@ CACHE_BLOCKING = table(
 _LLVM = "nothing to do: LLVM's optimiser may still vectorise it; look at session.remarks()"
 VECTORS = table(
     {
-        "written-in-vectors": ("the writer of the kernel chose the vectors", "%fusion: the writer of the kernel chose the vectors",
-                               "nothing to do"),
-        "target-is-llvms": ("the width of a vector on this target is LLVM's to choose", "%fusion: the width is LLVM's to choose", _LLVM),
+        "written-in-vectors": (
+            "the kernel's emitter chose the vectors",
+            "%fusion: the kernel's emitter chose the vectors",
+            "nothing to do: its loops are vectorised",
+        ),
+        "width-chosen-by-llvm": (
+            "LLVM chooses the vector width of this target",
+            "%fusion: LLVM chooses the vector width of this target",
+            _LLVM,
+        ),
         "operands-overlap": ("its arrays share memory", "%update: its arrays share memory", _LLVM),
-        "tiny-kernel": ("it becomes part of the code that calls it", "%add: it becomes part of the code that calls it", "nothing to do"),
-        "scalar-by-nature": (
-            "most of its loops are scalar by their nature: LLVM makes no vectors of them",
-            "%sort: most of its loops are scalar by their nature",
+        "tiny-kernel": (
+            "the kernel is inlined into the code that calls it",
+            "%add: the kernel is inlined into the code that calls it",
+            "nothing to do: LLVM optimises both together",
+        ),
+        "scalar-loops": (
+            "most loops of the kernel are scalar, because their iterations depend on each other",
+            "%sort: most loops of the kernel are scalar, because their iterations depend on each other",
             "nothing to do: its steps depend on each other",
         ),
-        "left-to-llvm": ("LLVM makes vectors of its loops where it can", "%dot: LLVM makes vectors of its loops where it can", _LLVM),
+        "left-to-llvm": (
+            "LLVM vectorises the loops if it can",
+            "%dot: LLVM vectorises the loops if it can",
+            _LLVM,
+        ),
     }
-)  # fmt: skip
+)
 
 _TARGET = "describe another CPU: XLA_EXPLORER_TARGET=x86-64-v4"
 VECTOR_WIDTH = table(
@@ -67,9 +82,9 @@ VECTOR_WIDTH = table(
             "generic has no vector registers, so the code is scalar",
             _TARGET,
         ),
-        "narrower-asked-for": (
-            "narrower vectors were asked for than the registers hold",
-            "vectors have 256 bits: asked for, though x86-64-v4 has registers of 512",
+        "narrower-vectors-requested": (
+            "XLA_EXPLORER_TARGET requests vectors narrower than the registers",
+            "vectors have 256 bits as requested; x86-64-v4 has registers of 512 bits",
             "leave prefer-256 out of XLA_EXPLORER_TARGET",
         ),
         "widest-registers": (
@@ -103,17 +118,17 @@ NATIVE_CODE = table(
             _OWN_LOOP,
         ),
         "type-without-tile": (
-            "no tile of registers multiplies this type",
+            "no register tile multiplies this type",
             "no register tile for s64",
             "convert to a type that has tiles",
         ),
         "irregular-strides": (
-            "the dimensions do not form matrices without a copy",
+            "the dimensions form no matrices without a copy",
             "the dimensions of %dot do not form matrices without a copy",
-            "transpose the operand so that dimensions of a kind stand together",
+            "transpose the operand so that dimensions of a kind are adjacent",
         ),
         "empty-dot": (
-            "there is no multiply-add",
+            "the product has no multiply-add",
             "%dot has no multiply-add",
             "nothing to do: the result is zeros",
         ),
@@ -123,7 +138,7 @@ NATIVE_CODE = table(
             _OWN_LOOP,
         ),
         "columns-not-contiguous": (
-            "too few rows to pay for transposing the right operand",
+            "the product has too few rows to pay for transposing the right operand",
             "%dot has too few rows to pay for transposing its right operand",
             "store the right operand transposed",
         ),
@@ -148,7 +163,7 @@ NATIVE_CODE = table(
             "compile for the CPU",
         ),
         "opcode-not-emitted": (
-            "the opcode has no code here, so the evaluator computes it",
+            "the opcode has no native code, so the evaluator computes it",
             "%x: rng has no emitter yet",
             "write it with other operations, or add an emitter (README, how to add an opcode)",
         ),
@@ -158,7 +173,7 @@ NATIVE_CODE = table(
             "nothing to do: the evaluator computes it",
         ),
         "bitcast-changes-width": (
-            "a bitcast makes elements of another width",
+            "the bitcast changes the width of elements",
             "%b makes f32[8] of f64[4]",
             "use bitcast-convert",
         ),
@@ -168,7 +183,7 @@ NATIVE_CODE = table(
             "convert to s32 first",
         ),
         "reducer-not-emitted": (
-            "the reducer holds an opcode without code",
+            "the reducer contains an opcode without native code",
             "%reduce calls %f, whose sort has no emitter",
             "reduce by simpler operations",
         ),
@@ -188,7 +203,7 @@ NATIVE_CODE = table(
             _OWN_LOOP,
         ),
         "features-not-contiguous": (
-            "the features do not lie in one piece",
+            "the features are not contiguous in memory",
             "the output features of %conv must be contiguous",
             "keep features as the minor dimension (b01f_01io->b01f)",
         ),
@@ -198,9 +213,9 @@ NATIVE_CODE = table(
             "make u32, and convert",
         ),
         "custom-call-target": (
-            "a custom call's target has no native code for these operands",
+            "no native code implements the custom call's target for these operands",
             "%r: the custom call target my_target has no native code",
-            "give it a meaning with @xe.hlo.evaluator.evaluates_custom_call, or write it with HLO operations",
+            "implement it by @xe.hlo.evaluator.evaluates_custom_call, or write it with HLO operations",
         ),
         "random-algorithm": (
             "the generator's algorithm has no code",
@@ -208,7 +223,7 @@ NATIVE_CODE = table(
             "use rng_philox or rng_three_fry",
         ),
         "row-too-long": (
-            "rows are longer than the sort indexes",
+            "rows are longer than the sort's 32-bit indices",
             "rows that %sort sorts must have fewer than 2**31 elements, got 5000000000",
             "sort in parts",
         ),
@@ -218,17 +233,17 @@ NATIVE_CODE = table(
             _OWN_LOOP,
         ),
         "matrix-vector": (
-            "a matrix-vector product reads the matrix once in a loop",
+            "a loop over a matrix-vector product reads the matrix only once",
             "%dot is a matrix-vector product; a vectorised loop reads the matrix once",
-            "nothing to do: memory is the bound",
+            "nothing to do: memory bandwidth is the limit",
         ),
         "register-tile-faster": (
-            "our tile is estimated to be faster than the library",
+            "our register tile is estimated to be faster than the library",
             "our tile of 6x2 accumulators is estimated at 9000 cycles, BLAS at 12000",
-            "nothing to do, or compile with another target",
+            "nothing to do: it is the faster kernel; or compile for another target",
         ),
         "dot-too-small": (
-            "a loop is cheaper than a call",
+            "a loop is faster than a library call",
             "4x4 by 4x4 is cheaper as a loop than as a library call",
             "batch several small dots",
         ),
@@ -238,32 +253,32 @@ NATIVE_CODE = table(
             "compile for a target without libraries to see our kernel",
         ),
         "library-only": (
-            "the library is called although a loop is estimated to be as fast",
+            "the library is called although a loop is estimated to be as fast, because no loop is written for the types",
             "dpotrf is estimated at 9000 cycles, a loop at 8000",
-            "nothing to do: the loop is not written for these element types",
+            "nothing to do: no loop is written for these element types",
         ),
         "foreign-function": (
             "a foreign function of this process is called by its address",
             "%call calls my_function, which is registered in this process",
-            "nothing to do",
+            "nothing to do: it is called without Python",
         ),
         "no-register-tile": (
-            "the library serves it, register tiles do not",
-            "BLAS serves %dot, and register tiles do not",
-            "nothing to do",
+            "the library computes the product, register tiles cannot",
+            "BLAS computes %dot, register tiles cannot",
+            "nothing to do: the library is the only fast kernel",
         ),
         "no-fft-library": (
-            "no library that could be called has an FFT",
+            "no callable library has an FFT",
             "no library that %fft could call has an FFT; our own stages are estimated at 90000 cycles",
             "nothing to do: our own stages compute it",
         ),
         "dilated-or-reversed": (
-            "the input is dilated or the window reversed",
+            "the input is dilated, or the window is reversed",
             "%conv dilates its input or reverses its window",
             _OWN_LOOP,
         ),
         "too-few-features": (
-            "the features are too few for a matrix product",
+            "the convolution has too few features for a matrix product",
             "3 input and 4 output features are too few for a matrix product",
             _OWN_LOOP,
         ),
@@ -273,22 +288,22 @@ NATIVE_CODE = table(
             "convert to f32 first",
         ),
         "shared-computation": (
-            "several callers share a computation",
+            "a computation has several callers",
             "%f is called from several places",
             "nothing to do: the evaluator runs the module",
         ),
         "several-devices": (
-            "the module runs on several devices",
+            "the module is for several devices",
             "the module runs on 2 replicas of 1 partitions",
             "run it with xe.evaluate_replicated",
         ),
         "shape-changes": (
-            "one device alone does not change the shape",
+            "on one device the operand and the result must have one shape",
             "operand and result of %g must have one shape on one device",
             "run it on all devices",
         ),
         "other-devices": (
-            "it names other devices",
+            "the instruction names other devices",
             "%p sends between devices {0,1}",
             "run it on all devices",
         ),
@@ -301,8 +316,8 @@ NATIVE_CODE = table(
 CONSTANT_VALUES = table(
     {
         "elided-constant": (
-            "the text gives no values, so a counter's numbers stand for them",
-            "%constant (f32[8]) stands in the text without its values ({...}); a counter's numbers stand for them",
+            "the text has no values of the constant, so consecutive numbers replace them",
+            "%constant (f32[8]) has no values in the text ({...}); consecutive numbers replace them",
             "print the module with its constants: XLA's flag --xla_dump_large_constants",
         ),
     }

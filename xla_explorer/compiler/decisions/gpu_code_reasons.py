@@ -21,9 +21,9 @@ LAUNCH = table(
             "nothing to do: its kernels are launched one by one, in a graph",
         ),
         # products
-        "no-dot": ("the kernel holds no product of the kind", "%add is not a dot", _NEXT),
+        "no-dot": ("the kernel contains no such product", "%add is not a dot", _NEXT),
         "no-epilogue": (
-            "what follows the product cannot be done element by element",
+            "the instructions after the product are not elementwise",
             "%r (reduce) cannot be computed element by element from %dot",
             _NEXT,
         ),
@@ -33,17 +33,17 @@ LAUNCH = table(
             "convert to bf16 or f16, or compile with tf32",
         ),
         "type-not-tiled": (
-            "tiles in shared memory do not hold these types",
+            "the kernel has no tiles in shared memory for these types",
             "%dot: no tiles of c64 x c64",
             _NEXT,
         ),
         "result-not-row-major": (
-            "the result is not row-major, or empty",
+            "the result is not row-major, or is empty",
             "%dot is not row-major",
-            "ask for a row-major result",
+            "use a row-major result",
         ),
         "dot-is-no-matrix-product": (
-            "an operand has not one kept and one reduced dimension",
+            "an operand has more, or fewer, than one kept and one reduced dimension",
             "%dot must have one kept and one reduced dimension, got 2 and 1",
             "merge the dimensions by a reshape",
         ),
@@ -53,16 +53,16 @@ LAUNCH = table(
             "transpose the operand",
         ),
         "minor-dimension-is-batch": (
-            "the batch dimension is contiguous",
+            "the batch dimension is the minor one",
             "%dot: neither the kept nor the reduced dimension is minor",
-            "put batch first",
+            "make the batch dimension the major one",
         ),
         "rows-not-aligned": (
-            "rows do not begin at multiples of 16 bytes",
+            "rows are not aligned to 16 bytes",
             "%dot: rows of 30 bytes are not aligned",
             _ALIGN,
         ),
-        "no-such-instruction": (
+        "gpu-lacks-instruction": (
             "the GPU lacks the instruction",
             "wgmma is an instruction of sm_90a alone, not of sm_80",
             "compile for a newer target",
@@ -73,12 +73,12 @@ LAUNCH = table(
             _LARGER,
         ),
         "too-many-batch-dimensions": (
-            "a tensor map has five dimensions",
+            "a tensor map has at most five dimensions",
             "%dot: a tensor map has five dimensions, 6 are needed",
             "merge batch dimensions",
         ),
         "warps-are-faster": (
-            "tiles of single warps are estimated to be faster",
+            "a kernel of independent warps is estimated to be faster than one of warpgroups",
             "%dot: 9.1 us by warp groups, 8.2 us by warps",
             _NEXT,
         ),
@@ -87,7 +87,11 @@ LAUNCH = table(
             "%dot: 64 and 64 rows, a skinny product has at most 16",
             _NEXT,
         ),
-        "short-sums": ("the sums are too short to share", "%dot sums 8 elements", _LARGER),
+        "short-sums": (
+            "the reduced dimension is too short to be split over threads",
+            "%dot sums 8 elements",
+            _LARGER,
+        ),
         "no-minor-dimension": (
             "neither dimension of the larger matrix is contiguous",
             "%dot: the kept or the reduced dimension of the larger matrix must be its minor one",
@@ -95,22 +99,22 @@ LAUNCH = table(
         ),
         # convolutions
         "empty-convolution": (
-            "there is no multiplication",
+            "the convolution has no multiplication",
             "%conv has no multiplication",
             "nothing to do: the result is zeros",
         ),
         "too-many-phases": (
-            "the outputs use too many different parts of the window",
-            "the outputs of %conv use too many different parts of the window",
+            "the dilated convolution has too many phases (groups of outputs that use the same taps)",
+            "the outputs of %conv use too many different sets of taps",
             _NEXT,
         ),
         "not-depthwise": (
-            "the features are not in groups of one",
+            "the convolution is not depthwise",
             "%conv must have a feature_group_count above 1",
             _NEXT,
         ),
         "loop-is-faster": (
-            "a loop is estimated to be faster",
+            "a loop is estimated to be faster than tiles",
             "%conv: 9.1 us by tiles, 8.2 us by a loop",
             _NEXT,
         ),
@@ -121,35 +125,35 @@ LAUNCH = table(
             _NEXT,
         ),
         "transposed-dimension-is-short": (
-            "a dimension does not fill a tile",
+            "a dimension is too short for a tile",
             "%fusion: a dimension of 3 elements does not fill a tile",
             _NEXT,
         ),
         "shared-memory": (
-            "the tiles do not fit into shared memory",
+            "the tiles exceed the shared memory of a block",
             "%fusion: 90000 bytes of shared memory, 49152 are there",
             _NEXT,
         ),
         # operations
         "element-type-not-emitted": (
-            "the operation has no code for the type",
+            "the kernel does not support the element type",
             "%c: cholesky of c64",
             "convert the operand",
         ),
         "no-operation": (
-            "the opcode has no kernels of its own",
+            "the opcode has no kernel of its own",
             "%add: add has no kernels of its own",
             _NEXT,
         ),
         "record-too-large": (
-            "records do not fit into shared memory",
+            "a block cannot hold enough records in shared memory",
             "records that %sort sorts must have at most 1536 bytes, got 4096",
             "sort keys with indices",
         ),
         # reductions
-        "no-reduction": ("the kernel reduces nothing", "%fusion has no reduction", _NEXT),
+        "no-reduction": ("the kernel contains no reduction", "%fusion has no reduction", _NEXT),
         "reduction-is-short": (
-            "one thread reduces so few elements",
+            "one thread reduces so few elements fastest",
             "%r combines at most 8 elements, one thread does it",
             _NEXT,
         ),
@@ -165,7 +169,7 @@ LAUNCH = table(
         ),
         "no-scan": ("the kernel is not a scan", "%r is not a scan", _NEXT),
         "library-not-called": (
-            "XLA would call a library, and a kernel of our own stands there",
+            "XLA would call a library here; this program has a kernel instead",
             "%dot: XLA would call a library for this dot; it is a kernel here: cuBLAS is not installed",
             "install the library (xla-explorer doctor says how)",
         ),
@@ -175,17 +179,17 @@ LAUNCH = table(
 CONSTANT_MEMORY = table(
     {
         "constant-address-taken": (
-            "the address is used by more than loads",
-            "%k: only loads may use its address",
-            "nothing to do",
+            "an instruction other than a load uses the constant's address",
+            "%k: an instruction other than a load uses its address",
+            "nothing to do: the constant stays in global memory",
         ),
         "divergent-constant": (
-            "the lanes of a warp read different elements, which the bank serves in turn",
+            "the lanes of a warp read different elements, which the constant bank serves one by one",
             "%k: a warp read 32 elements at a time, served in turn",
-            "index the constant with values that all lanes share",
+            "index the constant with a value that is uniform in a warp",
         ),
         "constant-bank-full": (
-            "the bank has no room left",
+            "the constant bank is full",
             "%k: with its 60000 bytes all constants take 90000, the bank has 65536",
             "make the constant smaller",
         ),

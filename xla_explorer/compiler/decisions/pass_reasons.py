@@ -28,9 +28,9 @@ SHARE_BUFFER = table(
             "read the old value before the new one is made",
         ),
         "permuted-element": (
-            "the loop carries one element on in the place of another",
+            "an iteration moves an element of the state to another position",
             "element (1) becomes what element (0) was",
-            "keep each element of the loop's state in its place",
+            "keep each element of the loop's state at its position",
         ),
         "repeated-element": (
             "two results would share one buffer",
@@ -38,9 +38,9 @@ SHARE_BUFFER = table(
             "return the value once",
         ),
         "sizes-differ": (
-            "one does not fit exactly over the other",
+            "the values have different sizes",
             "%a has 4096 bytes, %b 1024",
-            "nothing to do: a buffer is shared by values of one size",
+            "nothing to do: only values of one size share a buffer",
         ),
     }
 )
@@ -53,14 +53,14 @@ INLINING = table(
             'remove inlineable="false" from the frontend attributes',
         ),
         "composite": (
-            "a call that stands for one operation is kept for a backend that knows it",
+            "a composite call is kept for a backend that implements it",
             "%call stands for the composite operation chlo.top_k",
             "leave the name out of composites_to_preserve",
         ),
         "is-a-kernel": (
-            "a fusion of the input that can be one kernel stays one",
+            "a fusion of the input that can be one kernel stays a fusion",
             "%fusion can be one kernel as it is",
-            "nothing to do: the input says that it is one kernel",
+            "nothing to do: the input fuses it already",
         ),
         "no-start": (
             "the done does not end an async-start",
@@ -68,12 +68,12 @@ INLINING = table(
             "give the done the start that it belongs to",
         ),
         "several-users": (
-            "something else reads what is under way",
+            "another instruction reads the asynchronous value",
             "%start is read by 2 instructions",
             "read the result of the done instead",
         ),
-        "runs-beside": (
-            "one operation alone runs on a stream of its own",
+        "runs-on-own-stream": (
+            "a start of one operation runs on its own stream",
             "%start starts one operation, which runs on a stream of its own",
             "nothing to do: it overlaps with the program",
         ),
@@ -87,24 +87,24 @@ CALL_SITES = table({}, "too-many-instructions")
 CONSTANT_FOLDING = table(
     {
         "too-many-elements": (
-            "the array is larger than what is folded",
+            "the array is larger than the limit of constant folding",
             "%iota has 100000000 elements, more than 45000000",
-            "nothing to do: it is computed once a run",
+            "nothing to do: it is computed once in each run",
         ),
         "constant-would-grow": (
-            "the program would hold more bytes than before",
+            "the constant would have more bytes than the instruction's operands",
             "%pad would put 4000000 bytes into the program for 16",
-            "nothing to do: a broadcast is cheaper computed than stored",
+            "nothing to do: computing a broadcast is cheaper than storing it",
         ),
         "slow-to-evaluate": (
-            "evaluating it would take longer than a compile may",
+            "evaluation would exceed the limit of operations at compile time",
             "%dot takes about 2000000000 operations",
-            "compute it before, and give it as a constant",
+            "compute it beforehand, and pass it as a constant",
         ),
         "not-evaluated": (
-            "the reference evaluator refuses it",
+            "the reference evaluator refuses the instruction",
             "rng has no value at compile time",
-            "nothing to do: its value is known at run time only",
+            "nothing to do: its value is known only at run time",
         ),
     },
     "side-effect",
@@ -114,19 +114,19 @@ CONSTANT_FOLDING = table(
 TRANSPOSE_FOLDING = table(
     {
         "free-dimensions-reordered": (
-            "the result lists the free dimensions in the order of the operand",
+            "the transpose reorders dimensions that the dot's result lists in the operand's order",
             "%transpose reorders dimensions that the result of %dot keeps",
             "transpose the result of the dot instead",
         ),
         "not-a-matrix": (
-            "a library takes one free and one contracted dimension",
+            "a library call has one free and one contracted dimension",
             "%transpose has more than one free or contracted dimension",
             "merge the dimensions by a reshape first",
         ),
         "batch-innermost": (
-            "the batch dimension varies fastest, so no matrix lies in one piece",
+            "the batch dimension is the minor one, so no matrix is contiguous",
             "the batch dimension of %x varies fastest",
-            "keep the batch dimension first",
+            "make the batch dimension the major one",
         ),
     }
 )
@@ -134,102 +134,97 @@ TRANSPOSE_FOLDING = table(
 LOOPS = table(
     {
         "not-an-array": (
-            "only arrays are moved or chosen between",
+            "only arrays are hoisted or selected",
             "%t is (f32[8], f32[8])",
-            "take the tuple apart with get-tuple-element",
+            "read the elements of the tuple by get-tuple-element",
         ),
-        "may-not-end": (
-            "moved out, it would run although the loop might not",
-            "the trip count of %while is not known: the condition of %while is a or",
+        "may-not-terminate": (
+            "the instruction is a loop that may not terminate: hoisted, it would run even if the outer loop does not",
+            "%while may not terminate: the condition of %while is a or",
             _PROVE,
         ),
         "value-grows": (
-            "it would be kept for the whole loop, and is larger than its operands",
+            "the value is larger than its operands, and would be kept for the whole loop",
             "%broadcast has 16384 bytes, its operands 4",
             'force it: session.override(force=[("loop-hoisting", name)])',
         ),
         "carried-with-others": (
-            "it is cheap: it leaves the loop with what is made of it, or not at all",
-            "%broadcast never changes, and leaves the loop only with what is made of it",
+            "the instruction is cheap: it is hoisted only together with its users",
+            "%broadcast is invariant, but cheap: it is hoisted only together with its users",
             'force it: session.override(force=[("loop-hoisting", name)])',
         ),
         "frontend-forbids": (
-            "a frontend attribute forbids it",
-            "%while says that nothing is to move out of it",
+            "a frontend attribute forbids hoisting",
+            "%while forbids hoisting by a frontend attribute",
             "remove the frontend attribute of the loop",
         ),
         "not-movable": (
-            "an operand or an effect of it stands in the body",
-            "%add stands in the body",
-            "nothing to do: its value differs from step to step",
+            "the body has a domain or a sharding call, out of which nothing is hoisted",
+            "%custom-call in the body forbids hoisting",
+            "nothing to do: partition the program first",
         ),
         "selector-not-constant": (
-            "which branch runs is known at run time only",
+            "the branch is selected at run time",
             "%p is not a constant",
-            "make the selector a constant, or nothing",
+            "make the selector a constant, or nothing to do",
         ),
         "scheduling-group": (
-            "it belongs to a group that is scheduled as a whole",
+            "the conditional belongs to a group that is scheduled as a whole",
             "%conditional belongs to a scheduling group",
             "remove the scheduling group",
         ),
         "not-two-branches": (
-            "a select chooses between two",
+            "a select has two operands",
             "%conditional has 3 branches",
             "write it as conditionals of two branches",
         ),
         "branch-not-cheap": (
-            "both branches would be computed every time",
+            "a select computes both branches in every run",
             "%dot in %on_true is worth skipping",
             'force it: session.override(force=[("conditional-to-select", name)])',
         ),
         "selector-not-pred": (
-            "a select chooses by pred",
+            "the selector of a select is a pred",
             "%k is s32",
             "compare the selector with a number",
         ),
         "branch-empty": (
-            "a branch that hands on what it is given costs nothing",
-            "%on_false hands on what it is given",
-            "nothing to do: there is nothing to save",
+            "a branch that returns its arguments costs nothing",
+            "%on_false returns its arguments",
+            "nothing to do: a select would save nothing",
         ),
-        "result-large": (
-            "a select reads both results whole",
+        "result-too-large": (
+            "a select reads both results completely",
             "%conditional gives 4194304 bytes",
             'force it: session.override(force=[("conditional-to-select", name)])',
         ),
-        "loop-large": (
-            "each step moves more than a small loop does",
-            "a step of %while moves 90000 bytes, 16384 is the limit",
+        "loop-too-large": (
+            "an iteration moves more bytes than the limit of a small loop",
+            "an iteration of %while moves 90000 bytes, limit 16384",
             _RAISE,
         ),
         "not-in-a-kernel": (
-            "one of its instructions has no place inside a kernel",
+            "an instruction of the loop cannot be part of a kernel",
             "%sort is a sort",
             "nothing to do: the loop stays on the host",
         ),
-        "many-steps": (
-            "unrolled, it would be repeated too often",
-            "%while runs 1000 times, 64 is the limit",
+        "too-many-iterations": (
+            "the loop has more iterations than the limit of unrolling",
+            "%while has 1000 iterations, limit 64",
             _RAISE,
         ),
-        "body-large": (
-            "unrolled, it would become too much code",
-            "the body of %while has 900 instructions",
-            _RAISE,
-        ),
-        "runs-for-ever": (
+        "infinite-loop": (
             "the condition is always true",
             "%true is always true",
             "let the condition compare a counter with a constant",
         ),
         "condition-not-compare": (
-            "the condition is not one comparison, so nothing says how often the loop runs",
+            "the condition is not one comparison, so the trip count is unknown",
             "the condition of %while is a or",
             _PROVE,
         ),
         "limit-not-constant": (
-            "what the counter is compared with is not a constant",
+            "the counter is compared with a value that is not a constant",
             "the condition of %while does not compare an element with a constant",
             _PROVE,
         ),
@@ -239,13 +234,13 @@ LOOPS = table(
             _PROVE,
         ),
         "step-not-constant": (
-            "the counter does not move by a constant",
+            "the counter does not change by a constant",
             "element 0 of %while does not move by a constant",
             _PROVE,
         ),
         "direction-unknown": (
             "the step does not lead towards the limit",
-            "from 0 by -1 while LT 5 is not counted",
+            "a counter from 0 by -1 while LT 5 does not reach its limit",
             _PROVE,
         ),
         "wraps-around": (
@@ -254,29 +249,29 @@ LOOPS = table(
             "count in a wider integer type",
         ),
         "state-not-by-elements": (
-            "the body uses the tuple of its state as a whole",
+            "the body uses its state as a whole tuple",
             "the body of %while uses its state as a whole",
             "read the state with get-tuple-element, and build a tuple at the end",
         ),
         "body-too-large": (
-            "two copies of the body would be too much code",
+            "unrolled or duplicated, the body would be too much code",
             "the body of %while has 300 instructions (limit 200)",
             _RAISE,
         ),
         "body-not-straight": (
-            "the body holds something that is not repeated",
-            "%while.1 (while) in the body of %while is not repeated",
-            "nothing to do: only straight code is doubled",
+            "the body contains an instruction that must not be duplicated",
+            "%while.1 (while) in the body of %while is not duplicated",
+            "nothing to do: only straight-line code is duplicated",
         ),
         "trip-count-unknown": (
-            "how often the loop runs is not known",
-            "how often %while runs is not known",
+            "the trip count is unknown",
+            "the trip count of %while is unknown",
             _PROVE,
         ),
         "trip-count-odd": (
-            "an odd number of steps is not made of pairs",
-            "%while runs 5 times",
-            "let the loop run an even number of times",
+            "an odd trip count cannot be halved",
+            "%while has 5 iterations",
+            "let the loop have an even trip count",
         ),
         "no-copy-to-save": (
             "the state is updated in place already",
@@ -293,9 +288,9 @@ LOOPS = table(
 LATENCY_HIDING = table(
     {
         "nothing-to-overlap": (
-            "everything else is needed before it starts or needs its result",
+            "every other instruction is needed before the start or needs its result",
             "no work that %start does not wait for can run before %done",
-            "start the transfer earlier, or compute something that does not need it meanwhile",
+            "begin the transfer earlier, or compute something independent meanwhile",
         ),
     }
 )
@@ -303,7 +298,7 @@ LATENCY_HIDING = table(
 EXECUTION_ORDER = table(
     {
         "order-saves-too-little": (
-            "the order from the operands on keeps as few bytes alive, and its neighbours read what is still in a cache",
+            "the order from the operands keeps as few bytes alive, and reads recent values from a cache",
             "the order from the results keeps 4096 bytes alive at most, that from the operands on 4096",
             "force=[('execution-order', root)] takes the other order; session.buffers() shows what lives how long",
         ),
@@ -313,17 +308,17 @@ EXECUTION_ORDER = table(
 STREAMS = table(
     {
         "no-schedule": (
-            "only an order of execution says which streams are free",
+            "free streams are known only from an order of execution",
             "%main has no schedule",
             "run a scheduler before stream-assignment",
         ),
         "nothing-in-between": (
-            "the done follows at once, so another stream would only add waiting",
+            "the done follows its start at once, so another stream would only add synchronisation",
             "%done follows %start at once",
             "let the latency-hiding scheduler put work between the two",
         ),
         "no-free-stream": (
-            "every stream of its kind is busy when it starts",
+            "all streams of this kind are busy at the start",
             "all 1 streams for copies are busy when %start starts",
             "give the kind more streams: passes='stream-assignment{copies=2}'",
         ),
@@ -338,8 +333,8 @@ LIBRARY_CALL = table(
             "convert to a type that the library multiplies, if the values allow it",
         ),
         "dimensions-not-joined": (
-            "several dimensions of a kind do not follow one another in memory, so they cannot be one dimension of a matrix",
-            "%dot: its batch, kept or reduced dimensions do not lie as one in memory",
+            "several dimensions of a kind are not adjacent in memory, so they cannot be one matrix dimension",
+            "%dot: its batch, kept or reduced dimensions are not adjacent in memory",
             "transpose the operand so that dimensions of a kind stand together",
         ),
         "minor-dimension-is-batch": (
@@ -362,15 +357,15 @@ LIBRARY_CALL = table(
             "%fft: cuFFT transforms at most three dimensions",
             "transform the dimensions one after the other",
         ),
-        "library-not-there": (
+        "library-unavailable": (
             "the library is not installed, or no NVIDIA device is used",
             "cuBLAS: not installed",
             "look at xla-explorer doctor; compile with libraries='off' to choose our kernels",
         ),
         "no-algorithm": (
-            "the library that is installed has no algorithm for the types, sizes and strides of this call on this device",
+            "the installed library has no algorithm for these types, sizes and strides on this device",
             "%conv: cuDNN has no algorithm for the backward-filter form in f64, features last",
-            "nothing: our own kernel computes it",
+            "nothing to do: our own kernel computes it",
         ),
         "own-kernel-faster": (
             "our own kernel is estimated to take less time",
@@ -388,8 +383,8 @@ LIBRARY_CALL = table(
             "reverse the filter with a reverse instruction",
         ),
         "negative-padding": (
-            "cuDNN does not leave a border of the image out",
-            "%conv: the window leaves a border of the image out",
+            "cuDNN has no negative padding",
+            "%conv: the window has negative padding",
             "slice the image first",
         ),
         "grouped-derivative": (
@@ -414,8 +409,8 @@ LIBRARY_CALL = table(
 
 DOT_MERGER = table(
     {
-        "dots-large": (
-            "both products are large enough to fill the device alone",
+        "dots-too-large": (
+            "each product is large enough to fill the device alone",
             "%a and %b move 4194304 bytes or more each",
             "raise max_size_to_merge of the pass",
         ),
@@ -425,14 +420,14 @@ DOT_MERGER = table(
 CONVERTED_SUMS = table(
     {
         "not-a-sum": (
-            "what is converted is not a sum that nothing else reads",
+            "the converted value is not a sum with one reader",
             "%reduce is not a sum of one array that %convert alone reads",
             "convert before the sum in the program",
         ),
         "sums-differ": (
-            "the sum in the other type rounds differently, or combines something else",
-            "f32 adds up to something else than bf16",
-            "convert where the values are made",
+            "the sum in the other type would have other values",
+            "a sum of s8 differs from the sum of the values as s32",
+            "convert the values before the sum in the program",
         ),
     }
 )
@@ -440,12 +435,12 @@ CONVERTED_SUMS = table(
 SLICE_HOISTER = table(
     {
         "read-elsewhere": (
-            "the whole is needed by others too",
+            "other instructions need the whole value",
             "%add is not read by %slice alone",
-            "slice where the others read it as well",
+            "slice it for the other readers as well",
         ),
         "dynamic-shape": (
-            "its size is known at run time only",
+            "the size is known only at run time",
             "%add is f32[<=8]",
             "compile for fixed sizes",
         ),

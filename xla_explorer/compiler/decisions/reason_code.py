@@ -30,19 +30,19 @@ COMMON: dict[str, ReasonCode] = {
     code: ReasonCode(*texts)
     for code, texts in {
         "control-dependency": (
-            "its place in the order of execution is fixed",
+            "a control dependency fixes the instruction's place in the order of execution",
             "%add has control dependencies, which a fusion would lose",
             "remove the control dependency from the program if the order does not matter",
         ),
         "dynamic-dimension": (
-            "sizes inside a kernel are fixed",
+            "sizes inside a kernel must be constants",
             "%add has a dynamic dimension: f32[<=8]",
             "compile for fixed sizes: pad the array, or keep one program a size",
         ),
         "layout-differs": (
-            "the array does not lie in memory in the order that is needed",
+            "the array's memory layout is not the required one",
             "%p has layout {0,1} outside and {1,0} inside",
-            "ask for the row-major layout, or transpose where the array is made",
+            "use the row-major layout, or transpose where the array is computed",
         ),
         "no-elements": (
             "an array is empty",
@@ -50,17 +50,17 @@ COMMON: dict[str, ReasonCode] = {
             "nothing to do: an empty array takes no time",
         ),
         "shape-differs": (
-            "what would take the place has another shape",
+            "the replacement has another shape",
             "%copy is f32[8], %reshape is f32[4,2]",
             "give both the same shape",
         ),
         "side-effect": (
-            "it must run exactly once, at its place",
+            "an instruction with a side effect must run exactly once, at its place",
             "a branch of %conditional has side effects",
             "move the side effect (infeed, outfeed, custom call) out",
         ),
         "too-many-instructions": (
-            "the program would grow beyond the limit",
+            "the program would exceed the limit of instructions",
             "inlining every call, %call among them, would make 9,000,000 instructions of the program (limit 1,000,000)",
             "call a computation fewer times, or make it smaller",
         ),

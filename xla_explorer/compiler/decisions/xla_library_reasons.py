@@ -10,13 +10,13 @@ _LARGER = "do more in one call: a larger batch, or several calls as one with jax
 LIBRARY = table(
     {
         "library-lacks-operation": (
-            "the library has no such operation",
+            "the library lacks the operation",
             "the library has no select, as %s is",
             _OWN,
         ),
         "library-array-small": (
-            "the arrays are too small for the library to be worth calling",
-            "%r has 1280 elements, operands included; the library is asked from 4096 on",
+            "the arrays are too small to pay for a library call",
+            "%r has 1280 elements, operands included; the library is called from 4096 on",
             _LARGER,
         ),
         "library-type": (
@@ -25,22 +25,22 @@ LIBRARY = table(
             "compute in f32, or in bf16",
         ),
         "library-layout": (
-            "the library takes row-major arrays of few dimensions",
+            "the library supports row-major arrays of few dimensions",
             "%d has an array of shape f32[8,4]{0,1}; the library takes row-major ones of at most 8 dimensions",
-            "store the array in the order in which it is read, or merge dimensions",
+            "store the array in the order of its reads, or merge dimensions",
         ),
         "library-matrix-vector": (
-            "a product with a vector is written by XLA itself",
+            "XLA itself emits matrix-vector products",
             "%d is a product with a vector (512x512x1), which XLA writes itself",
             "put several vectors into one matrix with jax.vmap",
         ),
         "library-dot-small": (
             "the product is too small",
-            "%d is 4x4x4; the library is asked from 8 on",
+            "%d is 4x4x4; the library is called from 8 on",
             _LARGER,
         ),
         "library-left-transposed": (
-            "the left side is contracted along another dimension than its last",
+            "the left side is contracted along a dimension other than its last",
             "%d contracts its left side f32[128,512]{1,0} along 0, not along the last",
             "swap the sides and transpose the result, or store the left side transposed; gradients of weights have this form",
         ),
@@ -61,7 +61,7 @@ LIBRARY = table(
         ),
         "library-convolution-narrow": (
             "the convolution has few features",
-            "%c has 16 features; the library is asked above 16",
+            "%c has 16 features; the library is called above 16",
             "nothing to do, or use more features: XLA computes it with Eigen",
         ),
         "library-convolution-grows": (
@@ -80,19 +80,19 @@ LIBRARY = table(
             _OWN,
         ),
         "library-kernel-already": (
-            "the neighbour is in a library kernel already",
+            "the operand or reader is in a library kernel already",
             "%d is in a library kernel already",
-            "nothing to do: it is in the library",
+            "nothing to do: the library computes it",
         ),
         "library-other-readers": (
-            "the operand is needed outside of the library kernel too",
+            "instructions outside the library kernel need the operand",
             "%e is read outside of the library kernel of %sum too",
-            "nothing to do: it is in memory for its other readers",
+            "nothing to do: it must be in memory for them",
         ),
         "library-several-readers": (
-            "the result of the library kernel has several readers, and such a kernel has one result",
+            "the library kernel's result has several readers; such a kernel has one result",
             "%e has 2 readers; a library kernel has one result",
-            "nothing to do: it is in memory for all of them",
+            "nothing to do: it must be in memory for all of them",
         ),
     }
 )

@@ -74,7 +74,7 @@ def compatible_replacement(
         )
     mine = old.attributes.get(ENTRY_OUTPUT_SHARDING)
     if mine is not None and new.attributes.get(ENTRY_OUTPUT_SHARDING) not in (None, mine):
-        return refuse("sharding-differs", f"%{old.name} and %{new.name} are sharded differently")
+        return refuse("sharding-differs", f"%{old.name} and %{new.name} have different shardings")
     return None
 
 

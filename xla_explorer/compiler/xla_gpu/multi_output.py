@@ -151,7 +151,7 @@ class MultiOutputPlan:
             return reason
         if kernels.reads_apart(first, second, parent):
             return refuse(
-                "nothing-shared",
+                "too-little-shared",
                 f"%{first.name} and %{second.name} read parts of %{parent.name} that do not overlap",
             )
         updating = [one for one in (first, second) if kernels.updates_in_place(one)]

@@ -115,7 +115,7 @@ def array_is_large(i: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "library-array-small",
-        f"%{i.name} has {most} elements, operands included; the library is asked from {MIN_ELEMENTS} on",
+        f"%{i.name} has {most} elements, operands included; the library is called from {MIN_ELEMENTS} on",
         elements=most,
         limit=MIN_ELEMENTS,
     )
@@ -189,7 +189,7 @@ def product_is_of_matrices(i: HloInstruction) -> Reason | None:
     if max(sizes) < MIN_DOT:
         return refuse(
             "library-dot-small",
-            f"%{i.name} is {said}; the library is asked from {MIN_DOT} on",
+            f"%{i.name} is {said}; the library is called from {MIN_DOT} on",
             limit=MIN_DOT,
         )
     left = i.operands[0].shape
@@ -281,7 +281,7 @@ def convolution_has_the_form(i: HloInstruction) -> Reason | None:
     if features <= MIN_FEATURES:
         return refuse(
             "library-convolution-narrow",
-            f"%{i.name} has {features} features; the library is asked above {MIN_FEATURES}",
+            f"%{i.name} has {features} features; the library is called above {MIN_FEATURES}",
             features=features,
             limit=MIN_FEATURES,
         )

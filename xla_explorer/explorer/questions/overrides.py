@@ -189,7 +189,10 @@ def _of_a_choice(
             if facts["emitter"] in (values or {facts["emitter"]} - {"loop"})
         ]
         return (
-            refuse("done-all-the-same", f"no other emitter than {written[0]} can write %{kernel}")
+            refuse(
+                "accepted-although-forbidden",
+                f"no other emitter than {written[0]} can write %{kernel}",
+            )
             if written
             else None
         )
@@ -215,7 +218,7 @@ def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
     if (steps[-1].runs_on == "library") == (word == "force"):
         return None
     if word == "forbid":
-        return refuse("done-all-the-same", f"only a library computes %{name}")
+        return refuse("accepted-although-forbidden", f"only a library computes %{name}")
     reasons = [reason for way, reason in steps[-1].refused if way != "kernel"]
     return reasons[-1] if reasons else refuse("never-decided", f"no library was tried for %{name}")
 
@@ -233,7 +236,7 @@ def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -
     if found.refused:
         return Reason(found.code, found.message, dict(found.facts))
     return refuse(
-        "done-all-the-same",
+        "accepted-although-forbidden",
         f"{kind} of {' and '.join(found.subjects)} was accepted: {found.source}",
     )
 

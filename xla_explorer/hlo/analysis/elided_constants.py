@@ -36,8 +36,8 @@ def elided_reason(constant: HloInstruction) -> Reason:
     """Return the reason that describes one elided constant."""
     return refuse(
         "elided-constant",
-        f"%{constant.name} ({constant.shape.text_without_layout}) stands in the text without its values ({{...}}); "
-        "a counter's numbers stand for them",
+        f"%{constant.name} ({constant.shape.text_without_layout}) has no values in the text ({{...}}); "
+        "consecutive numbers replace them",
         instruction=constant.name,
         bytes=constant.shape.byte_size,
     )
@@ -50,7 +50,7 @@ def warn_of_elided_constants(module: HloModule) -> list[HloInstruction]:
         count = f"{len(found)} constants" if len(found) > 1 else "1 constant"
         warn(
             f"{module.name}: the text leaves out the values of {count} ({{...}}, first %{found[0].name}); "
-            f"a counter's numbers stand for them; {REMEDY}",
+            f"consecutive numbers replace them; {REMEDY}",
             ElidedConstantsWarning,
         )
     return found

@@ -148,7 +148,7 @@ def test_operands_share_the_number_of_the_step():
 def test_old_devices_have_no_such_instruction():
     root = parse_hlo(dot("bf16", "f32", (64, 64), (64, 64), 1, 0)).entry.root
     refused = dict(write_gpu_kernels(root, gpu_architecture("sm_75")).refused)
-    assert refused["tensor-core-dot"].code == "no-such-instruction"
+    assert refused["tensor-core-dot"].code == "gpu-lacks-instruction"
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_refusals(text, code):
 
 def test_what_is_not_there_is_said_with_both_costs():
     reason = decision(rewritten(dot(), libraries={"cublasLt": "not installed"})).reason
-    assert reason.code == "library-not-there" and "not installed" in reason.message
+    assert reason.code == "library-unavailable" and "not installed" in reason.message
     assert 0 < reason.facts["library_us"] < reason.facts["own_us"]
 
 

@@ -147,7 +147,9 @@ class ConstantBank:
             )
         elif not uses.loads_only:
             reason = refuse(
-                "constant-address-taken", f"{name}: only loads may use its address", **facts
+                "constant-address-taken",
+                f"{name}: an instruction other than a load uses its address",
+                **facts,
             )
         elif divergent and override == "force" and after <= BANK_BYTES:
             self._taken[symbol] = size  # forced: correct, although its reads are slower

@@ -125,7 +125,7 @@ def plan_tensor_core_convolution(
         return served
     if not mma_rate(architecture):
         return refuse(
-            "no-such-instruction",
+            "gpu-lacks-instruction",
             f"{architecture.name} has no mma.m16n8k16 or no cp.async",
             architecture=architecture.name,
         )

@@ -64,7 +64,8 @@ class GatheredCut:
             or found.size != size
         ):
             return refuse(
-                "other-parts", f"%{cut.name} does not take what one device gave to %{gathered.name}"
+                "other-parts",
+                f"%{cut.name} does not take the part of one device from %{gathered.name}",
             )
         return self.taken(gathered, found, groups)
 

@@ -30,6 +30,7 @@ class AllGatherDynamicSliceSimplifier(GatheredCut):
         """Return the operand of the all-gather."""
         if any(row != tuple(range(len(row))) for row in cut.parts):
             return refuse(
-                "parts-of-others", f"the devices take parts of %{gathered.name} that others gave"
+                "parts-of-others",
+                f"devices take parts of %{gathered.name} that other devices contributed",
             )
         return gathered.operands[0]

@@ -39,7 +39,7 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
         if all(row == tuple(range(len(row))) for row in cut.parts):
             return refuse(
                 "parts-of-their-own",
-                f"every device takes the part of %{gathered.name} that it gave",
+                f"every device takes its own part of %{gathered.name}",
             )
         sent = [
             (g[part], g[k])

@@ -186,13 +186,13 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> D
     if len(changed) != 1 or len(starts) != len(before):
         return refuse(
             "not-one-dimension",
-            f"%{cut.name} cuts {len(changed)} dimensions",
+            f"%{cut.name} slices {len(changed)} dimensions",
             dimensions=tuple(changed),
         )
     dimension = changed[0]
     size, start = after[dimension], starts[dimension]
     if not size:
-        return refuse("takes-nothing", f"%{cut.name} has no element")
+        return refuse("empty-slice", f"%{cut.name} has no element")
     rows = []
     for group in groups:
         row = []
@@ -201,12 +201,12 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> D
             if at is None:
                 return refuse(
                     "start-unknown",
-                    f"where %{cut.name} starts does not follow from the device alone",
+                    f"the start of %{cut.name} does not depend on the device alone",
                 )
             if at % size or not 0 <= at <= before[dimension] - size:
                 return refuse(
                     "not-a-part",
-                    f"on device {device} %{cut.name} starts at {at}, no whole part of {size}",
+                    f"on device {device} %{cut.name} starts at {at}, not at a multiple of {size}",
                     start=at,
                 )
             row.append(at // size)

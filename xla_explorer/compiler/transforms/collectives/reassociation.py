@@ -128,7 +128,7 @@ class CollectiveReassociation:
             if move.opcode.name != "convert" or wraps or not holds_every_value(source, target):
                 return refuse(
                     "sums-differ",
-                    f"{source} is not combined as {target} is",
+                    f"{source} and {target} are combined differently",
                     of=source.name,
                     to=target.name,
                 )

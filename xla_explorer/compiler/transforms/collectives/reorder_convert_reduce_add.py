@@ -49,7 +49,7 @@ def adds_up_alike(convert: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "sums-differ",
-        f"{before} adds up to something else than {after}",
+        f"a sum of {before} differs from the sum of the values as {after}",
         of=before.name,
         to=after.name,
     )

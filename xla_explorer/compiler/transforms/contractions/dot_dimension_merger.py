@@ -46,13 +46,13 @@ def batches_lie_together(i: HloInstruction) -> Reason | None:
         if not _lie_together(operand.shape, i.attributes.value(f"{side}_batch_dims")):
             return refuse(
                 "batch-scattered",
-                f"the batch dimensions of %{operand.name} do not lie together",
+                f"the batch dimensions of %{operand.name} are not adjacent",
                 side=side,
             )
     if not _lie_together(i.shape, tuple(range(len(i.attributes.value("lhs_batch_dims"))))):
         return refuse(
             "batch-scattered",
-            f"the batch dimensions of %{i.name} do not lie together",
+            f"the batch dimensions of %{i.name} are not adjacent",
             side="result",
         )
     return None

@@ -62,7 +62,9 @@ def small_enough(limit: int) -> Predicate:
         size = _bytes_of_smaller(a, b)
         return (
             refuse(
-                "dots-large", f"%{a.name} and %{b.name} move {size} bytes or more each", bytes=size
+                "dots-too-large",
+                f"%{a.name} and %{b.name} move {size} bytes or more each",
+                bytes=size,
             )
             if size > limit
             else None

@@ -98,7 +98,7 @@ class LoopDoubleBuffer:
             ):
                 return refuse(
                     "body-not-straight",
-                    f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated",
+                    f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not duplicated",
                 )
         return None
 
@@ -111,9 +111,11 @@ class LoopDoubleBuffer:
         """Require an even, known trip count."""
         count = known_trip_count(loop)
         if count is None:
-            return refuse("trip-count-unknown", f"how often %{loop.name} runs is not known")
+            return refuse("trip-count-unknown", f"the trip count of %{loop.name} is unknown")
         if count % 2 or count < 2:
-            return refuse("trip-count-odd", f"%{loop.name} runs {count} times", trip_count=count)
+            return refuse(
+                "trip-count-odd", f"%{loop.name} has {count} iterations", trip_count=count
+            )
         return None
 
     @value_formatter(

@@ -51,7 +51,7 @@ def is_wrapped_by_xla(i: HloInstruction) -> Reason | None:
     """Require XLA:CPU's loop emitter (`FusionWrapper::MustWrapInstruction`)."""
     if i.opcode is fusible.COPY:
         if i.shape is i.operands[0].shape:
-            return refuse("copied-as-it-is", f"%{i.name} copies bytes in one piece")
+            return refuse("copied-as-bytes", f"%{i.name} copies bytes in one piece")
         kind = i.shape.element_type
         wrapped = (
             kind.is_pred

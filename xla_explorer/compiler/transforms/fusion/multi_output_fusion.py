@@ -250,7 +250,7 @@ def results_are_read_in_step(pair: LoopPair) -> Reason | None:
     for reader, number in pair.crossing_reads:
         if not reads_in_step(reader, number):
             return refuse(
-                "not-read-in-step",
+                "reads-other-indices",
                 f"%{reader.name} reads %{reader.operands[number].name} at other indices than its own",
             )
     return None
@@ -274,7 +274,7 @@ def shares_enough(pair: LoopPair) -> Reason | None:
     first, second = pair.first, pair.second
     if pair.shared_bytes < pair.options.min_bytes:
         return refuse(
-            "nothing-shared",
+            "too-little-shared",
             f"%{first.name} and %{second.name} share {pair.shared_bytes} bytes",
             bytes=pair.shared_bytes,
         )

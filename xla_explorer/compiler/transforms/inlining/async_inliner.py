@@ -72,7 +72,7 @@ def several_operations(done: HloInstruction) -> Reason | None:
     if len(work) > 1:
         return None
     return refuse(
-        "runs-beside",
+        "runs-on-own-stream",
         f"%{start.name} starts one operation, which runs on a stream of its own",
         operations=len(work),
     )

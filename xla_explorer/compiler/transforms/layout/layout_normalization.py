@@ -239,9 +239,7 @@ class LayoutNormalization:
             return refuse("starts-in-one-array", f"%{i.name} has its start indices in an array")
         attributes = _same(i) if elementwise else _CHANGES[name](i)
         if attributes is None:
-            return refuse(
-                "layouts-differ", f"%{i.name} and its operands lie in memory in different orders"
-            )
+            return refuse("layouts-differ", f"%{i.name} and its operands have different layouts")
         operands = [of(x) for x in arrays] + (
             [starts[d] for d in byte_order(i.shape)] if starts else []
         )

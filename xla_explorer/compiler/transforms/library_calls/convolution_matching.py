@@ -95,9 +95,7 @@ def match_convolution(i: HloInstruction) -> ConvolutionMatch | Reason:
     if not backward:
         low = [min(rule.padding_low, rule.padding_high) for rule in rules]
         if any(p < 0 for p in low):
-            return refuse(
-                "negative-padding", f"%{i.name}: the window leaves a border of the image out"
-            )
+            return refuse("negative-padding", f"%{i.name}: the window has negative padding")
         extra = tuple(
             [
                 (rule.padding_low - p, rule.padding_high - p)

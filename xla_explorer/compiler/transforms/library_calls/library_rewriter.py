@@ -140,7 +140,7 @@ def library_is_there(choice: Choice) -> Reason | None:
     if not choice.why_not_there:
         return None
     text = f"{PRODUCTS[choice.library]}: {choice.why_not_there}"
-    return refuse("library-not-there", text, library=choice.library, **choice.facts())
+    return refuse("library-unavailable", text, library=choice.library, **choice.facts())
 
 
 @value_formatter(_call)

@@ -65,7 +65,7 @@ def matmul_of(dot: HloInstruction) -> MatmulCall | Reason:
     if len(found) < len(axes):
         return refuse(
             "dimensions-not-joined",
-            f"%{dot.name}: its batch, kept or reduced dimensions do not lie as one in memory",
+            f"%{dot.name}: its batch, kept or reduced dimensions are not adjacent in memory",
         )
     a_batch, a_kept, a_reduced, b_batch, b_kept, b_reduced, batch, rows, columns = found
     # HLO's rows are BLAS's columns: the product is written as columns x rows = b' x a'.

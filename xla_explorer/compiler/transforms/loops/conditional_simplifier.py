@@ -156,7 +156,7 @@ def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
                 i.opcode.name in ("tuple", "get-tuple-element", "parameter")
                 for i in branch.instructions.values()
             ):
-                return refuse("branch-empty", f"%{branch.name} hands on what it is given")
+                return refuse("branch-empty", f"%{branch.name} returns its arguments")
     return None
 
 
@@ -188,7 +188,7 @@ def result_is_small(conditional: HloInstruction) -> Reason | None:
             )
     size = conditional.shape.byte_size
     return (
-        refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size)
+        refuse("result-too-large", f"%{conditional.name} gives {size} bytes", bytes=size)
         if size > LARGEST_SELECTED_BYTES
         else None
     )

@@ -76,7 +76,7 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
         return (
             InductionVariable(-1, 0, 0, "EQ", 0, 0)
             if not root.literal.scalar
-            else refuse("runs-for-ever", f"%{condition.name} is always true")
+            else refuse("infinite-loop", f"%{condition.name} is always true")
         )
     if root.opcode.name != "compare":
         return refuse(
@@ -112,7 +112,8 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
     count = _trip_count(first, step, direction, limit)
     if count is None:
         return refuse(
-            "direction-unknown", f"from {first} by {step} while {direction} {limit} is not counted"
+            "direction-unknown",
+            f"a counter from {first} by {step} while {direction} {limit} does not reach its limit",
         )
     bits = loop.shape.tuple_shapes[index].element_type.bits
     if abs(first + step * count) >= 1 << (bits - 1):

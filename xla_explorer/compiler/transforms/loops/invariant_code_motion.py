@@ -64,7 +64,7 @@ def is_known_to_end(i: HloInstruction) -> Reason | None:
     found = find_induction(i) if i.opcode is WHILE else None
     if isinstance(found, Reason):
         return refuse(
-            "may-not-end", f"the trip count of %{i.name} is not known: {found.message}", loop=i.name
+            "may-not-terminate", f"%{i.name} may not terminate: {found.message}", loop=i.name
         )
     inner = [is_known_to_end(x) for c in i.called for x in c.instructions.values() if x.called]
     return next((reason for reason in inner if reason is not None), None)
@@ -116,7 +116,7 @@ class HoistingPolicy:
             return None
         return refuse(
             "carried-with-others",
-            f"%{i.name} never changes, and leaves the loop only with what is made of it",
+            f"%{i.name} is invariant, but cheap: it is hoisted only together with its users",
         )
 
     def bytes_made_of(self, i: HloInstruction) -> int:
@@ -209,10 +209,12 @@ def invariant_instructions(
 def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
     """Require a body and frontend attributes that allow hoisting."""
     if "_xla_disable_loop_instr_hoisting" in (loop.attributes.get("frontend_attributes") or ""):
-        return refuse("frontend-forbids", f"%{loop.name} says that nothing is to move out of it")
+        return refuse("frontend-forbids", f"%{loop.name} forbids hoisting by a frontend attribute")
     for i in loop.called[1].instructions.values():
         if i.opcode.name == "domain" or i.attributes.get("custom_call_target") in _STOPS:
-            return refuse("not-movable", f"%{i.name} stands in the body", instruction=i.name)
+            return refuse(
+                "not-movable", f"%{i.name} in the body forbids hoisting", instruction=i.name
+            )
     return None
 
 

@@ -52,9 +52,7 @@ def may_be_reshaped(loop: HloInstruction) -> Reason | None:
     """Require a tuple state that is read only by elements, without a sharding."""
     condition, body = loop.called
     if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
-        return refuse(
-            "state-not-tuple", f"the state of %{loop.name} is not put together as a tuple"
-        )
+        return refuse("state-not-tuple", f"%{loop.name} does not build its state as a tuple")
     for computation in (condition, body):
         if not read_only_by_elements(parameter_of(computation)):
             return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")

@@ -153,7 +153,9 @@ def merge_induction_variables(loop: HloInstruction) -> HloInstruction | Reason:
     for kind in _COUNTED:
         if (result := _merged(made or loop, kind)) is not None:
             made = result
-    return made or refuse("nothing-to-merge", f"no two elements of %{loop.name} count")
+    return made or refuse(
+        "nothing-to-merge", f"no two elements of %{loop.name} are induction variables"
+    )
 
 
 def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:

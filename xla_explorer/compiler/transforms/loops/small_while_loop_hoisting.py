@@ -58,8 +58,8 @@ def small(limit: int) -> Predicate:
         if size < limit:
             return None
         return refuse(
-            "loop-large",
-            f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit",
+            "loop-too-large",
+            f"an iteration of %{loop.name} moves {size:.0f} bytes, limit {limit}",
             bytes=size,
         )
 

@@ -218,7 +218,7 @@ def merge_equal_elements(loop: HloInstruction) -> HloInstruction | Reason:
         return reason
     same = first_of_equal_elements(loop)
     if not same:
-        return refuse("nothing-to-merge", f"no two elements of %{loop.name} are one value")
+        return refuse("nothing-to-merge", f"no two elements of %{loop.name} are equal")
     own_computations(loop)
     for called in loop.called:
         for again, first in same.items():

@@ -38,8 +38,8 @@ def few_steps(limit: int) -> Predicate:
             return found
         if found.trip_count > limit:
             return refuse(
-                "many-steps",
-                f"%{loop.name} runs {found.trip_count} times, {limit} is the limit",
+                "too-many-iterations",
+                f"%{loop.name} has {found.trip_count} iterations, limit {limit}",
                 trip_count=found.trip_count,
             )
         return None
@@ -55,7 +55,7 @@ def body_small(limit: int) -> Predicate:
         count = len(loop.called[1].instructions)
         return (
             refuse(
-                "body-large",
+                "body-too-large",
                 f"the body of %{loop.name} has {count} instructions",
                 instructions=count,
             )

@@ -184,7 +184,7 @@ def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
     if math.prod([len(one.phases) for one in spatial]) > MOST_PHASES:
         return refuse(
             "too-many-phases",
-            f"the outputs of %{i.name} use too many different parts of the window",
+            f"the outputs of %{i.name} use too many different sets of taps",
             most=MOST_PHASES,
         )
     positions = [Axis(batch, image[labels.input_batch], result[labels.output_batch])]

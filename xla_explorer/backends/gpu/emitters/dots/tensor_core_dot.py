@@ -87,7 +87,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledGemmPlan 
     i = product.dot
     if not mma_rate(architecture):
         return refuse(
-            "no-such-instruction",
+            "gpu-lacks-instruction",
             f"{architecture.name} has no mma.m16n8k16 or no cp.async",
             architecture=architecture.name,
         )

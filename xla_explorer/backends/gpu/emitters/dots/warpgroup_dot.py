@@ -95,7 +95,7 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     i = product.dot
     if architecture.name != "sm_90a":
         return refuse(
-            "no-such-instruction",
+            "gpu-lacks-instruction",
             f"wgmma is an instruction of sm_90a alone, not of {architecture.name}",
         )
     found = matrices_of(i)

@@ -376,7 +376,7 @@ def is_a_product_of_matrices(
     for w in window_of(instruction):
         if w.size != 1 or w.stride != 1 or w.padding_low or w.padding_high or w.base_dilation != 1:
             return refuse(
-                "window-moves", f"%{instruction.name} has a window of more than one place"
+                "window-moves", f"%{instruction.name} has a window of more than one position"
             )
     layouts = [i.shape.layout for i in (x, k, instruction)]
     if any(layout.properties for layout in layouts):

@@ -31,7 +31,7 @@ def asked_for_fast_math(instruction: HloInstruction) -> Reason | None:
     """Refuse a rule that changes values on overflow or underflow: it needs `fast_math`."""
     return refuse(
         "needs-fast-math",
-        f"what overflows or underflows in %{instruction.name} would be another value; {_FAST_MATH}",
+        f"overflow or underflow in %{instruction.name} would give another value; {_FAST_MATH}",
         type=_type_of(instruction).name,
     )
 

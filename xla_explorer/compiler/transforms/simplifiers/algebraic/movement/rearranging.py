@@ -66,7 +66,7 @@ def counts_exactly(counts: HloInstruction) -> Reason | None:
     kind = counts.shape.element_type
     last = counts.shape.dimensions[int(counts.attributes["iota_dimension"])] - 1
     if kind.is_pred or kind.is_complex:
-        return refuse("type-does-not-count", f"{kind.name} does not count")
+        return refuse("type-does-not-count", f"{kind.name} does not hold counts")
     limit = 1 << (
         kind.bits - kind.is_signed if kind.is_integer else SIGNIFICAND.get(kind.name, (2, 0))[0]
     )
