@@ -77,7 +77,7 @@ class Drawing:
         self.scopes: dict[int, Path] = {}
         self.drawn_scopes: set[Path] = set()
         self.details: dict[Path, str] = {}
-        self.stand_ins: dict[int, int] = {}
+        self.representatives: dict[int, int] = {}
         """The instruction that is drawn for its closed block, for each instruction in such a block.
         """
         self.sizes: dict[tuple[int, int], int] = {}
@@ -85,7 +85,7 @@ class Drawing:
         """For each closed block: instructions that are not drawn, and how many of them the pass
         touched."""
 
-    def scope(self, record: InstructionRecord) -> str | None:
+    def scope_box(self, record: InstructionRecord) -> str | None:
         """Return the box of the instruction's scope; make it and its outer boxes if new."""
         path = self.scopes.get(record.id)
         if path is None:
@@ -112,7 +112,7 @@ class Drawing:
                     return key  # a closed block: what is inside has no boxes
         return scope_key(path)
 
-    def close(
+    def close_blocks(
         self, top: ComputationRecord, opened: Collection[str], touched: Collection[int]
     ) -> set[int]:
         """Close every block of `top` outside `opened`; return the drawn instructions."""
@@ -130,34 +130,34 @@ class Drawing:
             else:
                 members.setdefault(closed, []).append(record)
         for key, inside in members.items():
-            stands = next(
+            representative = next(
                 (r for r in reversed(inside) if r.opcode.name not in _REMOVED_BY_FOLDING),
                 inside[-1],
             ).id
-            keep.add(stands)
-            self.stand_ins |= dict.fromkeys([r.id for r in inside], stands)
+            keep.add(representative)
+            self.representatives |= dict.fromkeys([r.id for r in inside], representative)
             self.closed[key] = (len(inside), len([r for r in inside if r.id in touched]))
         return keep
 
-    def size(self, record: InstructionRecord, depth: int = 0) -> int:
+    def count_nodes(self, record: InstructionRecord, depth: int = 0) -> int:
         """Return the number of nodes of an instruction whose box is open."""
         if record.opcode.name not in ENTERED or depth > 6:
             return 1
         return 1 + sum(
-            [self.inside_size(key, depth) for key in record.called if key in self.computations]
+            [self.count_inside(key, depth) for key in record.called if key in self.computations]
         )
 
-    def inside_size(self, computation: int, depth: int) -> int:
+    def count_inside(self, computation: int, depth: int) -> int:
         """Return the number of nodes of a called computation."""
         place = (computation, depth)
         if place not in self.sizes:
             records = self.computations[computation].instructions
             self.sizes[place] = len(records) + sum(
-                [self.size(r, depth + 1) - 1 for r in records if r.called]
+                [self.count_nodes(r, depth + 1) - 1 for r in records if r.called]
             )
         return self.sizes[place]
 
-    def inside(self, computation: ComputationRecord, group: str, room: int) -> None:
+    def draw_inside(self, computation: ComputationRecord, group: str, room: int) -> None:
         """Draw a computation in a box; reuse the nodes of an earlier equal snapshot."""
         place = (id(computation), group, self.bare)
         found = self.known.insides.get(place)
@@ -168,7 +168,7 @@ class Drawing:
             self.edges += found.edges
             return
         nodes, edges = len(self.nodes), len(self.edges)
-        self.computation(computation, group, None, room)
+        self.draw_computation(computation, group, None, room)
         if not any(r.opcode.name in ENTERED for r in computation.instructions):
             calls = [
                 (key, self.computations.get(key))
@@ -179,19 +179,19 @@ class Drawing:
                 computation, calls, self.nodes[nodes:], self.edges[edges:]
             )
 
-    def computation(
+    def draw_computation(
         self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int
     ) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
         self.known.note_sizes(computation)
         sizes = self.known.sizes
-        if group is None and self.stand_ins:
-            self.lifted(computation, sizes)
+        if group is None and self.representatives:
+            self.draw_lifted_edges(computation, sizes)
         records: Sequence[InstructionRecord] = computation.instructions
         if keep is not None:
             records = [r for r in records if r.id in keep]
-            self.hidden += self.inside_size(computation.id, -1) - sum(
-                [self.size(r) for r in records]
+            self.hidden += self.count_inside(computation.id, -1) - sum(
+                [self.count_nodes(r) for r in records]
             )
         whole = self.bare and group is None and keep is None
         for record in records:
@@ -199,10 +199,10 @@ class Drawing:
                 self.nodes.append(drawn[0])
                 self.edges += drawn[1]
                 continue
-            if record.id in self.stand_ins:
-                self.instruction(record, self.scope(record), 0)
+            if record.id in self.representatives:
+                self.draw_instruction(record, self.scope_box(record), 0)
                 continue
-            self.instruction(record, self.scope(record) if group is None else group, room)
+            self.draw_instruction(record, self.scope_box(record) if group is None else group, room)
             edges = self.known.edges.get(id(record))
             if edges is None:
                 edges = self.known.edges[id(record)] = [
@@ -213,7 +213,7 @@ class Drawing:
                 edges = [
                     edge
                     for edge in edges
-                    if edge.source in keep and edge.source not in self.stand_ins
+                    if edge.source in keep and edge.source not in self.representatives
                 ]
             self.edges += edges
             for before in record.control_predecessors:
@@ -221,20 +221,20 @@ class Drawing:
             if whole and not (record.called or record.control_predecessors):
                 self.known.bare[id(record)] = self.nodes[-1], edges
 
-    def lifted(self, computation: ComputationRecord, sizes: Mapping[int, int]) -> None:
+    def draw_lifted_edges(self, computation: ComputationRecord, sizes: Mapping[int, int]) -> None:
         """Draw the edges that begin or end in a closed block, one for each pair of ends.
 
         Constants are text in their readers and have no edges.
         """
         widest: dict[tuple[int, int], int] = {}
-        stands, texts = self.stand_ins, set[int]()
+        of_block, texts = self.representatives, set[int]()
         for record in computation.instructions:
             name = record.opcode.name
             if name == "constant" or (name in PASSED_THROUGH and texts.issuperset(record.operands)):
                 texts.add(record.id)
-            target = stands.get(record.id)
+            target = of_block.get(record.id)
             for operand in record.operands:
-                source = stands.get(operand)
+                source = of_block.get(operand)
                 if (
                     operand not in texts
                     and (source is not None or target is not None)
@@ -247,7 +247,7 @@ class Drawing:
                     widest[ends] = max(widest.get(ends, 0), sizes[operand])
         self.edges += [PictureEdge(a, b, "data", size) for (a, b), size in widest.items()]
 
-    def instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
+    def draw_instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
         """Draw an instruction as a node, or as a box around the computations that it calls."""
         name = record.opcode.name
         inside = (
@@ -258,7 +258,7 @@ class Drawing:
         enter = inside and all(
             c.instructions and c.id not in self.drawn_computations for c in inside
         )
-        if enter and self.size(record) <= room:
+        if enter and self.count_nodes(record) <= room:
             key = f"g{record.id}"
             kind: GroupKind = "fusion" if name == "fusion" else "control-flow"
             detail = record.shape.text_without_layout
@@ -278,11 +278,11 @@ class Drawing:
                     self.groups.append(
                         PictureGroup(home, role, "", "computation", key, None, computation.name)
                     )
-                self.inside(computation, home, room)
+                self.draw_inside(computation, home, room)
             return
         hidden = 0
         if inside:
-            hidden = self.size(record) - 1
+            hidden = self.count_nodes(record) - 1
             self.hidden += hidden
         place = (id(record), group, hidden, self.bare)
         node = self.known.nodes.get(place)
@@ -303,7 +303,7 @@ class Drawing:
             self.known.records[id(record)] = record
         self.nodes.append(node)
 
-    def decisions(self) -> None:
+    def draw_decisions(self) -> None:
         """Draw accepted and refused fusions whose two ends are drawn."""
         found: list[tuple[int, int, EdgeKind, str]] = [
             (a, b, "fusion-accepted", "") for a, b in self.fusions.accepted

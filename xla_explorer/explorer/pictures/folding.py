@@ -82,7 +82,7 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
     links = _Links(graph)
     while True:
         text = _constant_texts(links)
-        stands_for = _tuple_element_sources(links)
+        replaced_by = _tuple_element_sources(links)
         roots = _droppable_roots(links)
         returned = {operand for root in roots for operand in links.operands[root]}
         folded = {
@@ -90,7 +90,7 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
             for key in text
             if key not in returned and links.users[key]
         }
-        gone = folded.keys() | roots | stands_for.keys()
+        gone = folded.keys() | roots | replaced_by.keys()
         left = {node.group for node in graph.nodes if node.id not in gone}
         emptied = {node.id for node in graph.nodes if node.group not in left}
         if not emptied:
@@ -98,10 +98,10 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         links.held |= emptied  # they would leave a box, or the picture, empty: draw them
     aliases = dict(graph.aliases)
     aliases |= {key: readers[0] for key, readers in folded.items() if readers}
-    aliases |= stands_for
+    aliases |= replaced_by
     marks: dict[int, list[int]] = defaultdict(list)
     for root in roots:
-        sources = [stands_for.get(operand, operand) for operand in links.operands[root]]
+        sources = [replaced_by.get(operand, operand) for operand in links.operands[root]]
         for position, source in enumerate(sources):
             marks[source].append(position)
         aliases[root] = sources[0]
@@ -118,7 +118,7 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         if node.id not in gone
     ]
     edges = [
-        known.edge_from(edge, stands_for[edge.source]) if edge.source in stands_for else edge
+        known.edge_from(edge, replaced_by[edge.source]) if edge.source in replaced_by else edge
         for edge in graph.edges
         if edge.source not in folded and edge.target not in gone
     ]
@@ -216,7 +216,7 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
     for node in graph.nodes:
         if node.group in fusions:
             inside[node.group].append(node)
-    stands_for: dict[int, int] = {}
+    replaced_by: dict[int, int] = {}
     joined: set[int] = set()
     for key, nodes in inside.items():
         instruction = fusions[key].instruction
@@ -227,26 +227,26 @@ def join_fusion_parameters(graph: PictureGraph, known: FoldedRows) -> PictureGra
         if numbers and all(
             number.isdecimal() and int(number) < len(operands) for number in numbers.values()
         ):
-            stands_for |= {
+            replaced_by |= {
                 parameter: operands[int(number)] for parameter, number in numbers.items()
             }
             joined.add(instruction)
-    if not stands_for:
+    if not replaced_by:
         return graph
 
     def outermost(key: int) -> int:
-        while key in stands_for:  # a fusion in a fusion: its operand may be a parameter again
-            key = stands_for[key]
+        while key in replaced_by:  # a fusion in a fusion: its operand may be a parameter again
+            key = replaced_by[key]
         return key
 
     edges = [
-        known.edge_from(edge, outermost(edge.source)) if edge.source in stands_for else edge
+        known.edge_from(edge, outermost(edge.source)) if edge.source in replaced_by else edge
         for edge in graph.edges
         if edge.target not in joined or edge.kind != "data"  # replaced by the edges into the box
     ]
-    aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
-    nodes = [node for node in graph.nodes if node.id not in stands_for]
-    opcodes = graph.alias_opcodes | dict.fromkeys(stands_for, "parameter")
+    aliases = {**graph.aliases, **{key: outermost(key) for key in replaced_by}}
+    nodes = [node for node in graph.nodes if node.id not in replaced_by]
+    opcodes = graph.alias_opcodes | dict.fromkeys(replaced_by, "parameter")
     return PictureGraph(
         nodes,
         edges,

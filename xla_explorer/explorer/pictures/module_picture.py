@@ -72,21 +72,22 @@ def snapshot_picture(
     if region.between is not None:
         keep = instructions_between(top, *region.between, drawing)
         budget = max(budget, len(keep))
-    elif region.radius is not None or (region.around and drawing.inside_size(top.id, -1) > budget):
+    elif region.radius is not None or (region.around and drawing.count_inside(top.id, -1) > budget):
         keep = neighbourhood(top, region.around, region.radius, budget, drawing)
     elif not bare:
         drawing.scopes, drawing.details = drawing.known.blocks(top)
-        if drawing.inside_size(top.id, -1) > budget:
+        if drawing.count_inside(top.id, -1) > budget:
             budget = min(budget, IN_OUTLINE)
             opened = {*region.opened, *_blocks_of(top, region.show, drawing)}
-            keep = drawing.close(top, opened, touched)
-    drawing.computation(top, None, keep, budget)
-    drawing.decisions()
-    note = ""
-    if keep is not None:
-        note = f"{len(keep)} of {len(top.instructions)} instructions of %{top.name} drawn; xe.graph(module, around=NAME) draws elsewhere"
-        if drawing.stand_ins:
-            note = f"{len(drawing.stand_ins)} of {len(top.instructions)} instructions of %{top.name} in {len(drawing.closed)} closed blocks"
+            keep = drawing.close_blocks(top, opened, touched)
+    drawing.draw_computation(top, None, keep, budget)
+    drawing.draw_decisions()
+    note, all_of_it = "", f"{len(top.instructions)} instructions of %{top.name}"
+    if drawing.representatives:
+        closed = f"{len(drawing.closed)} closed blocks"
+        note = f"{len(drawing.representatives)} of {all_of_it} in {closed}"
+    elif keep is not None:
+        note = f"{len(keep)} of {all_of_it} drawn; xe.graph(module, around=NAME) draws elsewhere"
     picture = PictureGraph(
         drawing.nodes,
         drawing.edges,

@@ -153,7 +153,7 @@ def neighbourhood(
     used = 0
     while queue:
         key, distance = queue.popleft()
-        size = min(drawing.size(records[key]), budget // 4 + 1)
+        size = min(drawing.count_nodes(records[key]), budget // 4 + 1)
         if radius is None and used + size > budget:
             if used >= budget - 8:
                 break
