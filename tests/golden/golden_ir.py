@@ -93,7 +93,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
     for i, kernel in made:
         pointers = ", ".join(
             [f"ptr %a{k}" for k in range(kernel.parameters)]
-            + [f"ptr %table{k}" for k in range(len(kernel.tables))]
+            + [f"ptr %data{k}" for k in range(len(kernel.constant_data))]
             + ["ptr %scratch"] * (kernel.scratch_bytes > 0)
         )
         lines += [

@@ -18,7 +18,7 @@ from xla_explorer.hlo.literal import Literal
 
 ALIGNMENT = 64  # of workspace, weights and constants, in bytes
 NULL_POINTER, MISALIGNED = 1, 2  # what the entry returns
-_USED_SLOT = re.compile(r"  %table(\d+)\.at = ")
+_USED_SLOT = re.compile(r"  %argument(\d+)\.at = ")
 _HEXADECIMAL = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
@@ -115,7 +115,8 @@ def write_entry(
         for k, literal in enumerate(program.constants)
     ]
     constants += [
-        (program.first_table_slot + k, bytes(data)) for k, data in enumerate(program.tables)
+        (program.constant_data_slot + k, bytes(data))
+        for k, data in enumerate(program.constant_data)
     ]
     constants = [(slot, data) for slot, data in constants if slot in used]
     weights: list[Weight] = []
@@ -137,13 +138,13 @@ def write_entry(
         *(["ptr noundef %weights"] if weights else []),
         "ptr noundef %workspace",
     ]
-    body = [f"  %table = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"]
+    body = [f"  %arguments = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"]
     for slot, size in enumerate(sizes):
         group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
         body.append(f"  %value{slot}.at = getelementptr inbounds ptr, ptr %{group}, i64 {number}")
         body.append(f"  %value{slot} = load ptr, ptr %value{slot}.at")
         stores[slot] = (
-            f"%value{slot}" if size else "%table"
+            f"%value{slot}" if size else "%arguments"
         )  # nobody reads or writes through the pointer of an empty array
     for weight in weights:
         body.append(
@@ -177,9 +178,9 @@ def write_entry(
             lambda pointer: f"icmp ne i{pointer_bits} {low[pointer]}, 0",
         )
     for slot, pointer in stores.items():
-        body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+        body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
         body.append(f"  store ptr {pointer}, ptr %slot{slot}")
-    body += [f"  %status = call i32 @{prefix}.program(ptr %table)", "  ret i32 %status"]
+    body += [f"  %status = call i32 @{prefix}.program(ptr %arguments)", "  ret i32 %status"]
     entry = [
         f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{",
         "entry:",

@@ -92,10 +92,10 @@ class CpuExecutable:
             shared.append(
                 (program.constant_slot + k, self._constants[k].__array_interface__["data"][0])
             )
-        for k, data in enumerate(program.tables):
+        for k, data in enumerate(program.constant_data):
             self._constants.append(aligned_copy(data))
             shared.append(
-                (program.first_table_slot + k, self._constants[-1].__array_interface__["data"][0])
+                (program.constant_data_slot + k, self._constants[-1].__array_interface__["data"][0])
             )
         self.host = Host()
         self._activation = functools.partial(

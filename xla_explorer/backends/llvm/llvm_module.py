@@ -43,8 +43,8 @@ class OptimizationOptions:
     level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller act
     from level 1 on. loop_unrolling: True lets LLVM unroll any loop; else only loops with unroll
     metadata. Measured on 55 programs, True costs a quarter more compile time and gains 1 % of run
-    time: the vectoriser already interleaves profitable loops. by_effort: functions with an
-    optimisation level of their own (see `OptimizationLevel`) are separate modules. Measured: the
+    time: the vectoriser already interleaves profitable loops. by_optimization_level: functions with
+    an optimisation level of their own (see `OptimizationLevel`) are separate modules. Measured: the
     same speed, at 0.6 of the compile time of matrix kernels (`final`), and at half of it for
     sorting (`short`). strength_reduction: True lets LLVM's code generator choose induction
     variables and address increments. Nests state these for machines whose addresses are a base, an

@@ -258,11 +258,11 @@ class HostProgramWriter:
         body, body_origins = self.w.body_lines()
         pointers: list[str] = []
         for slot, name in self.calls.pointers.items():
-            pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+            pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         nowhere: list[int | None] = [None] * len(pointers)
         attributes = "nounwind optnone noinline" if self.operations.is_long else "nounwind"
-        head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"
+        head = f"define i32 @{self.name}(ptr noalias %arguments) {attributes} {{"
         loops = any(
             i.opcode.name == "while"
             for c in self.module.computations.values()
@@ -368,10 +368,10 @@ class HostProgramWriter:
             t.counter_slot,
             t.scratch_slot,
             kernels.scratch_bytes,
-            t.size + len(self.calls.tables),
+            t.size + len(self.calls.constant_data),
             symbols,
             kernels.functions,
-            list(self.calls.tables),
+            list(self.calls.constant_data),
             t.size,
             self.threads,
             [*kernels.decisions, *kernels.scheduled.decisions],

@@ -18,9 +18,9 @@ PARALLEL_FOR = (
 class KernelCalls:
     """Emits addresses, calls and instrumentation into `w`.
 
-    pointers: loaded slots of the argument table, with the names of their values. tables: constant
-    data of kernels, with their number after the other slots. instrumented: steps count their
-    cycles. is_long: the entry is not optimised.
+    pointers: loaded slots of the argument table, with the names of their values. constant_data: of
+    kernels, with its number after the other slots. instrumented: steps count their cycles. is_long:
+    the entry is not optimised.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class KernelCalls:
         self.w, self.table, self.kernels, self.instrumented = w, table, kernels, instrumented
         self.pointers: dict[int, str] = {}
         self.is_long = False
-        self.tables: dict[bytes, int] = {}
+        self.constant_data: dict[bytes, int] = {}
 
     def base(self, slot: int) -> str:
         """Return the pointer in a slot of the argument table, loaded once at the function's entry.
@@ -44,10 +44,10 @@ class KernelCalls:
         """
         if self.is_long:
             return self.w.value(
-                f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %table, i64 {slot}')}, !invariant.load !0"
+                f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %arguments, i64 {slot}')}, !invariant.load !0"
             )
         if slot not in self.pointers:
-            self.pointers[slot] = f"%table{slot}"
+            self.pointers[slot] = f"%argument{slot}"
         return self.pointers[slot]
 
     def address(self, place: BufferSlice) -> str:
@@ -63,7 +63,7 @@ class KernelCalls:
         """Call a kernel: all of it, or one task `block`."""
         function, made, unique = kernel
         pointers = [self.address(place) for place in unique]
-        pointers += [self.base(self._table_slot(data)) for data in made.tables]
+        pointers += [self.base(self._constant_slot(data)) for data in made.constant_data]
         if made.scratch_bytes:
             pointers.append(self.base(self.table.scratch_slot))
         if made.tasks > 1 and not block:
@@ -74,8 +74,8 @@ class KernelCalls:
                 f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})"
             )
 
-    def _table_slot(self, data: bytes) -> int:
-        return self.table.size + self.tables.setdefault(data, len(self.tables))
+    def _constant_slot(self, data: bytes) -> int:
+        return self.table.size + self.constant_data.setdefault(data, len(self.constant_data))
 
     def _tasks(self, function: str, made: Kernel, pointers: list[str]) -> None:
         """Call the pool, which runs each task of a kernel, phase by phase.
@@ -108,7 +108,10 @@ class KernelCalls:
         for function, made, unique in prepared:
             own = [
                 *unique,
-                *[BufferSlice(self._table_slot(data), 0, len(data)) for data in made.tables],
+                *[
+                    BufferSlice(self._constant_slot(data), 0, len(data))
+                    for data in made.constant_data
+                ],
             ]
             calls.append(
                 (function, tuple([places.setdefault(place, len(places)) for place in own]))

@@ -93,7 +93,7 @@ class _NamedKernel:
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
         parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
-        parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
+        parameters += [f"ptr noalias %data{k}" for k in range(len(made.constant_data))]
         parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
         parameters += ["i64 %task"] if made.tasks > 1 else []
         attributes = (

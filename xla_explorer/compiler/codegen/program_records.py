@@ -83,8 +83,8 @@ class HostProgram(NamedTuple):
     table_size: int
     symbols: tuple[str, ...]
     functions: dict[str, int]
-    tables: list[bytes]
-    first_table_slot: int
+    constant_data: list[bytes]
+    constant_data_slot: int
     threads: int
     decisions: list[KernelDecision]
     streaming: frozenset[str]

@@ -33,7 +33,7 @@ def task_function(function: str, kernel: Kernel) -> list[str]:
     It loads the kernel's pointers from memory and adds the task's offset in scratch memory. In a
     kernel with phases, a number after the pointers is the first task of the phase.
     """
-    count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
+    count = kernel.parameters + len(kernel.constant_data) + (kernel.scratch_bytes > 0)
     lines = [
         f"define internal void @{function}_task(ptr %context, i64 %task) nounwind {{",
         "entry:",

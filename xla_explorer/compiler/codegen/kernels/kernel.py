@@ -26,9 +26,9 @@ class Kernel(NamedTuple):
     lines: body between the braces. origins: for each line the id of its HLO instruction.
     parameters: number of pointer parameters. slots: for each operand leaf, then each output leaf,
     the number of its parameter; equal numbers are the same memory. threads: number of independent
-    elements (GPU: threads to launch). globals: constants that the body uses. tables: constant data
-    of code generation, each with a parameter `%table<k>`. scratch_bytes: private memory during
-    execution; if not zero, a parameter `%scratch` points to it.
+    elements (GPU: threads to launch). globals: constants that the body uses. constant_data: of code
+    generation, each with a parameter `%data<k>`. scratch_bytes: private memory during execution; if
+    not zero, a parameter `%scratch` points to it.
 
     tasks: if not one, a last parameter `i64 %task` is the number of the task; each needs its own
     scratch memory. phases: calls of each phase (see `WorkPartition.phase`), in the order of
@@ -45,7 +45,7 @@ class Kernel(NamedTuple):
     globals: tuple[str, ...]
     threads: int
     scratch_bytes: int = 0
-    tables: tuple[bytes, ...] = ()
+    constant_data: tuple[bytes, ...] = ()
     tasks: int = 1
     phases: tuple[int, ...] = ()
     optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
@@ -65,7 +65,7 @@ class KernelContext:
         self.writer.rounds_to_bf16 = target.abilities.rounds_to_bf16
         self.writer.keeps_nan_payloads = target.abilities.keeps_nan_payloads
         self.partition = WorkPartition(self.writer, tasks)
-        self.tables: list[bytes] = []
+        self.constant_data: list[bytes] = []
         self._in_nest = False
         self.globals: dict[str, None] = {}
         self.threads = 1
@@ -114,11 +114,11 @@ class KernelContext:
         """Return the address of an offset in scratch memory."""
         return self.writer.element_at("%scratch", "i8", offset)
 
-    def table(self, data: bytes) -> str:
+    def add_constant_data(self, data: bytes) -> str:
         """Return the address of constant data, passed to the kernel as a parameter (CPU only)."""
-        if data not in self.tables:
-            self.tables.append(data)
-        return f"%table{self.tables.index(data)}"
+        if data not in self.constant_data:
+            self.constant_data.append(data)
+        return f"%data{self.constant_data.index(data)}"
 
     def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
         """Turn array constants of the fused computation into private globals."""
@@ -202,7 +202,7 @@ class KernelContext:
             tuple(self.globals),
             self.threads,
             self._scratch_bytes,
-            tuple(self.tables),
+            tuple(self.constant_data),
             self.partition.tasks,
             tuple(self.partition.phases),
             self.writer.optimization_level,

@@ -145,8 +145,8 @@ class _FftWriter:
 
     def _stages(self, t: str) -> tuple[FourierStages, VectorStages]:
         """Return the arithmetic on scalars and the vector stages."""
-        return FourierStages(self.w, t, self.context.table), VectorStages(
-            self.w, t, self._vector_lanes(t), self.context.table, self.t
+        return FourierStages(self.w, t, self.context.add_constant_data), VectorStages(
+            self.w, t, self._vector_lanes(t), self.context.add_constant_data, self.t
         )
 
     # -- one dimension -----------------------------------------------------------------------------
