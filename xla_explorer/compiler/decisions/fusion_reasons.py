@@ -276,7 +276,7 @@ EPILOGUE = table(
         ),
         "result-never-stored": (
             "every reader is a loop that computes the result itself, so no kernel stores the result",
-            "%add is never stored: each of its readers computes it in its own loop",
+            "%add is never stored: each of its readers computes it in its own loop; return it, or force the epilogue, to store it once",
             'return the result, or store it all the same: session.override(force=[("dot-epilogue-fusion", dot, result)])',
         ),
     },

@@ -91,13 +91,13 @@ def user_allows_it(candidate: EpilogueCandidate) -> Reason | None:
 )
 def result_is_stored_anyway(candidate: EpilogueCandidate) -> Reason | None:
     """Require a reader of the result that is not a loop."""
-    return (
-        None
-        if is_stored(candidate.end)
-        else refuse(
-            "result-never-stored",
-            f"%{candidate.end.name} is never stored: each of its readers computes it in its own loop",
-        )
+    end = candidate.end
+    if is_stored(end):
+        return None
+    return refuse(
+        "result-never-stored",
+        f"%{end.name} is never stored: each of its readers computes it in its own loop; "
+        "return it, or force the epilogue, to store it once",
     )
 
 
