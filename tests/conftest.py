@@ -1,4 +1,4 @@
-"""What all tests share: how they run beside each other, which of them make native code, what a described CPU cannot execute."""
+"""Setup of all tests: workers, markers of native code, memory, and the environment of each test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SUITE_CORE_MINUTES = 20
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """How long the whole suite takes, before it starts; whether the reference corpora are there."""
+    """Return the expected minutes of the whole suite, and whether the reference corpora are there."""
     workers = getattr(config.option, "numprocesses", None) or 1
     whole = {
         Path(config.invocation_params.dir, argument).resolve() for argument in config.args
@@ -119,9 +119,7 @@ def _draw_alike_beside_any_module() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays until the end: Python's collector need not walk it again and again, neither now nor later (a tenth of the
-    processor time).
-    """
+    """Keep collected items out of Python's garbage collector: they live until the end."""
     gc.disable()
     try:
         return (yield)
@@ -134,9 +132,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
-    """What is alive when a file's tests have ended (tables, caches) stays for long: the collector looks at it once. At the end of the suite
-    a test that collects would take a second otherwise, and the collections of its own as long.
-    """
+    """Keep tables and caches of ended tests out of Python's garbage collector."""
     try:
         return (yield)
     finally:
@@ -180,7 +176,7 @@ def runs_here() -> None:
 
 @pytest.fixture(autouse=True)
 def jax_as_its_users_have_it() -> Iterator[None]:
-    """What a test switches on in this process (64-bit types) is off for the next."""
+    """Turn off what a test switched on in this process, such as 64-bit types."""
     yield
     jax = sys.modules.get("jax")
     if jax is not None and getattr(jax.config, "jax_enable_x64", False):

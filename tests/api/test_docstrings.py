@@ -153,7 +153,7 @@ def _breaks(documentation: str) -> list[tuple[str, str]]:
 
 
 def broken(this: str, following: str) -> bool:
-    """Whether a line of prose ends early, although the next word had room in it."""
+    """Return True if a line of prose ends early, although the next word had room in it."""
     if (
         this[:1] in ("", " ", "@", ">", "-", ".")
         or following[:1] in ("", " ", "-", "=", "*", "|", ">")

@@ -1,4 +1,4 @@
-"""What newcomers tripped over in the public face, by the numbers of the review; each holds now."""
+"""Traps of the public interface that newcomers reported, by number; a test for each."""
 
 from __future__ import annotations
 

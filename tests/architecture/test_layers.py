@@ -1,4 +1,7 @@
-"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | pjrt < cli. Never up, never sideways."""
+"""The order of the rooms, and the imports that it permits: never up, never sideways.
+
+foundation < hlo < frontends | compiler < backends < explorer < course | notebook | pjrt < cli
+"""
 
 from __future__ import annotations
 
@@ -193,9 +196,7 @@ def test_imports_inside_the_explorer_point_downwards() -> None:
 
 
 def test_the_explorer_imports_no_pass() -> None:
-    """It asks passes through `compiler/pipeline`; what both know of decisions, rules and costs stands in rooms of its own. In functions, for
-    type checkers only and by name too.
-    """
+    """The explorer reaches passes through `compiler/pipeline`, in functions, types and names too."""
     rooms = ("explorer", "notebook", "cli")
     found = []
     for path in [p for room in rooms for p in sorted((PACKAGE / room).rglob("*.py"))]:

@@ -1,4 +1,4 @@
-"""The version has one place; whatever names it again says the same, and the change log knows it."""
+"""The version stands in one place; every other mention, and the change log, agrees with it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def test_the_page_has_every_opcode_and_no_hole() -> None:
 
 
 def test_what_is_recorded_exists() -> None:
-    """Each test that is said to evaluate an opcode is there, and every opcode has one."""
+    """Each test that is recorded as evaluating an opcode exists, and every opcode has one."""
     evaluated = opcode_status.proofs()["evaluator"]
     assert set(evaluated) == set(OPCODES)
     folder = opcode_status.ROOT / "tests" / "hlo" / "evaluator"

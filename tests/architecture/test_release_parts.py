@@ -1,4 +1,4 @@
-"""What `.ci/release` is made of: lower bounds of dependencies, licences of an SBOM's components, rows of what was measured."""
+"""Parts of `.ci/release`: lower bounds of dependencies, licences in the SBOM, measured rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What every registered backend keeps, and that broken promises are found: a new backend gets these tests by existing."""
+"""The contract of every registered backend, and detection of broken promises.
+
+A new backend gets these tests by existing.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +208,7 @@ def test_a_reason_is_wanted_where_nothing_runs(device: Plant) -> None:
 def test_native_code_that_dies_is_crashed(
     device: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """In a child that knows the device by its entry point."""
+    """In a child process that finds the device by its entry point."""
     package = device("platform.py", '"tanh": np.tanh', '"tanh": lambda x: __import__("os").abort()')
     folder = tmp_path / "victim0"
     metadata = folder / "victim-0.dist-info"

@@ -83,7 +83,7 @@ ENTRY e {{ x = f32[300] parameter(0) y = s32[300] parameter(1)
 
 @pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
 def test_a_product_sums_in_the_wider_type_of_its_operands(backend):
-    """256 ones wrap to 0 in 8 bits before a pred is asked whether they are 0; floats are cut to integers after their sum, not before."""
+    """256 ones wrap to 0 in 8 bits before they become a pred; floats are cut after their sum."""
     rows = [("s8", "s8", "pred", 0), ("s8", "pred", "pred", 0), ("pred", "u8", "pred", 0), ("pred", "pred", "pred", 1), ("u8", "s8", "pred", 0),
             ("s8", "s16", "pred", 1), ("s4", "pred", "pred", 0), ("f32", "f32", "pred", 1), ("f32", "half", "s8", 127), ("half", "half", "s16", 64)]  # fmt: skip
     ones = {"s8": np.int8(1), "u8": np.uint8(1), "s16": np.int16(1), "s4": np.array(1, ml_dtypes.int4), "pred": np.True_, "f32": np.float32(1), "half": np.float32(0.5)}  # fmt: skip

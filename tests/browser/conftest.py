@@ -1,4 +1,4 @@
-"""What the browser tests share: one Chromium, and one page of one JupyterLab, for all of them that a worker runs."""
+"""Fixtures of the browser tests: one Chromium, and one page of one JupyterLab per worker."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="package", autouse=True)
 def steady_times() -> Iterator[pytest.MonkeyPatch]:
-    """A kernel takes as many microseconds as its place says, each run alike: how wide its bar is, which one is hottest and what lies on
-    what depends on no machine and no load. What the code itself measures is asked for by `measured_times`.
+    """Give each kernel a fixed time, so that bars depend on no machine and no load.
+
+    `measured_times` turns real measurements on.
     """
     measure = CpuExecutable.profile
 

@@ -51,7 +51,7 @@ _DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimation
 
 
 def settled(page: Any) -> None:
-    """Wait until a view has done what it was told: the step that was asked for is shown, the kernel owes no answer, all is drawn.
+    """Wait until a view shows the requested step, has every answer of the kernel, and is drawn.
 
     Rows of long lists are made after the frame in which the list comes (`data-filling`): no line is
     there before.

@@ -1,5 +1,6 @@
-"""How long a page keeps its thread: the longest task while it opens and while it steps, as a multiple of a fixed loop of JavaScript in the
-same page. Both are the thread's own time, by Chromium's trace: what a loaded machine adds is in both or in neither.
+"""The longest task of a page's main thread, as a multiple of a fixed loop of JavaScript.
+
+Both times are the thread's own, by Chromium's trace, so that a loaded machine changes neither.
 """
 
 from __future__ import annotations

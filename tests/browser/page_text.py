@@ -1,5 +1,4 @@
-"""What stands written on a page, as a reader sees it: every visible text with its place, its contrast with what is painted
-behind it, and which texts lie on each other.
+"""Visible texts of a page: place, contrast with the painted background, and overlaps.
 
 The background is taken from the pixels: a picture of the page whose text is made transparent. So it
 holds whatever paints it: a parent, an SVG shape below, a half transparent layer.

@@ -228,7 +228,7 @@ def differences(browser: Any, before: Path, after: Path) -> dict[str, list[float
 
 
 def main(arguments: list[str]) -> None:
-    """What the module's docstring says."""
+    """Take the screenshots that the module's docstring lists."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         if arguments[0] != "--compare":

@@ -36,7 +36,7 @@ MOST_LINKS = 10
 
 
 class Told(NamedTuple):
-    """What the column Why says of an instruction.
+    """Contents of the column Why for an instruction.
 
     reads, users: names, and how many more there are.
     """

@@ -1,5 +1,6 @@
-"""Everything written in the widget can be read: 4.5:1 or more against what is behind it, nothing on top of another, in both themes,
-for a small module and a large one, with a selection and with nodes coloured by time.
+"""Legibility of the widget: contrast of 4.5:1 or more, and no text on another, in both themes.
+
+A small and a large module are tried, with a selection and with nodes coloured by time.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ def test_the_theme_is_the_hosts_and_follows_it(browser: Any, tmp_path: Path) -> 
 def test_a_widget_that_is_made_before_it_is_in_the_page_looks_again(
     browser: Any, tmp_path: Path
 ) -> None:
-    """What JupyterLab does with a big output: the element is attached when the rendering is done."""
+    """JupyterLab attaches a big output only when its rendering is done."""
     page = browser.new_page(color_scheme="light")
     open_live(page, xe.explore(xe.optimize(layers_text(1), "dce")), tmp_path)
     page.evaluate(

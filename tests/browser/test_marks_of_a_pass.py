@@ -1,4 +1,4 @@
-"""What the graph marks of a pass: what is gone, however one came to the pass; refused fusions, which a button draws or not."""
+"""Marks of a pass in the graph: removed instructions, and refused fusions behind a button."""
 
 from __future__ import annotations
 

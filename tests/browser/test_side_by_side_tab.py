@@ -63,7 +63,9 @@ def test_columns_are_aligned_follow_the_selection_and_cut_no_line(
         and "add.f32" in row.locator("td").nth(2).inner_text()
     )
     page.locator(".xe-side-by-side .xe-pane-chips button", has_text="assembly").click()
-    page.wait_for_function("() => document.querySelectorAll('.xe-side-by-side-table th').length === 4")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.xe-side-by-side-table th').length === 4"
+    )
     row.locator("td").nth(3).locator(".xe-line").first.click()
     assert page.evaluate("document.querySelector('.xe').explorer.origin") == "side_by_side"
     cut = "() => [...document.querySelectorAll('.xe-side-by-side-table code')].filter(el => el.scrollWidth > el.clientWidth + 1).length"

@@ -1,6 +1,4 @@
-"""What the widget does at its edges: paths where a part of the module is not drawn, what an exported page leaves out, keys after a
-click, names of fusions that a page draws later, times that came later.
-"""
+"""The widget at its edges: undrawn parts, exported pages, keys after a click, late names and times."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Outputs of two commits on the CPU, to the bit: all that differs must be of a program whose decisions record `reorders-sum`.
+"""Outputs of two commits on the CPU, compared to the bit.
 
     python tests/conformance/bits_beside.py BEFORE AFTER [--corpus exec_cases|conformance|perf]
         [--every N] [--report rows.jsonl]
 
-BEFORE and AFTER are checkouts, or folders in which a wheel was unpacked. Each compiles in a process
-of its own, for one thread. The table has the programs, how many of them are equal, how many have
-sums whose order was decided otherwise, how many record `contracts-products` (HLO leaves open which
-product of `a*b + c*d` is rounded) and lie as near to each other as that makes them, how many
-another rounding explains that HLO leaves open (`tests/properties/value_classes.py`), and what is
-left; then arenas and objects.
+Every difference must be of a program whose decisions record `reorders-sum`. BEFORE and AFTER are
+checkouts, or folders in which a wheel was unpacked. Each compiles in its own process, for one
+thread. The table counts the programs, the equal ones, and those whose sums have another order. It
+counts those that record `contracts-products` and differ by no more than that explains: HLO leaves
+open which product of `a*b + c*d` is rounded. It counts those that another open rounding explains
+(`tests/properties/value_classes.py`), and the rest; then arenas and objects.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def same_bits(one: list[Any], other: list[Any]) -> bool:
 
 
 def rounding_explains(text: str, inputs: list[Any], after: dict[str, Any]) -> bool:
-    """Whether roundings that HLO leaves open move the evaluator's value as far as AFTER lies away."""
+    """Return True if roundings that HLO leaves open move the evaluator's value as far as AFTER's."""
     import xla_explorer as xe
     from tests.properties.noisy_evaluator import ReferenceTooLongError, reference
     from tests.properties.value_classes import explain
@@ -178,7 +178,11 @@ def rounding_explains(text: str, inputs: list[Any], after: dict[str, Any]) -> bo
 
 
 def contractions_explain(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether kernels record sums that take products unrounded, and no element lies further away than ten such roundings of the largest."""
+    """Return True if contracted sums explain the difference.
+
+    Kernels must record such sums, and no element may differ by more than ten such roundings of the
+    largest.
+    """
     contracted = max(before["contracts"], after["contracts"])
     if not contracted:
         return False
@@ -202,7 +206,7 @@ def contractions_explain(before: dict[str, Any], after: dict[str, Any]) -> bool:
 
 
 def verdict(before: dict[str, Any], after: dict[str, Any], text: str, inputs: list[Any]) -> str:
-    """What one program is in the table."""
+    """Return the class of one program in the table."""
     if "problem" in before or "problem" in after:
         return "neither runs" if "problem" in before and "problem" in after else "one alone runs"
     if same_bits(before["outputs"], after["outputs"]):

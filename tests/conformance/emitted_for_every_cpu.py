@@ -1,11 +1,11 @@
-"""Compile the corpora for every description of a CPU, without running anything: what ends a process is found, by name.
+"""Compiles the corpora for every description of a CPU, and names what ends a process.
 
-    python -m tests.conformance.emitted_for_every_cpu [--every N] [--first K] [--corpus
-        conformance,perf,exec_cases] [DESCRIPTION ...]
+    python -m tests.conformance.emitted_for_every_cpu [--every N] [--first K] [--corpus NAMES]
+        [DESCRIPTION ...]
 
-A DESCRIPTION is what XLA_EXPLORER_TARGET says (`x86-64-v3`, `znver4`), or a backend for another CPU
-(`backend=riscv64`). Each compiles in a process of its own; a program at which that process ends is
-listed, and the next process goes on behind it.
+Nothing runs. A DESCRIPTION is a value of XLA_EXPLORER_TARGET (`x86-64-v3`, `znver4`), or a backend
+for another CPU (`backend=riscv64`). Each compiles in its own process. A program that ends a process
+is listed, and the next process goes on after it.
 """
 
 from __future__ import annotations

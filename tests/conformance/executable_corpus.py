@@ -81,7 +81,7 @@ def _inputs(case: dict[str, Any], device: int | None = None) -> list[Any]:
 
 
 def _as_replicas(module: HloModule) -> None:
-    """What the corpus did to modules over partitions before XLA:CPU ran them: the partitions became replicas."""
+    """Return a module whose partitions became replicas, as when XLA:CPU ran the corpus."""
     for computation in module.computations.values():
         for i in computation.instructions.values():
             if i.opcode.name == "partition-id":
@@ -126,7 +126,7 @@ def outputs(case: dict[str, Any]) -> list[list[Any]]:
 
 
 def _difference(actual: Any, leaf: dict[str, Any], bound: float | None) -> str | None:
-    """What tells an output apart from the recorded one, None when they agree."""
+    """Return the difference of an output from the recorded one, None if they agree."""
     dtype = PRIMITIVE_TYPES[leaf["dtype"]].dtype
     expected = np.frombuffer(
         base64.b64decode(leaf["raw"] if "raw" in leaf else leaf["sample"]), dtype

@@ -1,4 +1,4 @@
-"""The executable corpus beside the checkout on the CPU backend, in worker processes of which one may die without harm.
+"""Runs the executable corpus on the CPU backend, in worker processes that may die.
 
     python tests/conformance/executable_corpus_cpu.py [--jobs 2] [--filter REGEX] [--threads N]
         [--report failures.json]

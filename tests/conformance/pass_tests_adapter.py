@@ -1,12 +1,12 @@
-"""Our passes beside XLA's: its unit tests (`pass_tests`) and recorded single passes (`pass_goldens`) of the corpus.
+"""Runs our passes on XLA's unit tests (`pass_tests`) and recorded single passes (`pass_goldens`).
 
     python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20]
         [--report out.json]
-    python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover' [--show 20]
-        [--report out.json] [--every 4]
+    python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover'
+        [--show 20] [--report out.json] [--every 4]
 
-`run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs
-jaxlib; `goldens` does not.
+The referee of the corpus (`pass_tests.py`) calls `run_pass`. `tests` needs jaxlib; `goldens` does
+not.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What came of one record.
+    """The result of one record.
 
-    verdict: passed, failed, unsupported or error; detail: what was wanted and what came.
+    verdict: passed, failed, unsupported or error; detail: the expected and the found result.
     """
 
     name: str

@@ -1,5 +1,6 @@
-"""What the lists of differences call open is open: XLA:CPU differs from itself by as much when a program is written in another way that HLO
-permits. Each test is a class of
+"""Differences that the lists call open: XLA:CPU differs from itself by as much.
+
+The same program, written in another way that HLO permits, shows it. Each test is a class of
 `executable_differences.json`.
 """
 

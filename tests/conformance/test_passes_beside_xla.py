@@ -1,8 +1,9 @@
-"""Our passes beside XLA's recorded passes and unit tests: every disagreement is classified in `pass_disagreements.json`, new ones fail.
+"""Our passes beside XLA's recorded passes and unit tests; a new disagreement fails.
 
-The table by pass is printed (`pytest -s -m slow tests/conformance/test_passes_beside_xla.py`); with
-a path in `XLA_EXPLORER_PASS_TABLE` it is written there too. Fusion and layouts follow a policy of
-ours, and are held to XLA's only where they are asked for it.
+`pass_disagreements.json` classifies every known one. The table by pass is printed (`pytest -s -m
+slow tests/conformance/test_passes_beside_xla.py`), and written to the path in
+`XLA_EXPLORER_PASS_TABLE`. Fusion and layouts follow a policy of ours. They are compared with XLA's
+only under the policy `xla`.
 """
 
 from __future__ import annotations

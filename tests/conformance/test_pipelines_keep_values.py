@@ -68,7 +68,7 @@ def optimized(text: str, pipeline: str) -> str:
 
 
 def conformance_problem(case: Any, pipeline: str) -> str | None:
-    """What is wrong after the passes with a case of the conformance corpus."""
+    """Return the problem of a conformance case after the passes, or None."""
     outputs = flatten_value(evaluate(parse_hlo(optimized(case.hlo, pipeline)), *case.inputs))
     passed, problem, _ = harness().compare_case(outputs, case)
     return None if passed else str(problem)

@@ -1,4 +1,4 @@
-"""Sessions that many tests start from: a session remembers what it was asked (its last profile), so each test has its own."""
+"""Sessions that tests start from, a fresh one for each test, since a session has a last profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people pass as arguments: numbers that a type does not hold, objects that lie, and too many of them, each refused with its place."""
+"""Bad arguments of users: out of range, misleading objects, too many; each refused with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of an instruction or a pass: its tensor, its callers, costs and opcodes by pass, the control flow of its code."""
+"""Facts about a selected instruction or pass: tensor, callers, costs, opcodes, control flow."""
 
 from __future__ import annotations
 

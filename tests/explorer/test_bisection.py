@@ -87,7 +87,7 @@ def _rules(name: str, *chosen: Rule) -> type:
 
 @dataclasses.dataclass(frozen=True)
 class DropsUser:
-    """Takes two different instructions for equal, and asks nobody."""
+    """A faulty pass that takes two different instructions for equal, without a check."""
 
     name: ClassVar[str] = "drops-a-user"
 

@@ -1,4 +1,4 @@
-"""`xe.doctor`: what a user is told of this machine."""
+"""`xe.doctor`: its rows about this machine."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What takes a module takes its text and the path of its file alike."""
+"""Functions that take a module take its text and the path of its file too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the journal is asked: applicable rules, provenance, hot rules, journals from files; and overrides that stop, skip, reorder."""
+"""Questions to the journal: rules, provenance, hot rules, files; overrides that stop or reorder."""
 
 from __future__ import annotations
 

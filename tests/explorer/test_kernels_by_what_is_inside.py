@@ -1,4 +1,4 @@
-"""What is asked of a kernel is answered for an instruction inside it; code of no instruction belongs to none."""
+"""Questions about a kernel by an instruction inside; code without an instruction has no kernel."""
 
 from __future__ import annotations
 

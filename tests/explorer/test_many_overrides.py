@@ -1,4 +1,4 @@
-"""Thousands of forbidden fusions cost no more than a compile: what each asks is looked up, not searched."""
+"""Thousands of forbidden fusions cost no more than a compile: each is looked up, not searched."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class _Terminal:
 
 
 def until(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    """Whether it came to hold: the line is written by a thread, which a loaded machine runs when it can."""
+    """Return True once a condition holds; a thread writes the line when the machine lets it."""
     limit = time.monotonic() + seconds
     while not condition() and time.monotonic() < limit:
         time.sleep(0.01)

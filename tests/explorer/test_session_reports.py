@@ -1,4 +1,4 @@
-"""What the views ask beyond the passes: single rewrites, scopes and layers, formulas, the user's Python lines, paths."""
+"""Reports of the views beyond passes: rewrites, scopes, layers, formulas, source lines, paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Torch's tensors as arguments: those that numpy reads, and those that it asks to be made plain first."""
+"""Torch's tensors as arguments: those that numpy reads, and those that need a conversion first."""
 
 from __future__ import annotations
 

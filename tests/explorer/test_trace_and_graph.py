@@ -1,4 +1,4 @@
-"""The trace, pictures of its steps, and what the explorer asks."""
+"""The trace, pictures of its steps, and the explorer's queries."""
 
 from __future__ import annotations
 

@@ -43,8 +43,9 @@ print("done")
 
 
 def _another_user() -> tuple[list[str], bool]:
-    """What a command begins with that runs as a user without rights; whether that user can read this Python as it is. Where it lies in
-    root's own folders the user may read all files, which its children may not.
+    """Return the start of a command for a user without rights, and whether it can read this Python.
+
+    In root's own folders that user may read all files, but its children may not.
     """
     if os.getuid() != 0:
         return [], True

@@ -1,4 +1,4 @@
-"""What a session shows of a kernel's loops is the nest that the kernel was made from, whatever its form."""
+"""The loops that a session shows of a kernel are the nest that the kernel was made from."""
 
 from __future__ import annotations
 

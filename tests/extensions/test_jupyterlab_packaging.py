@@ -1,4 +1,4 @@
-"""What the wheel brings for JupyterLab: the files of the extension, in the folder where JupyterLab looks."""
+"""Files of the JupyterLab extension in the wheel, in the folder that JupyterLab reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from a cache folder was written by this user, or is not read."""
+"""A cache folder is read only if this user wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user's file holds reaches a terminal through errors, and a terminal obeys what it is sent."""
+"""Text of a user's file in errors: control sequences must not reach the terminal."""
 
 from __future__ import annotations
 

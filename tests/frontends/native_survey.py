@@ -1,4 +1,4 @@
-"""Which instructions of real programs still run on the evaluator, and why: the work list of native code.
+"""Instructions of real programs that run on the evaluator, with reasons: the work list.
 
 `python -m tests.frontends.native_survey [FILE ...]` prints a row for each kind of step: how many,
 of which file, its opcode or custom call target, the code and the sentence of the reason. Without

@@ -1,4 +1,4 @@
-"""Foreign functions by address: handlers of XLA's C interface, written with ctypes, that programs call where JAX knows them by name."""
+"""Foreign functions by address: handlers of XLA's C interface, written with ctypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What XLA:GPU's priority fusion wrote about its own decisions is read, by the names of before the pass."""
+"""XLA:GPU's record of its priority fusion, read with the names before the pass."""
 
 from __future__ import annotations
 

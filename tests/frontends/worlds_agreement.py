@@ -1,13 +1,13 @@
-"""Each file of ../shared/worlds natively and on real XLA, with the same random arguments: a row of JSON a file, then how many agree.
+"""Runs each file of ../shared/worlds natively and on real XLA, with the same random arguments.
 
     python -m tests.frontends.worlds_agreement ROWS [FILE ...]
 
-ROWS: a file of rows; a second call goes on where the first one stopped. Each file has a process of
-its own, for jaxlib may end it; files that hold the same program (as text and as bytecode, say) run
-once. jax must be installed. Of a row: `seconds`, processor time of each stage; `error`, ours beside
-XLA's, of the largest element, with standard normal arguments; where that is above the limit, `in a
-model`, the same with arguments as a model starts with them (no negative variances, no saturated
-softmax), and `moved`, XLA's beside XLA's with these arguments rounded differently.
+ROWS is a file of JSON rows; a second call continues where the first one stopped. Each file has its
+own process, since jaxlib may end it. Files with the same program (as text and as bytecode, say) run
+once. jax must be installed. `seconds` of a row is the processor time of each stage. `error` is the
+relative error of the largest element, for standard normal arguments. If it is above the limit, `in
+a model` is the error for arguments as a model starts with them. `moved` is XLA's own difference
+when these arguments are rounded in another way.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def compare(path: Path) -> None:
     row: dict[str, Any] = {"file": path.name, "seconds": seconds}
 
     def stage(name: str, work: Any, *given: Any) -> Any:
-        """What work gives; its row is printed before, for the process may end or be ended in it."""
+        """Return the result of a function; its row is printed before, since the process may end."""
         print(json.dumps(row | {"problem": f"ended in the stage {name}"}), flush=True)
         before = time.process_time()
         found = work(*given)
@@ -148,7 +148,7 @@ def compare(path: Path) -> None:
 
 
 def row_of(path: Path) -> dict[str, Any]:
-    """What a process of its own says of a file."""
+    """Return the row of a file, computed in its own process."""
     command = [sys.executable, "-m", "tests.frontends.worlds_agreement", "--one", str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

@@ -44,8 +44,10 @@ _DEFINE = re.compile(r"^define [^@]*@(\w+)\(")
 
 
 def run_line(text: str) -> str:
-    """`kernels` or `host`; after it `GPU` (checked there too), `cpu-only` (sequential kernels), `in-place` (the last result of
-    each instruction overwrites its first operand), `by-hand` (its check lines are not written anew).
+    """Return the words of the `RUN` line: `kernels` or `host`, then options.
+
+    `GPU`: checked there too. `cpu-only`: sequential kernels. `in-place`: the last result of each
+    instruction overwrites its first operand. `by-hand`: check lines are not written anew.
     """
     found = re.search(r"^// RUN: (.*)$", text, re.MULTILINE)
     assert found is not None, "a RUN line is missing"

@@ -1,4 +1,4 @@
-"""Whether our results are correct ones: within the tolerance of JAX's, or by definition where there are several."""
+"""Correctness of our results: JAX's tolerance, or the definition if several results are correct."""
 
 from __future__ import annotations
 

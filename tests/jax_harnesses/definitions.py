@@ -1,8 +1,7 @@
-"""Results that HLO and JAX leave open in part, checked by what defines them instead of by JAX's choice.
+"""Results that HLO and JAX leave open in part, checked by their definition.
 
-NOT_UNIQUE: primitive -> (reason, check). A check raises Wrong where our results are none of the
-correct ones. It is asked only where an element is further from JAX's than the tolerance; a harness
-that satisfies it agrees, by definition.
+NOT_UNIQUE: primitive -> (reason, check). A check raises WrongResultError if none of the correct
+results is ours. It runs only if an element is further from JAX's than the tolerance.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 
 class Wrong(Exception):
-    """What does not hold, with its error."""
+    """An error that says which condition does not hold."""
 
 
 def wide(a: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""JAX's own primitive harnesses through xe.jit, beside JAX's CPU. Resumable: a row of JSON for each; those in the file are not run again.
+"""Runs JAX's own primitive harnesses through xe.jit, beside JAX's CPU.
 
     python tests/jax_harnesses/run.py --out rows.jsonl                  # all of them
     python tests/jax_harnesses/run.py --out rows.jsonl --sample 500     # spread over the primitives
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def narrow() -> set[str]:
-    """Those that JAX lists without 64-bit types."""
+    """Return the harnesses that JAX lists without 64-bit types."""
     child = Child("cpu", 0, of_64_bits=False)
     child.end()
     return set(child.harnesses)

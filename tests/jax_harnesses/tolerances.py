@@ -1,4 +1,4 @@
-"""How far two correct results may be apart, as data."""
+"""Tolerances between two correct results, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion of `%%hlo` and `%%jax` cells, asked of IPython's own completer as a front end asks it."""
+"""Completion of `%%hlo` and `%%jax` cells by IPython's own completer, called as by a front end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def completer() -> Any:
 
 
 def completed(completer: Any, text: str) -> list[str]:
-    """What the text becomes with each completion, in order."""
+    """Return the text after each completion, in order."""
     with provisionalcompleter():
         return [
             text[: one.start] + one.text + text[one.end :]

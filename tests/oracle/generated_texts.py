@@ -1,8 +1,8 @@
-"""HLO texts from the grammar and the table of opcodes: valid ones, and such as one edit has made from them.
+"""HLO texts from the grammar and the table of opcodes: valid ones, and one edit away from these.
 
-A valid text is the program of some opcode (`opcode_programs.py`) in one of the printer's forms,
-with attributes, layouts and a header that the grammar allows, and with blanks, comments and ends of
-lines between its tokens. A seed names a text: `valid_text(7)` is the same everywhere.
+A valid text is the program of some opcode (`opcode_programs.py`) in one of the printer's forms. It
+has attributes, layouts and a header that the grammar allows. Blanks, comments and ends of lines
+stand between its tokens. A seed names a text: `valid_text(7)` is the same everywhere.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def tokens_of(text: str) -> list[tuple[str, str]]:
 
 
 def _needs_blank(left: str, right: str) -> bool:
-    """Whether two tokens would be others without a blank between them."""
+    """Return True if two tokens would be read differently without a blank between them."""
     if not left or not right:
         return False
     word = re.compile(r"[\w.\-?]", re.ASCII)

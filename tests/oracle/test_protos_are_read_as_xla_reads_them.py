@@ -1,8 +1,8 @@
-"""HLO protos that XLA writes of the corpora's texts: the module that we read of one is the module that XLA reads of it.
+"""HLO protos that XLA writes of the corpora's texts: we read the module that XLA reads.
 
-A sample by default, all of them under the marker `slow`. The measure is XLA's print of the module
-that it made of the proto again: read by us it prints as our module does, or XLA prints our module
-as its own (wrapped asynchronous computations have names of their own in protos).
+A sample by default, all of them under the marker `slow`. XLA prints the module that it read of its
+own proto. Our reading of that print must equal our module, or XLA must print our module as its own:
+wrapped asynchronous computations have other names in protos.
 """
 
 from __future__ import annotations

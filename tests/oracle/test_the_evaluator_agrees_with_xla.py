@@ -66,7 +66,7 @@ def run_on_xla(
 
 
 def counts_by_one(body: Any) -> bool:
-    """Whether no sum in a loop body adds an integer constant other than 1."""
+    """Return True if no sum in a loop body adds an integer constant other than 1."""
     sums = [
         i
         for i in body.instructions.values()
@@ -78,10 +78,10 @@ def counts_by_one(body: Any) -> bool:
 
 
 def is_comparable(module: xe.HloModule) -> bool:
-    """Whether XLA's answer is to be trusted.
+    """Return True if XLA's answer is reliable for a program.
 
-    Nothing that it is known to get wrong, and every reduction begins with the neutral element of
-    its reducer: XLA takes that for granted, it may use the initial value never or often.
+    It must avoid XLA's known errors. Every reduction must begin with the neutral element of its
+    reducer: XLA may use the initial value never or often.
     """
     for computation in module.computations.values():
         for i in computation.instructions.values():

@@ -1,9 +1,9 @@
-"""Each text of the corpus that XLA accepts: read by us, printed by us, read by real XLA, and printed by it as the module that it was.
+"""Texts of the corpus, read and printed by us, then read and printed by XLA as the same module.
 
 A sample by default, the whole corpus under the marker `slow`. XLA's own print of the text
-(`canonical`) is the measure. What differs must stand in `EXCEPTIONS` with its reason, or differ in
-the same way when XLA reads its own print, which is no fixed point: it prints instructions in post
-order, and orders computations by where their callers stand in the text.
+(`canonical`) is the measure. A difference must stand in `EXCEPTIONS` with its reason, or appear
+when XLA reads its own print too. That print is no fixed point: XLA prints instructions in post
+order, and orders computations by their callers in the text.
 """
 
 from __future__ import annotations

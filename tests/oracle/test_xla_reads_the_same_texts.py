@@ -1,8 +1,7 @@
-"""Texts from the grammar and texts one edit away from valid ones: we accept what real XLA's parser accepts, print what it reads as the same
-module, and read of its print the module that we read of the text.
+"""Texts from the grammar, and one edit away: we accept and print exactly what XLA's parser does.
 
-What differs stands in `DIFFERENCES` with its reason. A few hundred texts in the suite; under the
-marker `slow` 100,000 of each kind, in runs of 10,000 seeds that can be repeated one by one.
+A difference stands in `DIFFERENCES` with its reason. The suite has a few hundred texts. Under the
+marker `slow` 100,000 of each kind run, in runs of 10,000 seeds that can be repeated one by one.
 """
 
 from __future__ import annotations
@@ -123,11 +122,10 @@ def _ours(text: str) -> tuple[str, str]:
 
 
 def _comparable(text: str) -> str:
-    """A print of XLA without what it does not keep.
+    """Return a print of XLA without what XLA does not keep.
 
-    It forgets the layouts of parameters where the header says something but not the layouts, and a
-    triangular-solve that does not state transpose_a is one to it that has none, which the verifier
-    refuses.
+    XLA loses the layouts of parameters if the header gives shapes without layouts. A
+    triangular-solve without transpose_a gets an invalid one, which the verifier refuses.
     """
     text = text.replace(", transpose_a=NO_TRANSPOSE", "")
     return re.sub(r"entry_computation_layout=\{\(.*?\}(?=, [a-z_]+=|\n)", "", text, count=1)
@@ -159,7 +157,7 @@ def _as_xla_keeps_it(text: str) -> HloModule:
 
 
 def _not_ours(text: str, printed: str) -> str:
-    """How the module that we read of a text differs from the one that we read of XLA's print of it; empty where they are equal.
+    """Return the difference of our module from XLA's print of the text; empty if they are equal.
 
     XLA prints no metadata without a name, and no frame of a table that there is not.
     """
@@ -183,14 +181,17 @@ def _shardings(module: HloModule) -> list[str]:
 
 
 def _wraps(text: str) -> bool:
-    """Whether a whole number is so large that XLA reads another: in a literal of floats 9223372036854775808 is negative to it."""
+    """Return True for an integer that XLA reads as another one.
+
+    In a literal of floats, XLA reads 9223372036854775808 as negative.
+    """
     return "constant" in text and any(
         int(number) >= 1 << 63 for number in re.findall(r"\d{19,20}", text)
     )
 
 
 def _compare(texts: list[str], xla: XlaParser) -> list[str]:
-    """How verdicts, prints and modules differ, where no reason is listed."""
+    """Return how verdicts, prints and modules differ, if no reason is listed."""
     problems, accepted = [], []
     for text, verdict in zip(texts, xla.verdicts(texts), strict=True):
         if _wraps(text):

@@ -89,7 +89,7 @@ class XlaParser:
         return found
 
     def verdicts(self, texts: Sequence[str]) -> list[Verdict]:
-        """What XLA says of each text."""
+        """Return XLA's answer to each text."""
         found: list[Verdict] = []
         lived = True
         while len(found) < len(texts):

@@ -1,8 +1,7 @@
-"""Runs HLO modules on real XLA:CPU, for the tests beside: a child process of its own, since XLA may abort.
+"""Runs HLO modules on real XLA:CPU in a child process, since XLA may abort.
 
-Usage: `python xla_runner.py CASES RESULTS`; CASES is a pickled list of (HLO text, arrays), RESULTS
-becomes a sequence of pickled ("values", arrays) or ("refused", message), one for each case as it is
-done.
+Usage: `python xla_runner.py CASES RESULTS`. CASES is a pickled list of (HLO text, arrays). RESULTS
+becomes a sequence of pickled ("values", arrays) or ("refused", message), written case by case.
 """
 
 import os

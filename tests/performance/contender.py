@@ -16,7 +16,10 @@ from xla_explorer.explorer.sessions.compilation import program_steps
 
 
 class Contender:
-    """cache=0 (the default here) compiles from scratch, as the harness wants a cold compile to be. placed=0: numpy's own arrays as inputs."""
+    """A contender of the performance harness, which compiles from scratch by default (cache=0).
+
+    placed=0: numpy's own arrays as inputs.
+    """
 
     def __init__(
         self, cache: int = 0, journal: str = "off", backend: str = "cpu", placed: int = 1

@@ -1,10 +1,10 @@
-"""Kernels after fusion and the bytes that they read and write, beside XLA's own result: one cost analysis for both.
+"""Counts kernels after fusion, and their bytes, beside XLA's result: one cost analysis for both.
 
-    python tests/performance/fusion_versus_xla.py --xla PYTHON_WITH_JAX [--out
-        notebooks/fusion_versus_xla.md]
+    python tests/performance/fusion_versus_xla.py --xla PYTHON_WITH_JAX
+        [--out notebooks/fusion_versus_xla.md]
 
-Programs: the six real ones among the reference dumps (XLA's result as dumped, and without its
-library fusions), and the `b_*` workloads (XLA compiles them now, in a process of its own).
+Programs are the six real ones among the reference dumps, as XLA dumped them and without its library
+fusions. XLA compiles the `b_*` workloads in its own process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Work of every GPU kernel of the conformance corpus on the emulator, by emitter, and the same beside a file of another commit.
+"""Counts the work of every GPU kernel of the conformance corpus on the emulator, by emitter.
 
-python -m tests.performance.gpu_counters --every 6 --out before.json      in a checkout of the one commit
-python -m tests.performance.gpu_counters --every 6 --beside before.json   in a checkout of the other
+    python -m tests.performance.gpu_counters --every 6 --out before.json
+    python -m tests.performance.gpu_counters --every 6 --beside before.json
+
+The first runs in a checkout of one commit, the second in a checkout of the other.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def unknown_fields(result: dict[str, Any]) -> list[str]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """What was measured, as Markdown tables; sections that are not there are left out."""
+    """Return the measurements as Markdown tables, without absent sections."""
     device, copy = result.get("device", {}), result.get("copy", {})
     lines = [f"## {device.get('name', 'no device')}, {str(result.get('date', ''))[:10]}", ""]
     if device.get("driver") == 0:

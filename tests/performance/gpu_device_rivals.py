@@ -1,4 +1,4 @@
-"""What our programs are measured beside on a device: jax's XLA, and cuBLAS by torch.
+"""Rivals on a device: jax's XLA, and cuBLAS by torch.
 
 Both are optional.
 """
@@ -71,7 +71,7 @@ class Jax:
         return executable, arrays
 
     def _compiled(self, module: Any) -> Any:
-        """What the client makes of a module; its interface differs from release to release."""
+        """Return the compiled module of a client, whose interface differs between releases."""
         from jaxlib import xla_client
 
         options, client = xla_client.CompileOptions(), self.device.client

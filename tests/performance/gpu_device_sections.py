@@ -1,7 +1,7 @@
-"""The measurements of `gpu_device.py`, as items: each is one row of one section, made in a child process.
+"""The measurements of `gpu_device.py`: each item is a row of a section, made in a child process.
 
-A child takes a list of items from its standard input, and writes two lines of JSON for each to a
-file: one when it begins, one with the row. So whoever started it knows what it was at when it died.
+A child reads a list of items from its standard input. It writes two lines of JSON for each to a
+file: one at the start, one with the row. The file therefore names the item at which a child died.
 After an error that cost the device's context it stops with status 3.
 """
 
@@ -80,7 +80,7 @@ class Bench:
 
     # -- sections ----------------------------------------------------------------------------------
     def environment(self, _: str) -> dict[str, Any]:
-        """What is installed, and the device: what to look at first when something else fails."""
+        """Return the installed versions and the device: the first place to look after a failure."""
         import llvmlite
         import llvmlite.binding
 
@@ -221,7 +221,7 @@ class Bench:
         return relative_error(ours, want)
 
     def conformance(self, item: str) -> dict[str, Any]:
-        """Whether one case passes."""
+        """Return the result of one case."""
         folder = Path(self.settings["conformance"])
         if not self._cases:
             self._harness = load_module(folder / "conformance.py", "conformance_harness_device")
@@ -347,7 +347,7 @@ class Bench:
             return None
 
     def _rival(self, row: dict[str, Any]) -> Jax | None:
-        """Jax on the same device; what keeps it away is said in the row, and the workload is measured without it."""
+        """Return jax on the same device; a row without it has the reason."""
         if self.emulate:
             return None
         if self._jax is None:

@@ -266,7 +266,7 @@ class Xla:
 
 @functools.lru_cache
 def call_seconds(parameters: int, threads: int) -> float:
-    """What a call takes that computes one element of so many arrays."""
+    """Return the seconds of a call that computes one element of a number of arrays."""
     return Ours(
         _stream({1: "copy", 2: "add"}[min(parameters, 2)], 1, min(parameters, 2)), threads
     ).seconds(3000)

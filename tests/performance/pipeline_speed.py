@@ -1,11 +1,11 @@
-"""The speed of the default CPU pipeline: milliseconds, what the journal costs, the ratio to XLA's cold compile, and growth with size.
+"""Measures the default CPU pipeline: time, cost of the journal, ratio to XLA, growth with size.
 
     python tests/performance/pipeline_speed.py [--xla PYTHON_WITH_JAX] [--rounds 3] [--linear]
         [WORKLOAD ...]
 
-Processor time, the best of a few interleaved rounds: on a machine that others use, wall time says
-little. XLA's figure is one whole cold compile of the same text (parse, passes, code) in a fresh
-process, since that is what a user of XLA waits for.
+Times are processor time, the best of a few interleaved rounds: wall time means little on a shared
+machine. XLA's figure is one whole cold compile of the same text (parse, passes, code) in a fresh
+process, since a user of XLA waits for that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long code generation takes to write 10,000 instructions, typed or spelled out, and to print them."""
+"""Time in which code generation writes and prints 10,000 instructions, typed or spelled out."""
 
 import time
 

@@ -57,7 +57,7 @@ def run(
 
 
 def output(script: str, *arguments: str, **settings: str) -> str:
-    """What a program prints; its end must be clean and quiet."""
+    """Return the output of a program, which must end cleanly and quietly."""
     done = run(script, *arguments, **settings)
     assert done.returncode == 0, (
         f"exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

@@ -1,4 +1,4 @@
-"""What users of JAX do, one function each, in a process whose platform is the plugin.
+"""Uses of JAX, one function each, in a process whose platform is the plugin.
 
 Prints a line of JSON for each: name and what went wrong.
 

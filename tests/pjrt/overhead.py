@@ -1,4 +1,6 @@
-"""What a call costs on the plugin and on JAX's CPU, in microseconds: `JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/overhead.py [rounds]`.
+"""Measures a call on the plugin and on JAX's CPU, in microseconds.
+
+`JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/overhead.py [rounds]`
 
 Processor time of all threads, which other work on the machine disturbs less than wall time. Both
 take turns in short rounds; the least of all rounds counts.

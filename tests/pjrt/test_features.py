@@ -1,4 +1,4 @@
-"""What users of JAX do (`features.py`), through the plugin: one process for all."""
+"""Uses of JAX (`features.py`) through the plugin, all in one process."""
 
 from __future__ import annotations
 

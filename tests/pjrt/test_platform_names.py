@@ -1,4 +1,4 @@
-"""What the devices are called, and JAX's own CPU beside them, which nobody has to ask for."""
+"""Names of the devices; JAX's own CPU is beside them without a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin as a file, which JAX loads by its path; options from the environment, and what is said about wrong ones."""
+"""The plugin as a file that JAX loads by path; options from the environment, and wrong ones."""
 
 from __future__ import annotations
 

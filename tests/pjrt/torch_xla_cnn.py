@@ -17,7 +17,7 @@ from torch_xla.experimental import plugins
 
 
 class Plugin(plugins.DevicePlugin):
-    """What torch_xla has to know of a device."""
+    """A device's description for torch_xla."""
 
     def library_path(self) -> str:
         return os.environ["XLA_EXPLORER_PLUGIN"]

@@ -16,7 +16,7 @@ MOST_BYTES = 4 << 20
 
 
 def argument_bytes(module: HloModule) -> int:
-    """What the arguments take."""
+    """Return the bytes of the arguments."""
     return sum(
         leaf.byte_size
         for p in module.entry.parameters()

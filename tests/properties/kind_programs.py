@@ -622,7 +622,7 @@ def mixed_precision(p: Body) -> None:
 
 
 def asynchronous(p: Body) -> None:
-    """What is started and waited for: a computation, a copy; values between both."""
+    """Return a program that starts a computation and a copy, and waits for both later."""
     c, t = p.choice, p.type(0.2)
     x = p.parameter(t, p.sizes(1, 3, 300))
     if c.random() < 0.4:

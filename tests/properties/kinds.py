@@ -1,12 +1,13 @@
-"""Random programs of `kind_programs.py` by the hundred thousand: evaluator, native code between guard pages, PTX on the emulator, real XLA.
+"""Runs random programs of `kind_programs.py` by the hundred thousand.
 
     python -m tests.properties.kinds --programs 100000 --seed 0 --workers 1 [--report FILE]
     python -m tests.properties.kinds --programs 5000 --seed 0 --beside-xla   # extra `jax`
     python -m tests.properties.kinds --show SEED   # one program and its findings
 
-Several programs share a module. One in which something is found, or whose process dies, is taken
-apart: each of its programs runs alone. At the end: how many programs gave what, with which classes
-of differences, and each finding once by its cause.
+The evaluator, native code between guard pages, PTX on the emulator and real XLA run them. Several
+programs share a module. If one has a finding, or its process dies, each program of its module runs
+alone. The last lines count programs by result and by class of difference, and list each finding
+once by its cause.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ BACKENDS = ("cpu", "gpu")
 
 # -- one module ------------------------------------------------------------------------------------
 def settings_of(seed: int, backends: tuple[str, ...]) -> list[Any]:
-    """How the module of a seed is compiled and run on each backend."""
+    """Return how the module of a seed is compiled and run on each backend."""
     from tests.properties.text_checks import Setting
 
     found = []
@@ -102,7 +103,7 @@ def check_programs(
 
 
 def evaluated(module: Any, seed: int, outcome: Any) -> Any:
-    """What the evaluator says to a program that has no reference: nothing if it takes too long, an error is a finding."""
+    """Return the evaluator's values; None if it takes too long. Its error is a finding."""
     from tests.properties.hostile_arguments import KINDS, arguments
     from tests.properties.noisy_evaluator import reference
 
@@ -177,7 +178,7 @@ def serve(first: int, last: int, together: int, backends: tuple[str, ...]) -> No
 
 
 class Tally:
-    """What came of many programs."""
+    """Results of many programs."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -333,7 +334,7 @@ XLA_CLASSES: tuple[tuple[str, Callable[[Any], bool]], ...] = (
 
 
 def flushed(want: Any, got: Any) -> Any:
-    """Where XLA's CPU has made a zero of a number below the smallest normal one."""
+    """Return where XLA's CPU replaced a number below the smallest normal one by zero."""
     if want.dtype.kind != "f":
         return np.zeros(want.shape, bool)
     return (np.abs(want) < np.finfo(want.dtype).tiny) & (got == 0)

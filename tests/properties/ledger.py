@@ -1,17 +1,14 @@
-"""Mutated texts by the hundred thousand, and the ledger of what came of them.
+"""Mutated texts by the hundred thousand, and the ledger of their results.
 
     python tests/properties/ledger.py --hours 8 --jobs 2 --resume
     python tests/properties/ledger.py --hours 1 --mode text --resume
     python tests/properties/ledger.py --report
 
-The first compiles, runs and compares texts with the evaluator; the second only parses, verifies,
-prints and reads them again.
-
-Each line of `ledger.jsonl` is a range of seeds that has been done, with what became of its texts;
-`--resume` goes on behind the last one, whatever ended the run before (a range that was not finished
-is done again). `text_checks.py show SEED` shows the text of a seed. A text that crashes or hangs
-ends only the child process that was at it. Hangs are counted in processor time, so that a busy
-machine is none.
+The first compiles, runs and compares texts with the evaluator. The second only parses, verifies,
+prints and reads them again. Each line of `ledger.jsonl` is a finished range of seeds with the
+results of its texts. `--resume` continues after the last one; an unfinished range runs again.
+`text_checks.py show SEED` shows the text of a seed. A text that crashes or hangs ends only its
+child process. Hangs are counted in processor time, so that a busy machine causes none.
 """
 
 from __future__ import annotations

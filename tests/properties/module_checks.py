@@ -1,4 +1,4 @@
-"""What must hold of every module, each as a function that raises AssertionError with a sentence."""
+"""Invariants of every module, each a function that raises AssertionError with a sentence."""
 
 from __future__ import annotations
 

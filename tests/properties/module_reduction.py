@@ -30,7 +30,7 @@ from xla_explorer.hlo.module import HloModule
 def failure(
     case: RandomModule, check: Callable[[RandomModule], None], seconds: int = 20
 ) -> str | None:
-    """How the check fails, as a short text without numbers; None when it holds."""
+    """Return how the check fails, as a short text without numbers; None if it holds."""
     read, write = os.pipe()
     child = os.fork()
     if not child:

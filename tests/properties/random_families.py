@@ -1,4 +1,4 @@
-"""One random instruction of each opcode family, on the values that a scope knows."""
+"""One random instruction of each opcode family, on the values of a scope."""
 
 from __future__ import annotations
 

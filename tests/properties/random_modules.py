@@ -1,9 +1,9 @@
-"""Random well-formed modules through `HloBuilder`, with arguments; the same seed gives the same module.
+"""Random well-formed modules through `HloBuilder`, with arguments; a seed names a module.
 
-Every float carries what is known of it: a bound of its magnitude, how many fraction bits it needs,
-and whether every way of computing it gives the same bits. Discontinuous operations (compare, floor,
-float to integer, sort) take only values of the last kind, so a difference in rounding never grows
-into a difference in value, and integers and predicates can be compared exactly.
+Every float has recorded bounds: its magnitude, its fraction bits, and whether every way of
+computing it gives the same bits. Discontinuous operations (compare, floor, float to integer, sort)
+take only values of the last kind. A difference in rounding therefore never becomes a difference in
+value, and integers and predicates can be compared exactly.
 """
 
 from __future__ import annotations

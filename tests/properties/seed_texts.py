@@ -1,8 +1,8 @@
-"""Texts to start from: the conformance programs that the project holds, a program of each opcode, small workloads, random modules.
+"""Texts to start from: the project's conformance programs, opcodes, workloads, random modules.
 
-Where the reference corpora lie beside the checkout their texts are taken too. What a text says
-twice (the layout of the entry, the signatures of computations) is left out, so that a change of a
-type or a size need not be made in two places.
+If the reference corpora lie beside the checkout, their texts are taken too. Repeated facts of a
+text (the layout of the entry, the signatures of computations) are left out. A change of a type or a
+size then needs one edit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the ledger may explain of a difference, and which texts it runs at all."""
+"""Differences that the ledger may explain, and the texts that it runs."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _found(kind: str, problem: BaseException) -> Outcome:
 
 
 def kind_of(outcome: Outcome) -> str:
-    """What findings of one cause have in common."""
+    """Return what findings of one cause have in common."""
     return f"{outcome.kind} {re.sub(r'%[^ ,)]+|[0-9][0-9.e+-]*', '#', outcome.detail)[:160]}"
 
 
@@ -173,11 +173,10 @@ def _first_difference(one: str, two: str) -> str:
 
 
 class Setting(NamedTuple):
-    """How a text is compiled and run.
+    """Options with which a text is compiled and run.
 
-    guard: `behind`, `front` or none, where memory may not be touched. large: as large arrays are.
-
-    backend: what compiles it; only a CPU has guards, threads and a preset.
+    guard: `behind`, `front` or none, where memory must not be touched. large: as for large arrays.
+    backend: the compiler; only a CPU has guards, threads and an optimisation level.
     """
 
     preset: str
@@ -255,7 +254,7 @@ def check_run(
 
 
 def _is_small(module: HloModule) -> bool:
-    """Whether it runs within the time that a text has."""
+    """Return True if a text runs within its time."""
     leaves = [leaf for i in module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array]
     if any(size < 0 for leaf in leaves for size in leaf.dimensions):
         return False  # `?`: bounded by nothing
@@ -349,10 +348,10 @@ def _check_values(
 
 
 def _as_without_rules(expected: list[Any], optimised: list[Any], without: list[Any]) -> list[Any]:
-    """What the passes gave, but where they only rounded otherwise: there, what they give without the rules over the real numbers.
+    """Return the values after the passes, or those without the rules over real numbers.
 
-    A number that became an infinity or NaN, or an infinity that became another value, is no
-    rounding: it stays as it is.
+    The second are returned where the passes only rounded differently. A number that became an
+    infinity or NaN, or an infinity that became another value, is not a rounding and stays.
     """
     leaves = []
     for want, got, other in zip(expected, optimised, without, strict=True):

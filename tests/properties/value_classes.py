@@ -1,9 +1,9 @@
-"""Why a value may differ from the evaluator's, as data: each class has its reason, and says of which elements it is the explanation.
+"""Classes of differences from the evaluator, as data: each has its reason and its elements.
 
-There is no tolerance. How far a float may lie away is measured: the evaluator runs again with every
-rounding disturbed as far as HLO leaves open (`NOISE` says which operation by how much), and what
-moves the reference as far as the answer lies away explains it. A chain of operations that are exact
-moves nothing, so there not a bit may differ.
+There is no tolerance. The evaluator runs again with every rounding disturbed as far as HLO leaves
+it open (`NOISE` has the amount by operation). A class explains an element if that moves the
+reference as far as the answer lies away. A chain of exact operations moves nothing, so that not a
+bit may differ.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _floating(array: Array) -> bool:
 
 
 def _accumulations(module: HloModule) -> list[HloInstruction]:
-    """What sums or multiplies, not what takes the largest."""
+    """Return the instructions that sum or multiply, not those that take a maximum."""
     found = [
         i
         for i in module.instructions()
@@ -122,7 +122,7 @@ def _range_inside_an_accumulation(q: Question) -> Array:
 
 
 def _is_strict(comparator: HloComputation, floats_too: bool) -> bool:
-    """Whether a comparator says `a < b` or `a > b` of numbers that are all ordered."""
+    """Return True if a comparator computes `a < b` or `a > b` of numbers that are all ordered."""
     root = comparator.root
     if root.opcode.name != "compare" or root.attributes["direction"] not in ("LT", "GT"):
         return False
@@ -197,7 +197,10 @@ _CHOOSING = frozenset(
 
 
 def _orders_nan(reducer: HloComputation) -> bool:
-    """Whether its comparisons of floats have a place for NaN: a total order, or a question whether a number is itself."""
+    """Return True if its comparisons of floats give NaN a place.
+
+    They do by a total order, or by a test whether a number equals itself.
+    """
     compares = [
         i
         for i in reducer.instructions.values()
@@ -210,7 +213,10 @@ def _orders_nan(reducer: HloComputation) -> bool:
 
 
 def _is_associative(reducer: HloComputation, hostile: bool) -> bool:
-    """Whether it is one operation on its two parameters, or chooses among records (where there may be NaN, by an order that has them)."""
+    """Return True if a reducer is one operation on its two parameters, or selects among records.
+
+    With NaN among the records, the order must have a place for NaN.
+    """
     if combiner_of(reducer) is not None:
         return True
     names = {i.opcode.name for i in reducer.instructions.values()}
@@ -374,7 +380,7 @@ REASONS = {
 
 
 def differing(want: Array, got: Array) -> Array:
-    """Where two leaves are not the same value: a NaN is a NaN, a zero has its sign."""
+    """Return where two leaves differ: NaN equals NaN, and a zero has its sign."""
     if want.dtype.kind == "c":
         return differing(np.asarray(want.real), np.asarray(got.real)) | differing(
             np.asarray(want.imag), np.asarray(got.imag)
@@ -387,7 +393,10 @@ def differing(want: Array, got: Array) -> Array:
 
 
 def rounds_only(want: Array, got: Array) -> Array:
-    """Where both values are finite numbers, or the first is NaN: a number is never rounded to NaN, nor an infinity to another value."""
+    """Return where both values are finite, or the first is NaN.
+
+    A number is never rounded to NaN, nor an infinity to another value.
+    """
     if want.dtype.kind == "c":
         return rounds_only(np.asarray(want.real), np.asarray(got.real)) & rounds_only(
             np.asarray(want.imag), np.asarray(got.imag)

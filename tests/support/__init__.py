@@ -1,1 +1,1 @@
-"""What tests of several folders start from: programs, fakes, limits of time."""
+"""Shared parts of tests: programs, fakes, limits of time."""

@@ -1,6 +1,6 @@
-"""Where the reference corpora are: beside the checkout, or where XLA_EXPLORER_CORPORA says.
+"""Place of the reference corpora: beside the checkout, or XLA_EXPLORER_CORPORA.
 
-Tests that need them skip without, and the head of a run says so.
+Tests that need the corpora skip without them, and the head of a run reports it.
 """
 
 from __future__ import annotations

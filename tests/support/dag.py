@@ -6,8 +6,10 @@ import random
 
 
 def dag_text(count: int, seed: int = 7) -> str:
-    """A module of about `count` instructions: a random graph of elementwise operations, products and broadcasts over 64 values at a
-    time, with repeated parts and additions of zero for the passes to find.
+    """Return a module of about `count` instructions, a random graph over 64 values at a time.
+
+    It has elementwise operations, products and broadcasts. Repeated parts and additions of zero are
+    there for the passes to find.
     """
     rng, lines, alive = random.Random(seed), [], []
     for k in range(16):

@@ -1,4 +1,4 @@
-"""How examples are drawn: the same each time, on a machine of any pace."""
+"""Drawing of examples: the same on every run, on a machine of any speed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""How fast this machine is just now, for tests with a limit of time: limits are in seconds of a machine that does the work below in
-NOMINAL seconds, so that a slower processor or a loaded machine does not break them.
+"""Speed of this machine, by which tests scale their limits of time.
+
+Limits are in seconds of a machine that does the work below in NOMINAL seconds. A slower processor
+or a loaded machine does not break them.
 """
 
 from __future__ import annotations

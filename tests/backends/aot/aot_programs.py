@@ -119,7 +119,7 @@ def build(folder: Path, compiler: str, sources: list[str], objects: list[str], *
 
 
 def output(*command: str | Path) -> str:
-    """What a program prints; it must end well."""
+    """Return the output of a program, which must end well."""
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, check=False, timeout=60
     )

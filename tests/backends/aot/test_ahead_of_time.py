@@ -1,4 +1,4 @@
-"""What `xe.aot` makes, without linking it: header, names, weights, footprint, refusals."""
+"""Results of `xe.aot` before linking: header, names, weights, footprint, refusals."""
 
 from __future__ import annotations
 

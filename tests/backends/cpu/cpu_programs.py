@@ -18,7 +18,7 @@ def compile_for_cpu(text, passes="default", threads=None):
 
 
 def opcodes_on_evaluator(executable):
-    """What has no native code."""
+    """Return the opcodes without native code."""
     return [step.opcode for step in executable.steps if step.runs_on == "evaluator"]
 
 

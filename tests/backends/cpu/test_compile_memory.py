@@ -1,4 +1,4 @@
-"""What a compilation leaves behind in the process: next to nothing, however many there are."""
+"""Memory that compilations leave behind in the process: next to nothing, for any number of them."""
 
 import ctypes
 import gc

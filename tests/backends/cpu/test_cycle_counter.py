@@ -1,4 +1,4 @@
-"""What the instrumentation of a profile costs."""
+"""Cost of the instrumentation of a profile."""
 
 from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 

@@ -1,4 +1,4 @@
-"""What XLA defines at the edges, in compiled code: indices out of range, division, shifts, NaN, denormals, huge and empty extents."""
+"""XLA's semantics at the edges, in compiled code: indices, division, shifts, NaN, empty extents."""
 
 import numpy as np
 import pytest

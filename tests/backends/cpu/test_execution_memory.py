@@ -1,4 +1,4 @@
-"""What an execution does with memory: nothing copied on the way in and out, any alignment, and as much as was predicted."""
+"""Memory of an execution: no copies of arguments and results, any alignment, as predicted."""
 
 import os
 from pathlib import Path

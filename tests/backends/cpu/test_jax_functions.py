@@ -1,4 +1,4 @@
-"""Public functions of JAX's numerical modules: native code for the CPU that is asked for has JAX's values, without a crash of LLVM."""
+"""Public functions of JAX's numerical modules: native code has JAX's values and LLVM never crashes."""
 
 from __future__ import annotations
 

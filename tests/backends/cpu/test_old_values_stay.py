@@ -1,4 +1,4 @@
-"""What is updated in place while something else still reads the old value: scatters, updates and loops in diamonds; fusions in fusions."""
+"""Updates in place while the old value is still read: scatters, loops in diamonds, fusions."""
 
 import numpy as np
 import pytest

@@ -265,7 +265,7 @@ def test_a_cpu_without_object_files_is_refused_by_name() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_runs_wasm_after_its_parent_did() -> None:
-    """What compiles wasm32 code for the machine has no threads of its own: the child would wait for them."""
+    """The compiler for wasm32 has no threads of its own, for which a forked child would wait."""
     _need("wasm32")
     x, y = np.ones((2, 64), np.float32)
     first, second = (

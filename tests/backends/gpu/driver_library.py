@@ -167,7 +167,7 @@ class DriverLibrary:
         library.set_finder(finder)
 
     def _guarded(self, name: str, call: Any) -> Any:
-        """C knows no exceptions: one of a callback is kept for the caller."""
+        """Keep an exception of a callback for the caller, since C has no exceptions."""
 
         def guarded(*arguments: Any) -> int:
             try:

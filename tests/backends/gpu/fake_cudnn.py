@@ -95,7 +95,7 @@ class FakeCudnn:
         self._described(descriptor, "convolution")["groups"] = groups
 
     def _answer(self, algorithm, handle, wanted, found, results):
-        """First one that does not work, then one that wants too much, then the one."""
+        """Return a plan that fails, then one with too large a workspace, then a usable one."""
         assert (
             self.alive[handle] == "dnn"
             and wanted == len(results) == 8

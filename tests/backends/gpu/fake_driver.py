@@ -46,7 +46,7 @@ _SET_CONDITION = re.compile(rb"\{[^{}]*cudaGraphSetConditional, \(handle, value\
 
 
 class FakeDriverLibrary:
-    """What is called of the driver's shared object itself."""
+    """Functions of the driver's shared object."""
 
     def __init__(self, driver):
         self.driver = driver

@@ -1,8 +1,9 @@
-"""Proves that a program's streams are ordered: every access to device memory comes after those it depends on, whatever the streams' speeds.
+"""A proof that a program's streams are ordered, whatever their speeds.
 
-Vector clocks. A stream counts what is queued on it; an event is a copy of its clock; who waits for
-an event knows what it knew. The host knows what it has waited for, and what it queues afterwards
-comes after that. Each byte remembers its last writer and its readers since.
+Every access to device memory must come after those it depends on. The proof uses vector clocks. A
+stream counts the work queued on it, and an event is a copy of its clock. A waiter of an event takes
+over that clock. The host has a clock too: work that it queues later comes after all that it waited
+for. Each byte has its last writer and its readers since.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class OrderChecker:
                 read[here] = 0
 
     def record(self, stream: int) -> dict[int, int]:
-        """An event: what a stream knows now."""
+        """Return an event: a copy of a stream's clock."""
         _join(self.clocks[stream], self.host)
         return dict(self.clocks[stream])
 

@@ -1,4 +1,4 @@
-"""Whole GPU programs on the emulator: kernels, launch dimensions, buffers, control flow, host calls; and what is said about them."""
+"""Whole GPU programs on the emulator: kernels, launch dimensions, buffers, control flow, reports."""
 
 import warnings
 

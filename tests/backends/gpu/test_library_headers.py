@@ -32,7 +32,7 @@ PLAIN = {
 def text():
     """All headers, without comments.
 
-    XLA_EXPLORER_CUDA_INCLUDE names a folder that no package manager knows.
+    XLA_EXPLORER_CUDA_INCLUDE names a folder outside of the package manager's.
     """
     folders = [
         os.environ.get("XLA_EXPLORER_CUDA_INCLUDE", ""),

@@ -1,4 +1,4 @@
-"""What ptxas says about our PTX. Skipped, with the reason, where ptxas is not installed."""
+"""Answers of ptxas to our PTX; skipped with the reason if ptxas is not installed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What ptxas says of kernels, the occupancy it allows, and SASS with HLO lines."""
+"""Resources of kernels by ptxas, the occupancy that they allow, and SASS with HLO lines."""
 
 import pytest
 

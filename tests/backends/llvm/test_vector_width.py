@@ -1,4 +1,4 @@
-"""How wide vectors are is our decision: the width of a target reaches LLVM, whatever LLVM prefers for its CPU, and is recorded."""
+"""The vector width is our decision: it reaches LLVM, whatever LLVM prefers, and is recorded."""
 
 from __future__ import annotations
 

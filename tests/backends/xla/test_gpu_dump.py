@@ -1,4 +1,4 @@
-"""What a dump of XLA:GPU says of its kernels: the picks for products, and machine code by ptxas and nvdisasm."""
+"""Facts about kernels in a dump of XLA:GPU: choices for products, machine code by nvdisasm."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_picks_of_products_are_a_line_each(tmp_path: Path) -> None:
 def test_machine_code_belongs_to_the_instruction_of_its_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tools' own answer is given here; the next test asks the tools themselves where they are."""
+    """The tools' answer is given here; the next test runs the tools if they are installed."""
     asked: list[str] = []
 
     def assembled(ptx: str, architecture: str) -> tuple[str, list[int | None]]:

@@ -51,7 +51,10 @@ def by_both(opcode, element_type, *operands):
 
 
 def differing(a, b, tolerance):
-    """Where a part differs by more than `tolerance` of the larger part; the same infinity and any NaN agree."""
+    """Return where a part differs by more than `tolerance` of the larger part.
+
+    The same infinity, and any two NaNs, agree.
+    """
     parts = [(a.real, b.real), (a.imag, b.imag)] if a.dtype.kind == "c" else [(a, b)]
     size = np.max([np.where(np.isfinite(y), np.abs(y), 0) for _, y in parts], axis=0)
     with np.errstate(all="ignore"):

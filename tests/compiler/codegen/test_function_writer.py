@@ -1,4 +1,4 @@
-"""What loops tell LLVM: short ones are unrolled, those with a known span have an exact number of iterations."""
+"""Loop metadata for LLVM: short loops are unrolled, those with a known span have a trip count."""
 
 from __future__ import annotations
 

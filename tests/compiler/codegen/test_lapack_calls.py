@@ -41,7 +41,7 @@ class Calls:
         self.roots.append(call)
 
     def run(self) -> tuple[Any, Any]:
-        """What native code and the evaluator make of it; the result of each call is a tuple."""
+        """Return the results of native code and of the evaluator; each call returns a tuple."""
         text = (
             "HloModule m\nENTRY e {\n  "
             + "\n  ".join(self.lines)

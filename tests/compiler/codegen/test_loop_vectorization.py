@@ -1,4 +1,4 @@
-"""Who makes the vectors of a kernel's loops, and that values are those of scalar loops."""
+"""Vectorisation of a kernel's loops, by us or by LLVM; values equal those of scalar loops."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a reduction starts from."""
+"""The initial value of a reduction."""
 
 import numpy as np
 import pytest

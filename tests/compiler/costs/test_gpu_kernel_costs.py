@@ -1,4 +1,4 @@
-"""What a finished GPU kernel is said to take: products by their plan, few results of many numbers by the threads that read them."""
+"""Estimated costs of finished GPU kernels: products by their plan, reductions by their threads."""
 
 from __future__ import annotations
 

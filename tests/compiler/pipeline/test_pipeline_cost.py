@@ -1,4 +1,4 @@
-"""What the default pipeline does per instruction does not grow with the module, and the journal adds little: counted, not timed."""
+"""Work of the default pipeline per instruction: constant in the module's size; counted, not timed."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_work_on_a_conditional_grows_with_its_branches_and_not_their_square(
 
 
 def mirrored(rounds: int) -> str:
-    """A fusion of rounds of x + reverse(x), each of which asks for the one before at twice as many places."""
+    """Return a fusion of rounds of x + reverse(x), each of which reads twice as many places."""
     lines = ["HloModule r", "f {", "  x0 = f32[8] parameter(0)"]
     for k in range(rounds):
         lines += [

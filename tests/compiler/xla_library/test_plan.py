@@ -1,4 +1,4 @@
-"""What XLA:CPU gives to its library of kernels: which operations start a kernel, why others do not, and what a kernel takes in."""
+"""XLA:CPU's library kernels: which operations start one, the reasons of others, and its contents."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The table of exercises: `python -m tests.explorer.course.exercise_table [NAME ...]` tries every wrong answer and every right variant.
+"""Writes the table of exercises: `python -m tests.explorer.course.exercise_table [NAME ...]`.
 
-A row an exercise: wrong answers of students tried and refused with their code; mutants of the
-reference solution, those whose cell runs and that do not answer the same, tried and refused with a
-sentence; right answers written in another way that pass, the instructions of the programs that show
-mistakes, and the processor's seconds of the variant and of the wrong answer that take longest. All
-of them take an hour; one line is printed after the other.
+A row an exercise. It counts wrong answers of students that are refused with their code. It counts
+mutants of the reference solution, those that run and differ, and those refused with a sentence. It
+counts right answers in another form that pass, and the instructions of the programs that show
+mistakes. It has the processor's seconds of the slowest variant and wrong answer. All exercises take
+an hour; a line is printed for each.
 """
 
 from __future__ import annotations

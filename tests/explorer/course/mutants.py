@@ -45,7 +45,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Every single edit of a cell; two that read the same are told apart by their number."""
+    """Yield every single edit of a cell; a number distinguishes equal descriptions."""
     found: list[Mutant] = []
     seen: dict[str, int] = {}
     tree = ast.parse(source)
@@ -191,7 +191,7 @@ def _other_part(name: str) -> Any:
 
 
 def answer_of(name: str, source: str) -> Any:
-    """What a check is given when `source` stands in the exercise's cell.
+    """Return the answer that a check gets if `source` stands in the exercise's cell.
 
     Whatever the source raises, this does.
     """

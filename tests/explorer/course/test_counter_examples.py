@@ -1,6 +1,4 @@
-"""What a failed check shows: the program and what came out of it belong together, the program computes something, and where there is
-none the arguments are shown.
-"""
+"""Counterexamples of failed checks: program and result belong together, or arguments are shown."""
 
 from __future__ import annotations
 

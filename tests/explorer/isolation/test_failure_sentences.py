@@ -1,4 +1,4 @@
-"""What a failure of the child process says first: what was running, where that is known."""
+"""First sentences about a failed child process: the running step, if it is recorded."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What generated code does in the child process is an error here: a segfault, an endless loop, exhausted memory, an interrupt."""
+"""Faults of generated code in the child process: segfault, endless loop, memory, interrupt."""
 
 from __future__ import annotations
 

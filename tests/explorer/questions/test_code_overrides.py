@@ -1,4 +1,4 @@
-"""What code generation decides is forced and forbidden kernel by kernel; what cannot be granted has a row that says why."""
+"""Decisions of code generation forced and forbidden by kernel; refusals have rows with reasons."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_an_unknown_kind_is_one_error_everywhere(session: xe.Session) -> None:
 
 
 def calls(work: Callable[[], object]) -> tuple[Any, int]:
-    """What the work gives, and how many functions it called."""
+    """Return the result of a function and the number of functions that it called."""
     profile = cProfile.Profile()
     found = profile.runcall(work)
     return found, sum([row.callcount for row in profile.getstats()])

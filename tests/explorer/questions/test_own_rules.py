@@ -1,4 +1,4 @@
-"""Rules that a user declares: what `try_rule` applies, `applicable` knows; a build function that fails says where."""
+"""Rules that a user declares: `try_rule`, `applicable`, and the place of a build function's error."""
 
 from __future__ import annotations
 

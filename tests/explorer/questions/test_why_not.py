@@ -62,7 +62,7 @@ def test_passes_say_all_kinds_that_they_decide(compiled: tuple[str, xe.Session])
 
 
 def is_written_at(place: str) -> bool:
-    """Whether `folder/file.py:line` names a line of a predicate in the package."""
+    """Return True if `folder/file.py:line` is a line of a predicate in the package."""
     file, line = place.rsplit(":", 1)
     package = pathlib.Path(xla_explorer.__file__).parent
     return any(

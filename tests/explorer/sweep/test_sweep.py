@@ -176,7 +176,7 @@ def test_workers_that_die_are_replaced_and_cost_their_own_task_tries_and_nobody_
 
 
 def test_a_module_that_is_not_well_formed_is_a_failed_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody verified may not be compiled, much less run: this reads far behind its array."""
+    """An unverified module must not be compiled or run: this one reads far behind its array."""
     beyond = "HloModule m\nENTRY e {\n  a = f32[8] parameter(0)\n  ROOT s = f32[4000000] slice(a), slice={[100000000:104000000]}\n}"
     frame = xe.sweep([beyond, text(1)], [{}], repeats=0)
     assert list(frame["status"]) == ["failed", "ok"] and "HloVerifyError" in frame["error"][0]

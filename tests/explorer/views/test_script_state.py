@@ -1,4 +1,4 @@
-"""The shared state of the views: who watches a field is told, once, in order; who ends it is not."""
+"""Shared state of the views: watchers of a field are called once, in order, until they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which element stands where in memory: what the explorer draws beside an instruction, against numpy and against tiles laid by hand."""
+"""Places of elements in memory, as drawn beside an instruction, against numpy and tiles by hand."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_tiles_lie_one_after_another_and_are_padded(js: AssetScript, minor_to_ma
 
 
 def test_a_tile_within_a_tile(js: AssetScript) -> None:
-    """XLA's `T(4,2)(2,1)`: pairs of rows are interleaved inside of each tile, as a processor of 16-bit numbers wants them."""
+    """XLA's `T(4,2)(2,1)`: pairs of rows are interleaved in each tile, for 16-bit processors."""
     found = _places(js, "bf16[4,2]{1,0:T(4,2)(2,1)}", (4, 2))
     assert found.tolist() == [[0, 2], [1, 3], [4, 6], [5, 7]]
 

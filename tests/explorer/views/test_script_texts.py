@@ -1,4 +1,4 @@
-"""What the script does with lines and numbers: diff rows, gaps, units."""
+"""Lines and numbers of the script: diff rows, gaps, units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What views of the script compute before anything is drawn: walks, captions, rows of the timeline, first panes, kinship."""
+"""Data of the script's views before drawing: walks, captions, timeline rows, panes, kinship."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How well XLA's decisions, made again by our policies, agree with what XLA did: `python -m tests.explorer.xla.replay_agreement [NAME ...]`.
+"""Agreement of XLA's decisions with their replay by our policies.
+
+`python -m tests.explorer.xla.replay_agreement [NAME ...]`
 
 A row a program, a column a kind of decision: the share of rows that agree, and how many rows there
 are. Names are parts of files in ../shared/worlds, examples of `xe.example`, or recorded dumps of

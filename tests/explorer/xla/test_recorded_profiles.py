@@ -117,7 +117,7 @@ MUTATIONS: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def is_refused_well(path: Path) -> bool:
-    """Whether a profile is refused: with one sentence, without a folder; no error of another kind."""
+    """Return True if a profile is refused with one sentence, without a folder, and no other error."""
     try:
         found = xe.xla.read_profile(path)
         for asked in (

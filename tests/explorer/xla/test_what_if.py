@@ -1,4 +1,4 @@
-"""What if XLA had other flags, another text or were of another version: settings, rows, and what is said where one fails."""
+"""Other flags, texts and versions of XLA: settings, rows, and the message of a failed one."""
 
 from __future__ import annotations
 

@@ -1,17 +1,21 @@
-"""What PyTorch and TensorFlow print, read by `xe.load`, run, and held against numpy.
+"""Programs that PyTorch and TensorFlow print, read by `xe.load`, run, and compared with numpy.
 
-# PyTorch, torch_xla
-exported = torch.export.export(model, (x,))
-text = torch_xla.stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
-module = xe.parse_stablehlo(text)
+PyTorch, torch_xla:
 
-# PyTorch, torchax
-weights, exported = torchax.export.exported_program_to_stablehlo(torch.export.export(model, (x,)))
-module = xe.parse_stablehlo(exported.mlir_module())
+    exported = torch.export.export(model, (x,))
+    text = torch_xla.stablehlo.exported_program_to_stablehlo(exported).get_stablehlo_text()
+    module = xe.parse_stablehlo(text)
 
-# TensorFlow: HLO text
-text = tf.function(f, jit_compile=True).experimental_get_compiler_ir(x, w)(stage="hlo")
-module = xe.parse_hlo(text)
+PyTorch, torchax:
+
+    exported = torch.export.export(model, (x,))
+    weights, program = torchax.export.exported_program_to_stablehlo(exported)
+    module = xe.parse_stablehlo(program.mlir_module())
+
+TensorFlow, HLO text:
+
+    text = tf.function(f, jit_compile=True).experimental_get_compiler_ir(x, w)(stage="hlo")
+    module = xe.parse_hlo(text)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which kernels may become one, beside a search of the whole graph."""
+"""Kernels that may become one, compared with a search of the whole graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def random_graph(seed: int, size: int = 40) -> list[HloInstruction]:
 
 
 def has_way(part: dict[HloInstruction, int], a: int, b: int) -> bool:
-    """Whether a way leads from part `a` to part `b` through another."""
+    """Return True if a path leads from part `a` to part `b` through another part."""
     members: dict[int, list[HloInstruction]] = {}
     for i, number in part.items():
         members.setdefault(number, []).append(i)

@@ -162,7 +162,7 @@ class Gatherer:
 
 
 def gathered(i: HloInstruction, values: dict[int, Any]) -> Any:
-    """What an opcode that moves elements gives by its map."""
+    """Return the result of a data movement by its index map."""
     g = Gatherer(i, values)
     reads = reads_of(i, tuple([index(a) for a in g.axes]))
     assert not isinstance(reads, Reason), reads
@@ -175,7 +175,10 @@ def gathered(i: HloInstruction, values: dict[int, Any]) -> Any:
 
 
 def combined(i: HloInstruction, values: dict[int, Any]) -> Any:
-    """What a sum of elements, or of products of them, gives by the map, in f64 or with wrapping integers; None for other combiners."""
+    """Return a sum of elements, or of products, by the index map; None for other combiners.
+
+    Floats are summed in f64, integers wrap.
+    """
     reads = reads_of(
         i, tuple([index(Axis(f"d{n}", extent)) for n, extent in enumerate(i.shape.dimensions)])
     )

@@ -1,4 +1,4 @@
-"""How many elements lie under the windows of a convolution: a closed form, whatever the sizes."""
+"""Number of elements under the windows of a convolution: a closed form for any sizes."""
 
 from __future__ import annotations
 

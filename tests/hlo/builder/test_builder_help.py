@@ -1,4 +1,4 @@
-"""What the builder says: signatures and sentences of a value's methods, and hints that can be followed."""
+"""Help of the builder: signatures and sentences of methods, and hints that can be followed."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ lt { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = pred[] compare(a, b), 
 
 
 def module_text(entry: str, element: str = "f32", *computations: str) -> str:
-    """A module with the scalar computations that are asked for (add, mul, max, second, ge, lt) and an entry."""
+    """Return a module with the listed scalar computations (add, mul, max, second, ge, lt)."""
     lines = [
         line.replace("  ", "\n  ")
         .replace(" { ", " {\n  ")

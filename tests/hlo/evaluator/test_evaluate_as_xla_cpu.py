@@ -1,4 +1,4 @@
-"""What XLA:CPU chooses where HLO leaves a choice, and that the plain choice is the default."""
+"""XLA:CPU's choices where HLO leaves one open; the plain choice is the default."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_introsort_sorts_and_keeps_short_rows_stable() -> None:
 
 
 def test_introsort_falls_back_to_heaps() -> None:
-    """What std::partial_sort of libstdc++ makes of the same ranks, which is what std::sort falls back to."""
+    """std::sort of libstdc++ falls back to std::partial_sort on these ranks."""
     order = list(range(20))
     _quicksort(order, [k * 7 % 5 for k in range(20)], 0, 20, 0)
     assert order == [10, 15, 0, 5, 13, 18, 8, 3, 1, 16, 11, 6, 9, 19, 4, 14, 7, 17, 2, 12]

@@ -1,11 +1,11 @@
-"""Mutated HLO text: whatever is thrown at the parser, only HloParseError and HloVerifyError may come out.
+"""Mutated HLO text: the parser may raise only HloParseError and HloVerifyError.
 
     python tests/hlo/text/fuzz.py --seconds 600 --seed 1 --found /tmp/found
 
-Each text is read, verified, printed and read again, in a child process with a limit on its memory
-and an alarm for each text. A text that breaks the promise is shrunk line by line and token by
-token, and written to the folder `--found`. Seeds: the texts of this project's tests and, where it
-lies beside the checkout, the corpus of XLA's own tests.
+A child process with a limit on its memory reads, verifies, prints and reads each text again, with
+an alarm. A text that breaks the promise is shrunk by lines and tokens, and written to the folder
+`--found`. Seeds are the texts of this project's tests and, if it lies beside the checkout, the
+corpus of XLA's own tests.
 """
 
 from __future__ import annotations

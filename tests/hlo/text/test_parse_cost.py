@@ -1,4 +1,4 @@
-"""What keeps the parser fast, guarded by counting instead of timing."""
+"""Costs of the parser, counted instead of timed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_lines_of_the_printed_text() -> None:
 
 
 def bytes_per_instruction(text: str) -> float:
-    """What a parsed module holds on to, the text apart."""
+    """Return the bytes that a parsed module holds per instruction, without the text."""
     parse_hlo(ordinary_text(4))  # shapes and attributes are made once and stay
     gc.collect()
     tracemalloc.start()
@@ -117,7 +117,7 @@ def test_a_hundred_thousand_instructions_take_less_than_650_bytes_each() -> None
 
 
 def calls_of(function: Callable[[], Any]) -> int:
-    """How many functions, Python's and C's, one call of `function` calls.
+    """Return the number of Python and C functions that one call of `function` calls.
 
     Counting keeps the work comparable on a busy machine.
     """

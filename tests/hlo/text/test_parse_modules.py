@@ -1,4 +1,4 @@
-"""What the parser makes of each spelling that XLA accepts."""
+"""Modules that the parser makes of each spelling that XLA accepts."""
 
 from __future__ import annotations
 

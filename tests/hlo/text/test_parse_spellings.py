@@ -1,4 +1,4 @@
-"""What the grammar allows and what it does not, rule by rule: blanks and comments, shapes, layouts, attributes, operands."""
+"""The grammar, rule by rule: blanks and comments, shapes, layouts, attributes, operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must survive reading and printing, construct by construct, in XLA's spelling; and XLA's order."""
+"""Constructs that survive reading and printing, in XLA's spelling and order."""
 
 from __future__ import annotations
 
@@ -268,7 +268,10 @@ ENTRY e { p = f32[8,4] parameter(0), metadata={op_name="x"}
 
 
 def test_presets_as_xla_prints_them() -> None:
-    """What jaxlib 0.10.2 prints with HloPrintOptions.canonical() and .fingerprint(), but for the order of equal computations."""
+    """The presets `canonical` and `fingerprint`, as jaxlib 0.10.2 prints them.
+
+    Only the order of equal computations may differ.
+    """
     module = parse_hlo(PRESETS)
     body = [
         "{",

@@ -1,4 +1,4 @@
-"""What the options of the verifier switch on and off; checks that see more than one instruction."""
+"""Options of the verifier; checks that see more than one instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workload is: a function for JAX, and its inputs as the performance harness makes them (`perf.make_inputs`)."""
+"""Workloads: a function for JAX, and inputs as the performance harness makes them."""
 
 from __future__ import annotations
 

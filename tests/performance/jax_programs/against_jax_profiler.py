@@ -1,12 +1,14 @@
-"""The page of `why_slow` against JAX's own reading of XLA's profiler: `python -m tests.performance.jax_programs.against_jax_profiler [NAME ...]`.
+"""Compares the page of `why_slow` with JAX's own reading of XLA's profiler.
 
-Two independent readings. `same`: the bytes that the page was made of, read by
-`jax.profiler.ProfileData`, kernel by kernel; without the first run, the median of the others.
-`apart`: the function under `jax.jit` in another process, recorded there by `jax.profiler.trace` in
-turns with recordings of the page's process, without the first turn; of the five kernels of the
-page, by their names, the ratio of the shortest times (other jobs make none shorter), the median of
-the turns' ratios, and half of the range in which that median lies in 95 of 100 samples of as many
-turns. Seconds are elapsed and of all processors.
+`python -m tests.performance.jax_programs.against_jax_profiler [NAME ...]`
+
+Two independent readings. `same` reads the bytes of the page's recording by
+`jax.profiler.ProfileData`, kernel by kernel. It leaves out the first run and takes the median of
+the others. `apart` runs the function under `jax.jit` in another process, recorded by
+`jax.profiler.trace`, in turns with the page's process. It leaves out the first turn. For the five
+kernels of the page, by name, it takes the ratio of the shortest times: other jobs make none
+shorter. It reports the median of the turns' ratios. The range is half of that in which the median
+lies in 95 of 100 samples of as many turns. Seconds are elapsed and of all processors.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What `why_slow` proposes for the six programs, timed in turns with the program as it is:
-`python -m tests.performance.jax_programs.proposed_changes [NAME ...]`.
+"""Times the proposals of `why_slow` for the six programs, in turns with the program as it is.
 
-Each way is compiled by XLA in a process of its own; five rounds, the ratio of each round for
-itself, the median of these, and their range: the median of as many rounds as one likes lies in it
-in 94 of 100 such measurements.
+`python -m tests.performance.jax_programs.proposed_changes [NAME ...]`
+
+XLA compiles each variant in its own process. Five rounds run; the table has the median of the
+rounds' ratios and their range. In 94 of 100 such measurements the true median lies in that range.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ TOLERANCE = 5e-3  # of a loss, relative, within 100 steps; JAX's own CPU differs
 
 
 def one(path: Path, platform: str) -> dict[str, Any]:
-    """What a script prints on a platform."""
+    """Return the output of a script on a platform."""
     done = run(str(path), platforms=platform, seconds=900)
     if done.returncode:
         raise RuntimeError(

@@ -149,7 +149,7 @@ def test_a_power_of_two_stays_a_product_for_llvm():
 
 
 def test_one_over_x_is_a_reciprocal():
-    """Which gives what div.full gives, says PTX ISA, in half as many instructions; denormal results too."""
+    """A reciprocal equals div.full by the PTX ISA, in half as many instructions; denormals too."""
     text = """HloModule m
 f { x = f32[64] parameter(0) c = f32[] constant(1) o = f32[64] broadcast(c), dimensions={} ROOT r = f32[64] divide(o, x) }
 ENTRY e { x = f32[64] parameter(0) ROOT r = f32[64] fusion(x), kind=kLoop, calls=f }"""

@@ -66,7 +66,7 @@ def floats(kind):
 
 
 def compute(body, arrays, kinds, result, registers=()):
-    """What a body makes of arrays, one thread an element; ptxas must take the text too."""
+    """Return a body's results on arrays, one thread an element; ptxas must accept the text too."""
     out = np.zeros(len(arrays[0]), result)
     text = one_instruction(body, registers, kinds, out.dtype.itemsize * 8, len(out))
     if find_ptxas() is not None:
@@ -506,7 +506,7 @@ def test_what_is_not_there_is_an_error_before_anything_runs():
 
 
 def test_a_parameter_chosen_at_run_time():
-    """What LLVM makes of a pointer that is one argument or another."""
+    """LLVM's code for a pointer that is one argument or another."""
     text = (
         HEAD
         + """.visible .entry choose(.param .u64 a, .param .u64 b, .param .u64 out)

@@ -1,5 +1,4 @@
-"""Schedules that a user types: a policy's text makes the same nest, with every directive checked.
-"""
+"""Schedules that a user types: a policy's text makes the same nest, with every directive checked."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Fits the minimax polynomials of `xla_explorer.compiler.codegen.vector_math.polynomials` (needs mpmath).
+"""Fits the minimax polynomials of `vector_math.polynomials` (needs mpmath).
 
-Run as a script, it prints that module's text; nothing imports it. Each polynomial is found by the
-Remez exchange algorithm in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) -
-target(t))`, with the lowest degree that meets the error asked for, and its coefficients are then
-rounded one by one to the element type.
+Run as a script, it prints that module's text; nothing imports it. The Remez exchange algorithm runs
+in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) - target(t))`. It takes
+the lowest degree that meets the error bound. The coefficients are then rounded one by one.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ ENTRY e {
 @pytest.mark.parametrize("reducer", ["add", "multiply", "maximum", "and"])
 @pytest.mark.parametrize("size", [0, 2, 3])
 def test_an_initial_value_that_changes_the_result_counts_once(reducer: str, size: int) -> None:
-    """What lies beyond the sizes must not bring it in again."""
+    """Elements beyond the sizes must not bring the initial value in again."""
     text = f"""HloModule m
     f {{ a = u32[] parameter(0) b = u32[] parameter(1) ROOT r = u32[] {reducer}(a, b) }}
     ENTRY e {{ x = u32[3,3] parameter(0) n = s32[] parameter(1)

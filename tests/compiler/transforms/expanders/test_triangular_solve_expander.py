@@ -1,4 +1,4 @@
-"""A triangular solve as a loop of rows reads the triangle that it is told to, and no diagonal that is said to be one."""
+"""A triangular solve as a loop of rows: it reads one triangle, and no diagonal if it is a unit one."""
 
 from __future__ import annotations
 

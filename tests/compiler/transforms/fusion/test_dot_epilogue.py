@@ -1,4 +1,4 @@
-"""What follows a product is done to its tiles: when, why not, and that the values are those of separate kernels."""
+"""Epilogues of a product on its tiles: conditions, refusals, and the values of separate kernels."""
 
 from __future__ import annotations
 

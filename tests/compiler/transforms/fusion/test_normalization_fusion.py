@@ -94,7 +94,7 @@ def test_what_the_rows_are_made_of_stays_outside_when_others_read_it():
 
 
 def test_a_module_of_any_size_is_looked_at_near_each_result_only():
-    """What is farther away is read: the softmax of a long computation is one kernel, and the walk has an end."""
+    """The softmax of a long computation is one kernel, and the walk has an end."""
     long = softmax().replace("  x = f32[64,128] parameter(0)\n", "  x0 = f32[64,128] parameter(0)\n" + "".join(
         [f"  x{n + 1} = f32[64,128] tanh(x{n})\n" for n in range(60)]) + "  x = f32[64,128] negate(x60)\n")  # fmt: skip
     module, journal = parse_hlo(long), Journal()

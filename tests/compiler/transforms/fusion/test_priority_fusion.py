@@ -34,7 +34,7 @@ def fused(
 
 
 def kernels(module: HloModule) -> list[str]:
-    """What each fusion computes, and what else the entry runs."""
+    """Return the opcodes that each fusion computes, and the other instructions of the entry."""
     found = []
     for i in module.entry.post_order():
         if i.opcode.name == "fusion":

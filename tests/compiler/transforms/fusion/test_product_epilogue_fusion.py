@@ -1,4 +1,4 @@
-"""What goes into a product's kernel on a GPU, what stays outside, and why."""
+"""Contents of a product's kernel on a GPU, and the reasons for what stays outside."""
 
 import xla_explorer as xe
 from xla_explorer.hlo.text.parser import parse_hlo

@@ -24,7 +24,7 @@ def run(name: str, text: str, context: PassContext | None = None) -> HloModule:
 
 
 def shown(module: HloModule) -> list[str]:
-    """What the entry runs: opcodes, fusions with what they compute in order."""
+    """Return what the entry runs: opcodes, and fusions with their opcodes in order."""
     found = []
     for i in module.entry.post_order():
         if i.opcode.name == "fusion":

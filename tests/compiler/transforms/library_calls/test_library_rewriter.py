@@ -1,4 +1,4 @@
-"""Which instructions become library calls, which do not and why; what a call says survives the text."""
+"""Instructions that become library calls, the reasons of the others, and calls as text."""
 
 from dataclasses import replace
 

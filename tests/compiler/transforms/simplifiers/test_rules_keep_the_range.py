@@ -33,7 +33,7 @@ _MOST = 200  # combinations of the further operands
 
 
 def is_elementwise(rule: Rule) -> bool:
-    """Whether the example is elementwise on f32[4]."""
+    """Return True if the example is elementwise on f32[4]."""
     parts = set(re.findall(r"(\w+)\[([\d,]*)\]", rule.before))
     return "f32[4]" in rule.before and parts <= {
         ("f32", "4"),
@@ -133,7 +133,7 @@ def arguments(module: HloModule, kind: PrimitiveType) -> list[list[Array]]:
 
 
 def problem_of(rule: Rule, kind: PrimitiveType, constants: tuple[float, ...] = ()) -> str | None:
-    """Where the claim is broken; of a claim over the real numbers, where the range is left: how near finite numbers are, depends on more."""
+    """Return where the claim is broken; for a claim over real numbers, where the range is left."""
     made = in_type(rule, kind, constants)
     if made is None:
         return None

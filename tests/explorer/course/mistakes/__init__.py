@@ -1,5 +1,6 @@
-"""Wrong answers of the kinds that students give, and what each must be told; and unusual answers that are right. The module `nbNN` has
-those of a notebook.
+"""Wrong answers of students with the expected hints, and unusual right answers.
+
+The module `nbNN` has those of a notebook.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ def variant(name: str) -> Callable[[Any], Any]:
 
 
 def solution(exercise: str, name: str, **scope: Any) -> Any:
-    """What a cell of the reference solutions defines under a name."""
+    """Return what a cell of the reference solutions defines under a name."""
     exec(solution_cells()[exercise], scope)
     return scope[name]
 
 
 def edited(exercise: str, name: str, *edits: tuple[str, str], **scope: Any) -> Any:
-    """What a cell of the reference solutions defines under a name, with texts replaced, each of which must be there."""
+    """Return what an edited cell of the reference solutions defines; each replaced text must exist."""
     source = solution_cells()[exercise]
     for old, new in edits:
         assert old in source, old

@@ -405,7 +405,7 @@ def without_zeros(node: Node, done: dict[Node, Node]) -> Node:
 
 
 def is_zero(node: Node) -> bool:
-    """Whether it is 0, or an array of zeros."""
+    """Return True for 0 and for an array of zeros."""
     while node.opcode in ("broadcast", "reshape"):
         node = node.operands[0]
     return node.opcode == "constant" and repr(node.attributes["value"]) == "0.0"

@@ -201,7 +201,7 @@ mistake("nb21.bytes", "other-bytes")(lambda rows, keys, depth, stored: None)
 
 
 def program(block, change=attention, **sizes):
-    """Answers to nb21.beat: blocks of so many keys, or other sizes than were asked for."""
+    """Return answers to nb21.beat: blocks of a number of keys, or other sizes than required."""
 
     def answer(rows, keys, depth):
         given = {"rows": rows, "keys": keys, "depth": depth}
