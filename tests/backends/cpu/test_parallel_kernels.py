@@ -177,7 +177,7 @@ STRETCHES_WITHOUT_FMA = {"vector-matrix"}  # the same there
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.usefixtures("every_kernel_is_worth_it")
 @pytest.mark.sampled(15)
-def test_shares_give_the_bits_of_one_thread(name):
+def test_tasks_give_the_bits_of_one_thread(name):
     text = PROGRAMS[name]
     random = np.random.default_rng(1)
     inputs = [
@@ -210,7 +210,7 @@ def test_shares_give_the_bits_of_one_thread(name):
                 assert a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def test_the_program_of_one_thread_has_no_shares():
+def test_the_program_of_one_thread_has_no_tasks():
     text = PROGRAMS["elementwise-long"].replace("10007", "5000000")
     assert "xla_explorer_parallel_for" not in compiled(text, 1).program.text
     assert "xla_explorer_parallel_for" in compiled(text, 2).program.text
@@ -228,7 +228,7 @@ def test_the_decision_is_recorded_with_its_numbers():
     assert row["verdict"] == "refused" and row["code"] == "too-little-work"
 
 
-def test_scratch_memory_is_each_shares_own():
+def test_scratch_memory_is_each_tasks_own():
     text = PROGRAMS["sort"].replace("13,200", "64,4096")
     one, two = compiled(text, 1), compiled(text, 2)
     assert two.program.scratch_bytes >= 8 * one.program.scratch_bytes

@@ -276,7 +276,7 @@ KINDS: dict[str, DecisionKind] = {
         check="loop-can-be-split-by-residue",
     ),
     "loop-split": DecisionKind(
-        "Does a loop become two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"
+        "Is a loop split into two?", nest_reasons.DIRECTIVES, check="loop-can-be-split"
     ),
     "loop-overlap": DecisionKind(
         "Does the last block of a loop overlap the one before, so that no tail is left?",
@@ -284,7 +284,7 @@ KINDS: dict[str, DecisionKind] = {
         check="tail-can-overlap",
     ),
     "loop-stream": DecisionKind(
-        "Is a result written past the caches?",
+        "Is a result written by non-temporal stores?",
         nest_reasons.DIRECTIVES,
         check="result-can-be-streamed",
     ),
@@ -292,10 +292,10 @@ KINDS: dict[str, DecisionKind] = {
         "Is memory prefetched?", nest_reasons.DIRECTIVES, check="reads-can-be-prefetched"
     ),
     "loop-collapse": DecisionKind(
-        "Do two loops become one?", nest_reasons.DIRECTIVES, check="loops-can-be-joined"
+        "Are two loops collapsed into one?", nest_reasons.DIRECTIVES, check="loops-can-be-collapsed"
     ),
     "loop-reorder": DecisionKind(
-        "Do two loops change places?", nest_reasons.DIRECTIVES, check="loops-can-change-places"
+        "Are two loops interchanged?", nest_reasons.DIRECTIVES, check="loops-can-be-interchanged"
     ),
     "loop-unroll": DecisionKind(
         "Is a loop unrolled?",
@@ -303,9 +303,9 @@ KINDS: dict[str, DecisionKind] = {
         check="loop-can-be-unrolled",
     ),
     "loop-vectorize": DecisionKind(
-        "Does a loop become the lanes of a vector?",
+        "Is a loop vectorized?",
         nest_reasons.DIRECTIVES,
-        check="loop-can-be-lanes",
+        check="loop-can-be-vectorized",
     ),
     "loop-parallel": DecisionKind(
         "Is a loop partitioned into tasks for threads?",
@@ -313,7 +313,7 @@ KINDS: dict[str, DecisionKind] = {
         check="loop-can-be-parallel",
     ),
     "loop-tile": DecisionKind(
-        "Do two loops become blocks of rows and columns?",
+        "Are two loops tiled?",
         nest_reasons.DIRECTIVES,
         check="loops-can-be-tiled",
     ),
@@ -363,12 +363,12 @@ KINDS: dict[str, DecisionKind] = {
         check="loop-can-be-fused-into-the-reduction",
     ),
     "loop-sink": DecisionKind(
-        "Does what stands beside a loop go into it?",
+        "Are the values beside an inner loop moved into it?",
         nest_reasons.DIRECTIVES,
         check="values-can-be-sunk",
     ),
     "loop-pad": DecisionKind(
-        "Does a loop get more steps, which a guard leaves out?",
+        "Is a loop padded with steps that a guard skips?",
         nest_reasons.DIRECTIVES,
         check="loop-can-be-padded",
     ),
