@@ -236,7 +236,7 @@ def _measure(
 def _confirm(base: C, best: C, given: Any, repeats: int) -> tuple[C, tuple[float, float]]:
     """Time both in alternating runs; keep the best only if it wins significantly.
 
-    Disturbances of the machine then affect both alike.
+    Disturbances of the machine then affect both.
     """
     first: list[float] = []
     second: list[float] = []

@@ -94,7 +94,7 @@ class TraceReports(Reports):
         tables = [
             *[row.reasons for row in reversed(KINDS.values())],
             OF_ANY_KIND,
-        ]  # what a code means for `fusion` counts most
+        ]  # the meaning for `fusion` takes precedence
         return {
             code: f"{found.sentence}; remedy: {found.remedy}"
             for table in tables

@@ -109,7 +109,7 @@ class Drawing:
                     )
                 )
                 if hidden:
-                    return key  # a closed block: what is inside has no boxes
+                    return key  # a closed block: its inside has no boxes
         return scope_key(path)
 
     def close_blocks(
@@ -286,9 +286,7 @@ class Drawing:
             self.hidden += hidden
         place = (id(record), group, hidden, self.bare)
         node = self.known.nodes.get(place)
-        if (
-            node is None or name in REDUCING
-        ):  # its label says what the computation that it calls does
+        if node is None or name in REDUCING:  # the label depends on the called computation
             node = self.known.nodes[place] = PictureNode(
                 record.id,
                 node_label(record, self.computations),

@@ -42,7 +42,7 @@ class FoldedRows:
             tuple[int, tuple[str, ...], tuple[int, ...]], tuple[PictureNode, PictureNode]
         ] = {}
         self.last: tuple[PictureGraph, PictureGraph] | None = None
-        """The large picture that was folded last, and what came of it."""
+        """The large picture that was folded last, and its result."""
 
     def edge_from(self, edge: PictureEdge, source: int) -> PictureEdge:
         """Return the edge with another source."""

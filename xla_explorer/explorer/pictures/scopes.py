@@ -137,7 +137,7 @@ def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) ->
     found |= {key: path for key, path in outside.items() if sizes[path] > 2 * SHORTEST_LAYER}
     for r in reversed(
         ordered
-    ):  # what only moves constants is where it is first read, if anywhere in a scope
+    ):  # instructions that only move constants belong to the scope of their first reader
         if (path := found.get(r.id)) is not None:
             late = path == (AFTER,)
             moved = [o for o in r.operands if quiet.get(o) and o not in reads]

@@ -201,7 +201,7 @@ class _Question:
         if self.names in last:
             return last[self.names], ""
         if len(self.names) == 1:
-            alone = self.names * 2  # an instruction that stands for itself and for its value
+            alone = self.names * 2  # an instruction recorded as its own value too
             leaving_out = self.kind not in FUSION_KINDS
             fitting = [
                 one
@@ -364,7 +364,7 @@ class _Question:
         ):
             return None
         subjects = tuple([self._there[name] for name in self.names])
-        found = hlo_pass.ask(self.kind, subjects, PassContext(target=self.record.target))
+        found = hlo_pass.evaluate(self.kind, subjects, PassContext(target=self.record.target))
         where = (
             f"the module before {self._step.name}"
             if self._step is not None

@@ -1,4 +1,4 @@
-"""`xe.xla`: what real XLA did, how long it took, and why."""
+"""`xe.xla`: the decisions and times of real XLA, with their reasons."""
 
 from xla_explorer.explorer.xla.profile import XlaProfile, read_profile
 from xla_explorer.explorer.xla.replay import (
