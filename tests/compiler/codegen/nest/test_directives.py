@@ -338,7 +338,7 @@ def test_a_padded_loop_leaves_its_new_steps_out() -> None:
         schedule("rows").then("pad{j,64}")
 
 
-def test_blocks_cover_a_loop_and_squares_are_transposed_in_registers() -> None:
+def test_tails_overlap_and_squares_are_transposed_in_registers() -> None:
     nest, operands, wanted = plain("transpose")
     found = Schedule(nest, nest).then(
         "overlap{i,16,x.4},overlap{j,8},reorder{ii,jo},split{ii,8},unroll{iii},vectorize{ji}"
@@ -375,7 +375,7 @@ def test_a_result_is_streamed_where_whole_registers_of_it_are_stored() -> None:
         schedule("bias").then("stream{x}")
 
 
-def test_each_step_asks_for_what_a_later_one_reads() -> None:
+def test_a_step_prefetches_for_a_later_one() -> None:
     nest, operands, wanted = plain("bias")
     read = nest.arrays[0].name
     asked = Schedule(nest, nest).then(f"prefetch{{i,{read},2}}")
@@ -514,7 +514,7 @@ def test_what_is_not_legal_is_refused_with_a_reason(body: str, text: str, code: 
     assert refused.value.reason is not None and refused.value.reason.code == code, refused.value
 
 
-def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
+def test_windows_over_a_padded_image_need_no_conditions() -> None:
     found = schedule("padded-convolution")
     (name,) = [a.name for a in found.nest.arrays if a.shape.dimensions == (2, 5, 6, 4)]
     found = found.then(f"stage-padded{{%{name},i,scratch,0,3.1.2}}")
@@ -538,7 +538,7 @@ def test_windows_over_an_image_in_a_frame_ask_no_conditions() -> None:
     )
 
 
-def test_phases_of_a_dilated_input_ask_for_no_remainders() -> None:
+def test_residues_of_a_dilated_input_need_no_remainders() -> None:
     """Each residue has its own taps; a residue without taps is the initial value."""
     found = schedule("dilated-convolution").then("split-by-residue{j,2}")
     taps = next(
@@ -606,7 +606,7 @@ def test_texts_that_are_no_schedule_are_refused(text: str) -> None:
         parse_directives(text)
 
 
-def test_steps_that_share_memory_are_found() -> None:
+def test_dependent_steps_are_found() -> None:
     text = """kernel @k(%x: f32[4], out %out: f32[5]) {
   for i in 4 @serial {
     %1 = load %x[i] : f32
@@ -623,7 +623,7 @@ def test_steps_that_share_memory_are_found() -> None:
     assert not why_not_well_formed(parse_nest(text.replace("i + 1", "i")))
 
 
-def test_kept_rows_and_accumulated_columns_print_and_run() -> None:
+def test_stored_rows_and_interchanged_columns_print_and_run() -> None:
     kept = schedule("softmax").then(*parse_directives("compute-at{%e,i,out}")).nest
     assert (
         nest_text(kept).count("exponential") == 1
@@ -694,7 +694,7 @@ def test_the_checks_that_directives_name_are_theirs() -> None:
         assert all(callable(getattr(made, name, None)) for name in made.check_names), made.name
 
 
-def test_a_check_of_an_axis_asks_the_accesses_inside_its_loop(monkeypatch):
+def test_a_check_of_an_axis_visits_only_its_loop(monkeypatch):
     """A concatenate of 1,000 pieces becomes hundreds of loops.
 
     Each of them visited all accesses of the kernel.

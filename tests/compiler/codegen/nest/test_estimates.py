@@ -69,7 +69,7 @@ def test_vectors_are_faster_and_several_accumulators_hide_the_latency() -> None:
     assert estimated(nest).loops["j"][0] == 64 * 512 and estimated(nest).loops["i"][0] == 64
 
 
-def test_two_registers_a_value_fill_the_gaps_of_a_long_chain() -> None:
+def test_interleaving_hides_the_latency_of_a_long_chain() -> None:
     lines = "\n".join([f"v{k} = f32[4096] tanh({f'v{k - 1}' if k else 'x'})" for k in range(30)])
     nest = nest_of_text(
         f"f {{ x = f32[4096] parameter(0)\n{lines}\nROOT r = f32[4096] negate(v29) }}\n"
@@ -105,7 +105,7 @@ def test_bytes_come_from_behind_a_cache_that_what_loops_touch_does_not_fit() -> 
     )
 
 
-def test_lanes_and_copies_around_a_reduction_read_what_lies_together() -> None:
+def test_lanes_and_unrolled_axes_around_a_reduction_are_contiguous() -> None:
     nest = nest_of_text(
         "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] add(a, b) }\n"
         "ENTRY e { x = f32[2048,64] parameter(0) z = f32[] parameter(1) ROOT r = f32[64] reduce(x, z), dimensions={0}, to_apply=add }"

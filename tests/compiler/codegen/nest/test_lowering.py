@@ -116,7 +116,7 @@ def test_a_result_past_the_cache() -> None:
         "overlap{i,4},overlap{j,2},unroll{jo},unroll{io}",
     ],
 )
-def test_copies_of_what_steps_compute_their_own_places_from(text: str) -> None:
+def test_copies_of_steps_that_compute_their_own_indices(text: str) -> None:
     """Seed 50001 of random pairs: an index of a directive depends on the axis that is copied."""
     nest, operands, wanted = plain("bias")
     scheduled, trace = run_schedule(nest, parse_directives(text))
@@ -254,7 +254,7 @@ def test_layouts_are_kept() -> None:
     assert np.array_equal(native(nest, (x,))[0], x.reshape(8, 6))
 
 
-def test_vectors_and_copies_stand_in_the_code() -> None:
+def test_the_code_has_vectors_and_unrolled_instances() -> None:
     nest, _ = run_schedule(
         plain("rows")[0], parse_directives("split{j,16},split{ji,8},unroll{jio},vectorize{jii}")
     )
@@ -284,7 +284,7 @@ def test_what_is_not_lowered_says_so() -> None:
         "split{n,2},unroll{j},split{l,4},vectorize{li}",
     ],
 )
-def test_what_copies_share_is_loaded_if_one_of_them_needs_it(text: str) -> None:
+def test_a_uniform_load_happens_if_one_instance_needs_it(text: str) -> None:
     """The weights of a padded convolution are one load for all unrolled rows.
 
     The taps that are inside differ from row to row.

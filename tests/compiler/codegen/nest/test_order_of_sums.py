@@ -42,7 +42,7 @@ def _in_order(x: np.ndarray, over: int, initial: float, combine: np.ufunc) -> np
 @pytest.mark.parametrize("element", ["f32", "f64"])
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.sampled(8)
-def test_a_sum_that_is_not_in_order_is_told(name: str, element: str, initial: str) -> None:
+def test_the_journal_records_a_sum_out_of_order(name: str, element: str, initial: str) -> None:
     shape, result, over = CASES[name]
     text = TEXT
     for word, value in (
@@ -136,7 +136,7 @@ def test_partial_sums_are_out_of_order_wherever_they_are_kept(directives: str) -
     ("root", "count"),
     [("add(ab, cc)", 1), ("subtract(c, ab)", 1), ("add(a, c)", 0), ("multiply(ab, cc)", 0)],
 )
-def test_a_sum_that_takes_a_product_unrounded_is_told(root: str, count: int) -> None:
+def test_the_journal_records_a_contracted_product(root: str, count: int) -> None:
     text = f"""HloModule m
 ENTRY e {{ a = f32[64] parameter(0) b = f32[64] parameter(1) c = f32[64] parameter(2)
   ab = f32[64] multiply(a, b) cc = f32[64] multiply(c, c) r = f32[64] {root} ROOT n = f32[64] negate(r) }}

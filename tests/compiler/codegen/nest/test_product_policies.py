@@ -189,7 +189,7 @@ def test_one_column_that_is_left_over_by_what_is_left_over(columns, contracted):
     assert product_policy(nest_of(i), tuning_of(CPU)).directives
 
 
-def test_lanes_that_no_copy_wrote_are_not_read():
+def test_lanes_that_no_packing_wrote_are_not_read():
     """Unwritten memory may hold subnormal numbers, which slow a product down 25 times."""
     i = _dot("64,33", "12,33", "64,12", RIGHT_TRANSPOSED)
     found = nest_code(i, CPU, argument_slots(i))
@@ -212,7 +212,7 @@ def test_columns_of_the_left_operand_are_vectors_where_nothing_else_is_contiguou
     )
 
 
-def test_sums_of_what_other_instructions_multiply_are_reductions():
+def test_sums_of_separate_products_are_reductions():
     """The product of an instruction may have other uses, and is rounded by itself."""
     text = """HloModule m
     add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] add(x, y) }

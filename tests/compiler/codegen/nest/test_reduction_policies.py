@@ -107,7 +107,7 @@ def test_sums_of_rows_and_columns(shape, reduced, element, opcode, initial, thre
     ("shape", "part"),
     [((70003,), "rfactor{"), ((5000, 6), "rfactor{"), ((60, 40000), "interchange-reduction{")],
 )
-def test_threads_share_what_is_reduced_or_tiles_of_columns(shape, part, monkeypatch):
+def test_tasks_are_parts_of_a_reduction_or_tiles_of_columns(shape, part, monkeypatch):
     monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
     x = np.random.default_rng(1).integers(-9, 9, shape).astype(np.float32)
     (said,) = _checked(_sum(shape, (0,), "f32", "add", "0"), 2, x)
@@ -146,7 +146,7 @@ def test_rows_are_searched_in_lanes():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_few_columns_share_is_computed_once(threads, monkeypatch):
+def test_values_of_few_columns_are_computed_once(threads, monkeypatch):
     monkeypatch.setattr(parallel_plan, "TASK_NS", 10.0)
     text = """HloModule m
 f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }

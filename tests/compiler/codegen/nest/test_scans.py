@@ -174,14 +174,14 @@ def test_lanes_are_estimated_to_pay() -> None:
     assert estimate(made.then("split{j,16},vectorize{ji}").nest).cycles < estimate(made.nest).cycles
 
 
-def test_equal_bits_whatever_copies_are_made() -> None:
+def test_equal_bits_however_much_is_unrolled() -> None:
     nest, operands, wanted = plain("running-furthest")
     for text in ("split{j,8},vectorize{ji}", "split{j,4},unroll{ji}", "interchange-reduction{i,j}"):
         made = Schedule(nest, nest).then(text)
         np.testing.assert_array_equal(native(made.nest, operands)[0], wanted[0])
 
 
-def test_what_a_mask_leaves_out_before_an_array_is_no_address_inside_of_it() -> None:
+def test_masked_lanes_before_an_array_have_no_inbounds_address() -> None:
     """The last lanes of a reversed row may be before the array.
 
     LLVM must not assume that their address is inside of it.

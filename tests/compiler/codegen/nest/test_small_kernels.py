@@ -45,7 +45,7 @@ def _unary(opcode: str, shape: str) -> LoopNest:
         ),  # where masks would take time, the rest is code of its own
     ],
 )
-def test_few_calls_of_functions_are_one_copy(shape: str, wanted: str) -> None:
+def test_few_calls_of_functions_are_one_instance(shape: str, wanted: str) -> None:
     """A result in the memory of its operand must not be computed twice.
 
     Functions, and again functions for the remainder, were twice the code.

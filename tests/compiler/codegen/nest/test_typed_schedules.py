@@ -43,7 +43,7 @@ def test_the_text_of_a_policys_schedule_is_accepted(
 
 
 @needs_fixed_width
-def test_lanes_that_are_no_neighbours_are_put_together_where_the_user_says_so() -> None:
+def test_strided_lanes_are_gathered_if_the_user_allows_it() -> None:
     session = xe.compile(
         f"HloModule m\nENTRY e {{ {PROGRAMS['every third']} }}", threads=1, cache=False
     )
@@ -58,7 +58,7 @@ def test_lanes_that_are_no_neighbours_are_put_together_where_the_user_says_so() 
 
 
 @needs_fixed_width
-def test_threads_share_partial_sums_by_hand() -> None:
+def test_parallel_partial_sums_by_hand() -> None:
     session = xe.compile(
         f"HloModule m\n{SUM}\nENTRY e {{ {PROGRAMS['a long sum']} }}", threads=2, cache=False
     )
