@@ -78,18 +78,18 @@ class NativeChild:
             places = ", ".join(map(str, reply["outside"][:3]))
             raise OutsideError(
                 f"the kernel wrote element {places} of an output that has {outputs}",
-                "which round of the loop is one too many?",
+                "which iteration of the loop is one too many?",
             )
         if reply["beside"]:
             raise OutsideError(
-                f"the kernel wrote beside the {len(inputs)} arrays that it was given, before or behind number {reply['beside'][0]}",
+                f"the kernel wrote outside of the {len(inputs)} arrays that it was given, before or after number {reply['beside'][0]}",
                 "which index is negative, or not below the array's length?",
             )
         if reply["untouched"]:
             places = ", ".join(map(str, reply["untouched"][:3]))
             raise NotWrittenError(
                 f"the kernel never wrote element {places} of its output",
-                "is there a store, to %out at the loop's index, in every round?",
+                "is there a store, to %out at the loop's index, in every iteration?",
             )
         self.seconds = reply["seconds"]
         return _received(reply["output"])

@@ -23,7 +23,7 @@ QUIZ: dict[str, str] = {
     "rank of f32[]": "Nothing between the brackets: a scalar has no dimension.",
     "fastest dimension of f32[2,3,5]{0,2,1}": "The layout lists dimensions from minor to major: the first one is the fastest.",
     "bytes between [0,0] and [1,0] in f32[4,6]{1,0}": "Dimension 1 is the fastest; to the next row it is six elements of four bytes.",
-    "bytes between [0,0] and [1,0] in f32[4,6]{0,1}": "Dimension 0 is the fastest: its neighbours touch.",
+    "bytes between [0,0] and [1,0] in f32[4,6]{0,1}": "Dimension 0 is the fastest: its adjacent elements are contiguous.",
     "arrays in ((f32[2], s32[]), pred[3])": "Tuples hold no data of their own: count the leaves.",
 }
 
@@ -39,7 +39,7 @@ def parameter_program(shape: Shape) -> HloModule:
     "Replace each None in the dictionary by a number.",
     hints=(
         "bf16 has 2 bytes, f32 has 4, pred has 1; the number of elements is the product of the dimensions.",
-        "In {1,0} the first number is the dimension whose elements lie next to each other in memory.",
+        "In {1,0} the first number is the dimension whose elements are contiguous in memory.",
     ),
 )
 def quiz(answers: dict[str, Any]) -> Cases:
@@ -86,7 +86,7 @@ def quiz(answers: dict[str, Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "wrong-number",
-                    f"Not this number: {question}",
+                    f"Another number: {question}",
                     "another number",
                     repr(got),
                     hint=hint,
@@ -140,7 +140,7 @@ def strides(function: Callable[..., Any]) -> Cases:
         integers = isinstance(got, tuple) and all(isinstance(s, int | np.integer) for s in got)
         if not integers or got != tuple(steps):
             message = (
-                f"The strides of {shape} are others."
+                f"The strides of {shape} are different."
                 if integers
                 else "The answer is a tuple of integers."
             )
@@ -185,12 +185,12 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "wrong-leaves",
-                    "The leaves of this shape are others.",
+                    "The leaves of this shape are different.",
                     str(want),
                     repr(got),
                     parameter_program(shape),
                     hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number "
-                    "before the paths that come back.",
+                    "before the returned paths.",
                 )
             )
         yield None

@@ -90,7 +90,7 @@ def live_instructions(module: HloModule) -> set[HloInstruction]:
     "Put the root on a stack; while the stack is not empty, take one and push its operands.",
     hints=(
         "Look at each instruction once: a set of those already seen decides whether its operands are pushed.",
-        "What many share would be visited again and again without that set: 2^60 times in one of the programs.",
+        "Without that set a shared operand would be visited again and again: 2^60 times in one of the programs.",
     ),
 )
 def live(function: object) -> Cases:
@@ -149,7 +149,7 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
         if inside
         else "Removing an instruction can make its operands dead: walk from users to operands."
         if chain
-        else "It has no users and is not the root: nothing holds it."
+        else "It has no users and is not the root: nothing keeps it alive."
     )
     return Failure(
         "dead-left",
@@ -167,7 +167,7 @@ def _nothing_dead_left(before: HloModule, after: HloModule) -> Failure | None:
     "First find the instructions without users that are not the root.",
     hints=(
         "An instruction stays if it has users, is the root, is a parameter, or has a side effect.",
-        "Walk from users to operands: the reversed post order sees an instruction after all that might have held it.",
+        "Walk from users to operands: the reversed post order visits an instruction after all its users.",
         "Every computation has dead code of its own: module.computations.values().",
     ),
 )
@@ -177,5 +177,5 @@ def dce(run: Pass) -> Cases:
         run,
         modules(),
         _nothing_dead_left,
-        value_hint="Something that was needed is gone: what is it that holds an instruction?",
+        value_hint="Something that was needed is gone: what keeps an instruction alive?",
     )

@@ -134,11 +134,11 @@ def _none_left(commutative: bool) -> Afterwards:
 
 
 _VALUE_HINT = (
-    "Two instructions were merged that are not equal. What must a key hold besides opcode and operands? Shape, attributes, called "
+    "Two instructions were merged that are not equal. What must a key contain besides opcode and operands? Shape, attributes, called "
     "computations, and for constants the value to the bit."
 )
 _FORM_HINT = (
-    "Were two instructions of different shapes or types merged? What takes the place of an instruction must have its shape: put it into "
+    "Were two instructions of different shapes or types merged? The replacement of an instruction must have its shape: put the shape into "
     "the key. If it is there, look at the order of your mutations: replace first, remove afterwards."
 )
 
@@ -150,7 +150,7 @@ _FORM_HINT = (
     hints=(
         "Two instructions are equal when opcode, operands, attributes and shape are: make a tuple of them.",
         "When the key is known already: computation.replace(i, first), and remember that something changed.",
-        "What has a side effect or throws dice is never merged; +0 and -0 are different constants.",
+        "Instructions with side effects or random numbers are never merged; +0 and -0 are different constants.",
     ),
 )
 def cse(run: Pass) -> Cases:

@@ -65,7 +65,7 @@ _NUMBERS = {
     "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
     'Every entry starts as "?"; replace it.',
     hints=(
-        "Try NaN, both infinities, both zeros, the largest number, and a large number beside a small one.",
+        "Try NaN, both infinities, both zeros, the largest number, and a large number with a small one.",
         "Multiplying by a power of two is exact unless it overflows or becomes subnormal; one third is never exact.",
     ),
 )
@@ -385,7 +385,7 @@ def _folded(before: HloModule, after: HloModule) -> Failure | None:
                 "a constant",
                 str(i),
                 before,
-                hint="Visit in post order, so that an operand is folded before its users are looked at."
+                hint="Visit in post order, so that an operand is folded before its users are visited."
                 if before.instruction_count() > 3
                 else "",
             )
@@ -406,7 +406,7 @@ def fold_modules() -> Iterator[HloModule]:
     hints=(
         "An operation can be folded when all its operands are constants and it has no side effect.",
         "xe.evaluate, or the evaluator on the one instruction, gives the value; fold in post order, and a chain folds in one visit.",
-        "A constant of many elements takes memory for ever: the text names the limit.",
+        "A constant of many elements takes memory forever: the text names the limit.",
     ),
 )
 def fold(run: Pass) -> Cases:

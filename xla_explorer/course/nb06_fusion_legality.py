@@ -144,7 +144,7 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
 
     hints = {
         "missed-path": "Keep a stack of instructions to look at, and push operands and control predecessors of each.",
-        "no-such-path": "The direct edge does not count: at least one instruction stands between.",
+        "no-such-path": "The direct edge does not count: at least one instruction must be between.",
         "not-a-path": "It starts at the producer, ends at the consumer, has something between, and each reads the one before it.",
     }
 
@@ -171,14 +171,14 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
 
 _HINTS = {
     "not-an-operand": "Fusion runs along an edge: is the producer among consumer.operands?",
-    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; ask this of both.",
-    "side-effect": "Ask opcode.side_effect of both.",
-    "own-kernel": "Some opcodes are a kernel of their own, on whichever side they stand.",
+    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; check both.",
+    "side-effect": "Check opcode.side_effect of both.",
+    "own-kernel": "Some opcodes are a kernel of their own, as producer and as consumer.",
     "reduce-is-root-only": "A consumer that reads one element of a reduction needs its whole loop first.",
-    "control-dependency": "consumer.control_predecessors says what must have ended before.",
+    "control-dependency": "consumer.control_predecessors lists the instructions that must have ended before.",
     "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
     "predecessors) upwards.",
-    "accepted": "Nothing in the seven rules speaks against this pair. Which of yours did?",
+    "accepted": "None of the seven rules refuses this pair. Which of yours did?",
 }
 
 

@@ -166,8 +166,8 @@ def cheaper(function: Callable[[Producer, Processor], Any]) -> Cases:
     "Write plan(computation): the set of instructions whose results are stored.",
     "Start with required(computation), and look at what default_plan adds.",
     hints=(
-        "plan_cost tells what a plan costs: compare it with and without one instruction.",
-        "Storing what several kernels read saves work, keeping it in registers saves traffic: store only what must be, then what pays.",
+        "plan_cost returns the cost of a plan: compare it with and without one instruction.",
+        "Storing a value with several readers saves work, registers save traffic: store required values, then those that pay.",
         "Repeat until no single change makes the plan cheaper.",
     ),
 )

@@ -70,7 +70,7 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
             hint = (
                 "A result is read by the caller, after the last instruction: it lives to the end."
                 if ends
-                else "It lives up to its last user, and where it has none, only where it stands."
+                else "It lives up to its last user, and without users only at its own position."
             )
         return Failure(
             code,
@@ -138,9 +138,9 @@ def _range_lists() -> list[list[Range]]:
     "Write assign(ranges): an offset for each (size, first, last).",
     "Start with offsets one after the other: that is right, and wastes memory.",
     hints=(
-        "Two ranges are in each other's way when each begins before the other ends.",
+        "Two ranges overlap if each begins before the other ends.",
         "Place the large ones first: at the lowest offset at which nothing that is alive at the same time overlaps.",
-        "The lowest offset is 0 or the end of somebody who is in the way.",
+        "The lowest offset is 0 or the end of an overlapping array.",
     ),
 )
 def assign(function: Callable[[list[Range]], Any]) -> Cases:

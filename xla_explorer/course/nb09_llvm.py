@@ -71,7 +71,7 @@ def _programs() -> list[HloModule]:
     "Start from the text of section 2, and make its body from the instructions.",
     hints=(
         "One SSA value for each instruction: loads for parameters, an operation for each other instruction, one store for the root.",
-        "Test n before the first round: an empty array has no element to load.",
+        "Test n before the first iteration: an empty array has no element to load.",
         "maximum must give NaN when one side is NaN: llvm.maximum does, llvm.maxnum does not.",
     ),
 )
@@ -111,9 +111,9 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     "nothing written there",
                     text,
                     module,
-                    hint="The last index is n - 1: which comparison lets the loop go round once more?"
+                    hint="The last index is n - 1: which comparison lets the loop run once more?"
                     if length
-                    else "For n = 0 the loop must not run at all: compare before its first round.",
+                    else "For n = 0 the loop must not run at all: compare before its first iteration.",
                 )
             except NotWrittenError as error:
                 return Failure(
@@ -127,7 +127,7 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
             except KernelCrashedError as error:
                 return Failure(
                     CRASHED,
-                    "The kernel did not come back.",
+                    "The kernel did not return.",
                     "a kernel that ends",
                     f"{error}\n\n{text}",
                     module,
@@ -139,7 +139,7 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     "a kernel",
                     f"{error}\n\n{text}",
                     module,
-                    hint="Read LLVM's sentence: it names the line.",
+                    hint="Read LLVM's message: it names the line.",
                 )
             if not same_bits(want, got):
                 return Failure(
@@ -150,7 +150,7 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
                     module,
                     arguments,
                     "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 (llvm.maximum, not llvm.maxnum). Is "
-                    "the loop's last round there?",
+                    "the loop's last iteration there?",
                 )
         if len(module.entry.instructions) > 1 and not _VECTOR.search(optimized(text)):
             return Failure(
@@ -191,7 +191,7 @@ def _ran(child: NativeChild, text: str, x: Array, outputs: int, module: HloModul
     "Write LLVM IR for out[i] = x0[i] * x0[i] + 1: a loop over <8 x float>, and a second one for the last n % 8.",
     "How many of the n belong to whole vectors? `and i64 %n, -8`.",
     hints=(
-        "Two loops and five blocks: entry, vector, between, tail, done. Each loop is entered only when it has something to do.",
+        "Two loops and five blocks: entry, vector, between, tail, done. Each loop is entered only if it has an iteration.",
         "The tail's counter begins where the vector loop ended: a phi in `between` picks 0 or that.",
         "Constants of a vector are written out, <float 1.0, float 1.0, ...>, or splat (float 1.0).",
         "Say `align 4` at loads and stores of vectors: the arrays begin anywhere.",

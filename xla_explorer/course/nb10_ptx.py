@@ -61,7 +61,7 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
                 f"The kernel has no {wanted}.",
                 f"{wanted}...",
                 ", ".join(dict.fromkeys(opcodes)) or "no instructions",
-                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block meet at bar.sync.",
+                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block synchronise at bar.sync.",
             )
     for unwanted in without:
         used = [opcode for opcode in opcodes if unwanted in opcode.split(".")]
@@ -189,7 +189,7 @@ def _run(
                 "unwritten-register",
                 f"All sums are right here, and yet `{i.text}` may read {register} before anything has written it.",
                 f"{register} written on every way there",
-                "whatever the register happens to hold: 0 on the emulator, anything on a device",
+                "the register's old value: 0 on the emulator, undefined on a device",
                 sum_program(inputs[0].size),
                 hint=f"Give {register} a value at the top, with mov.",
             )
@@ -216,7 +216,7 @@ def warp(text: Any) -> Cases:
     "Let each thread add up elements tid, tid + 256, ... below n first.",
     hints=(
         "Each warp reduces its 32 lanes by shuffles; lane 0 writes the sum to shared memory at the warp's number.",
-        "bar.sync stands between writing shared memory and reading it, and all threads reach it.",
+        "bar.sync separates writing shared memory from reading it, and all threads reach it.",
         "The first warp then reduces the 8 sums.",
     ),
 )

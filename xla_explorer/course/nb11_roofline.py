@@ -117,7 +117,7 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
         got = function(i)
         if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != want:
             hints = {
-                i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."
+                i.opcode.name: "An operand that is listed twice is read twice here: XLA counts each occurrence."
             }
         if not isinstance(got, tuple) or tuple(got) != want:
             name = i.opcode.name
@@ -183,7 +183,7 @@ _PLACES: dict[str, tuple[int, int, str]] = {
     "exponential of f32[1000000]": (
         10**6,
         8 * 10**6,
-        "Counted as one operation for eight bytes; that a machine needs a dozen instructions for it is another matter.",
+        "Counted as one operation for eight bytes; a machine may need a dozen instructions for it.",
     ),
     "sum of f32[1000,1000] over dimension 1": (
         999 * 1000,
@@ -274,9 +274,9 @@ def _fusible() -> list[HloModule]:
 @exercise(
     "nb11.fused",
     "Write fused_cost(computation): (operations, bytes) of a computation as one kernel.",
-    "What is between its operations stays in registers: only parameters are read and results written.",
+    "Intermediate values stay in registers: only parameters are read and results written.",
     hints=(
-        "Walk back from computation.root: what you do not meet is not needed, and costs nothing.",
+        "Walk back from computation.root: instructions that you do not reach are not needed, and cost nothing.",
         "A parameter is read once, however many instructions use it. Constants come with the code.",
         "A root with the opcode tuple has several results: each of its operands is written.",
         "Operations: your cost(i)[0] of each needed instruction.",
@@ -295,7 +295,7 @@ def fused(function: Callable[[HloComputation], Any]) -> Cases:
             )
         if got[0] != want[0]:
             return Failure("wrong-operations", "The kernel executes another number of operations.", str(want[0]), repr(got[0]), module,
-                           hint="Each needed instruction once; what the root does not need, not at all.")  # fmt: skip
+                           hint="Each needed instruction once; instructions that the root does not need, not at all.")  # fmt: skip
         if got[1] != want[1]:
             return Failure("wrong-bytes", "The kernel moves another number of bytes.", str(want[1]), repr(got[1]), module,
                            hint="Each needed parameter once, each result once, nothing else.")  # fmt: skip

@@ -32,8 +32,8 @@ MACHINES = {
     "Write machine_of(data): (machine, bits) of an ELF object, None for other files.",
     "Look at the first four bytes.",
     hints=(
-        "ELF files begin with 7f 45 4c 46; byte 4 tells 32 or 64 bits, byte 5 the order of bytes.",
-        "The machine is the 16-bit number at offset 18, in the file's own order of bytes.",
+        "ELF files begin with 7f 45 4c 46; byte 4 encodes 32 or 64 bits, byte 5 the byte order.",
+        "The machine is the 16-bit number at offset 18, in the file's own byte order.",
     ),
 )
 def elf(function: Callable[[bytes], Any]) -> Cases:
@@ -71,7 +71,7 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     "Write sections(data): {name: size in bytes} of the sections of an ELF object.",
     "First read where the table begins, how long an entry is and how many there are.",
     hints=(
-        "data[4] says which column of the table above holds, data[5] the order of the bytes of every number.",
+        "data[4] selects the column of the table above, data[5] the byte order of every number.",
         "The names' section is an entry like the others: its number is in the header, its place and size in its entry.",
         "A name ends at the first zero byte: names[at : names.index(b'\\0', at)].decode().",
     ),
@@ -95,9 +95,7 @@ def sections(function: Callable[[bytes], Any]) -> Cases:
             )
         if got != want:
             hint = (
-                "data[5] is 2 here: every number is written the other way round."
-                if what.startswith("a big")
-                else ""
+                "data[5] is 2 here: every number is big-endian." if what.startswith("a big") else ""
             )
             wrong = "wrong-names" if set(got) != set(want) else "wrong-sizes"
             message = f"The sections of the object ({what}) are other ones."

@@ -77,7 +77,7 @@ def _deep(depth: int) -> str:
     hints=(
         "Visit the computation in post order: push the operands, write the operation, store in the instruction's slot.",
         "An instruction that is read twice has a slot: load it twice, compute it once.",
-        "new_slot() gives memory for what is neither an input nor the result.",
+        "new_slot() returns memory for values that are neither inputs nor the result.",
     ),
 )
 def compile_for(function: Callable[..., Any]) -> Cases:
@@ -152,7 +152,7 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     f"at most {allowed}",
                     shown,
                     module,
-                    hint="Keep what was computed in a slot, and push it from there for each user.",
+                    hint="Keep each result in a slot, and push it from there for each user.",
                 )
         return None
 
@@ -244,7 +244,7 @@ def executable(function: Callable[..., Any]) -> Cases:
                     str(in_use),
                     str(len(machine.memory)),
                     module,
-                    hint="What is allocated for a run is given back after it, or allocated once before all runs.",
+                    hint="Memory of a run is freed after it, or allocated once before all runs.",
                 )
             )
         in_use = len(machine.memory)
@@ -257,7 +257,7 @@ def executable(function: Callable[..., Any]) -> Cases:
             raise WrongAnswerError(
                 Failure(
                     "not-alone",
-                    "Two programs are loaded on one machine, with other weights, and run in turns: one of them returns something else now.",
+                    "Two programs with different weights run alternately on one machine: one of them returns something else now.",
                     value_text(x * weights[0] + weights[1]),
                     value_text(got),
                     module,

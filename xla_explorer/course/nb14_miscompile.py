@@ -75,8 +75,8 @@ def shows(module: HloModule, opcode: str, instead: str) -> bool:
     "Step 0 is good and step `count` is bad: keep one of each, and look between them.",
     hints=(
         "Look at the middle. If it is bad it is the new bad end, else the new good one.",
-        "You are done when the two ends are neighbours.",
-        "Do not ask about the ends: you know them, and each question costs a compilation.",
+        "You are done when the two ends are adjacent.",
+        "Do not test the ends: they are known, and each test costs a compilation.",
     ),
 )
 def first_bad(function: Callable[[int, Callable[[int], bool]], Any]) -> Cases:
@@ -92,27 +92,27 @@ def first_bad(function: Callable[[int, Callable[[int], bool]], Any]) -> Cases:
 def _halved(
     function: Callable[[int, Callable[[int], bool]], Any], bad: list[bool]
 ) -> Failure | None:
-    count, asked = len(bad), []
+    count, tested = len(bad), []
     budget = math.ceil(math.log2(count)) if count > 1 else 0
 
     def is_bad(step: int) -> bool:
-        asked.append(step)
+        tested.append(step)
         if not 0 <= step <= count:
             raise WrongAnswerError(
                 failure(
                     "no-such-step",
-                    f"You asked about step {step}.",
+                    f"You tested step {step}.",
                     f"0 to {count}",
                     str(step),
                     "Both ends are inside.",
                 )
             )
-        if len(asked) > 4 * count + 8:
+        if len(tested) > 4 * count + 8:
             raise WrongAnswerError(
                 failure(
-                    "too-many-questions",
-                    "You ask again and again.",
-                    f"{budget} questions",
+                    "too-many-tests",
+                    "You test again and again.",
+                    f"{budget} tests",
                     "no end",
                 )
             )
@@ -155,9 +155,9 @@ def _halved(
     if found > 1 and bad[found - 2]:
         return failure("not-the-first", f"Step {found - 1} is bad already.", "a step whose predecessor is good", str(found),
                        "When the middle is bad, the end moves to the middle itself.")  # fmt: skip
-    if len(asked) > budget:
-        return failure("too-many-questions", f"Questions asked: {len(asked)}, steps: {count}.", f"at most {budget}", str(len(asked)),
-                       "Each question halves what is between the ends: log2 of the steps are enough, and the ends are known.")  # fmt: skip
+    if len(tested) > budget:
+        return failure("too-many-tests", f"Tests: {len(tested)}, steps: {count}.", f"at most {budget}", str(len(tested)),
+                       "Each test halves the range between the ends: log2 of the steps are enough, and the ends are known.")  # fmt: skip
     return None
 
 
@@ -166,9 +166,9 @@ def _halved(
     "Write first_wrong(before, after, arguments): the name of the first instruction with another value, or None.",
     "values_of(module, *arguments) gives the value of every instruction by its name.",
     hints=(
-        "Go through after.entry.post_order(): operands come before users, so the first one that differs was not given a wrong operand.",
+        "Go through after.entry.post_order(): operands come before users, so the first one that differs has right operands.",
         "Skip names that only one of the two modules has.",
-        "A NaN is the same as a NaN here, and -0.0 is not the same as 0.0: np.array_equal says neither. same_bits does.",
+        "A NaN is the same as a NaN here, and -0.0 is not the same as 0.0: np.array_equal handles neither. same_bits does.",
     ),
 )
 def first_wrong(function: Callable[..., Any]) -> Cases:
@@ -271,9 +271,9 @@ def _other_culprit(
     "Write shrink(module, still_fails): a module that still fails and of which no smaller one does.",
     "for candidate in smaller(module): the first that still fails is your new module.",
     hints=(
-        "Then begin again from it: what could not be left out before may be left out now.",
+        "Then begin again from it: an instruction that was necessary before may be removable now.",
         "You are done when no candidate fails any more.",
-        "Ask still_fails once for each candidate, and take the first that fails: to look for the best one costs more than it gains.",
+        "Call still_fails once for each candidate, and take the first that fails: a search for the best one costs more than it gains.",
     ),
 )
 def shrink(function: Callable[[HloModule, Callable[[HloModule], bool]], Any]) -> Cases:
@@ -311,7 +311,7 @@ def _shrunk(
     )
     mistake = f"The mistake: every {opcode} {becomes}."
     if program_text(module) != text:
-        return Failure("module-changed", f"The module that was given is another one now. {mistake}", text, program_text(module),
+        return Failure("module-changed", f"The given module was changed. {mistake}", text, program_text(module),
                        hint="Candidates are copies already: no need to change anything in place.")  # fmt: skip
     if not isinstance(found, HloModule):
         return Failure(
@@ -323,8 +323,8 @@ def _shrunk(
             hint="Return the smallest one found.",
         )
     if not shows(found, opcode, instead):
-        return Failure("does-not-fail", f"What you returned does not show the mistake any more. {mistake}", "a module that fails",
-                       program_text(found), module, hint="Keep a candidate only when still_fails says so.")  # fmt: skip
+        return Failure("does-not-fail", f"The returned module does not show the mistake any more. {mistake}", "a module that fails",
+                       program_text(found), module, hint="Keep a candidate only if still_fails returns True.")  # fmt: skip
     further = next((one for one in smaller(found) if shows(one, opcode, instead)), None)
     if further is not None:
         return Failure("not-the-smallest", f"A module that is one step smaller fails as well. {mistake}", program_text(further),

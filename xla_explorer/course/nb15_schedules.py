@@ -146,7 +146,7 @@ def tile(function: Callable[[int], Any]) -> Cases:
     hints=(
         "Split j by lanes * vectors, then its inner part by lanes: three loops, of which the innermost is the vector.",
         "split names the parts <axis>o and <axis>i: j becomes jo and ji, ji becomes jio and jii.",
-        "unroll what must lie side by side in registers: the inner part of i, and the middle one of j.",
+        "unroll the loops whose values are in registers at once: the inner part of i, and the middle one of j.",
     ),
 )
 def schedule(function: Callable[[KernelSchedule, int, int, int], Any]) -> Cases:
@@ -231,7 +231,10 @@ def blocks(function: Callable[[int, int], Any]) -> Cases:
                 hint,
             )
         elif got[1] != want[1]:
-            yield Failure("other-traffic", "So many elements go between memory and cache.", str(want[1]), str(got[1]), None, (n, cache),
-                          "2 * t * t for each product of two blocks, and the result once.")  # fmt: skip
+            message = "The number of elements moved between memory and cache is another one."
+            hint = "2 * t * t for each product of two blocks, and the result once."
+            yield Failure(
+                "other-traffic", message, str(want[1]), str(got[1]), None, (n, cache), hint
+            )
         else:
             yield None

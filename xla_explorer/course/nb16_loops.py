@@ -105,13 +105,13 @@ def _counted_cases() -> list[tuple[HloModule, int | None]]:
 
 @exercise(
     "nb16.trip_count",
-    "Write trip_count(loop): how often the body runs, or None where that cannot be read off.",
+    "Write trip_count(loop): how often the body runs, or None if the program does not determine it.",
     "Find four things: the counter's first value, its step, the direction of the comparison, the limit.",
     hints=(
         "condition, body = loop.called; the comparison is condition.root, its attribute `direction` a word such as LT.",
-        "compare(n, k), direction=GT says k < n: exchange the operands and turn the direction.",
+        "compare(n, k), direction=GT means k < n: exchange the operands and mirror the direction.",
         "For LT with a positive step: the least t with start + t * step >= limit, and 0 where that is true at once.",
-        "NE ends only where the counter hits the limit exactly. A step away from the limit never ends: None.",
+        "NE ends only if the counter hits the limit exactly. A step away from the limit never ends: None.",
     ),
 )
 def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
@@ -131,7 +131,7 @@ def trip_count(function: Callable[[HloInstruction], Any]) -> Cases:
         if got == want:
             yield None
         elif want is None:
-            yield Failure("not-known", "That cannot be said of this loop.", "None", repr(got), module,
+            yield Failure("not-known", "The trip count of this loop is not constant.", "None", repr(got), module,
                           hint="It never ends, or start, step or limit is not a constant that is added or compared.")  # fmt: skip
         else:
             yield Failure("another-count", f"The body runs {want} times.", str(want), repr(got), module,
@@ -222,11 +222,11 @@ def _unchanging(module: HloModule) -> dict[str, str]:
 @exercise(
     "nb16.invariant",
     "Write invariant(loop): the names of the body's operations that compute the same in each step.",
-    "Which elements of the state does the body hand on as it got them?",
+    "Which elements of the state does the body pass on unchanged?",
     hints=(
-        "Element n is handed on when operand n of body.root is get-tuple-element(state), index=n: the same n.",
+        "Element n is passed on if operand n of body.root is get-tuple-element(state), index=n: the same n.",
         "Go through body.post_order(): an operation is invariant when all its operands are.",
-        "Constants and what is handed on are the beginning, but no operations: they are not in the answer.",
+        "Constants and passed-on elements are the beginning, but no operations: they are not in the answer.",
         "i.opcode.side_effect: a random number is another one each time, whatever its operands.",
     ),
 )
@@ -255,7 +255,7 @@ def invariant(function: Callable[[HloInstruction], Any]) -> Cases:
         too_many, missing = sorted(set(got) - set(want)), sorted(set(want) - set(got))
         if too_many:
             yield Failure("changes", f"%{too_many[0]} changes, or is not an operation.", repr(sorted(want)), repr(sorted(got)), module,
-                          hint="Follow it back: which element of the state is it, and is that handed on?")  # fmt: skip
+                          hint="Follow it back: which element of the state is it, and is that passed on?")  # fmt: skip
         elif missing:
             yield Failure(
                 "missing",

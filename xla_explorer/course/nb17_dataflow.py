@@ -126,8 +126,8 @@ def _mapped(blocks: Blocks, got: Any) -> dict[str, set[str]]:
     "A name is alive there when the block uses it, or does not define it and a following block needs it.",
     hints=(
         "live_in[b] = uses[b] | (live_out[b] - defines[b]); live_out[b] is the union of live_in over goes_to.",
-        "Begin with empty sets, and go round until nothing changes: a loop needs a second round.",
-        "The order of the blocks decides how many rounds, not what comes out.",
+        "Begin with empty sets, and iterate until nothing changes: a loop needs a second iteration.",
+        "The order of the blocks determines the number of iterations, not the result.",
     ),
 )
 def live_in(function: Callable[[Blocks], Any]) -> Cases:
@@ -150,7 +150,7 @@ def _first_other(
     extra, missing = sorted(got[label] - want[label]), sorted(want[label] - got[label])
     code, what, hint = (
         (f"not-{word}", f"{extra[0]} is not in the set", "Follow every path by hand: what is the first that happens?") if extra
-        else (f"missed-{word}", f"{missing[0]} is missing", "Is there a path that goes round a loop first?")
+        else (f"missed-{word}", f"{missing[0]} is missing", "Is there a path through a loop first?")
     )  # fmt: skip
     where = f"At {label}, {what}. The blocks:\n{text_of(blocks)}"
     return Failure(code, where, repr(sorted(want[label])), repr(sorted(got[label])), hint=hint)
@@ -185,7 +185,7 @@ def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable],
                                           "a node and the values of its given ones, in order", repr(node)))  # fmt: skip
             if calls > budget:
                 raise WrongAnswerError(Failure("no-end", f"update was called {calls} times for {len(given)} nodes.", "an end", "none",
-                                          hint="Only a *changed* value makes others wait."))  # fmt: skip
+                                          hint="Only a *changed* value puts readers on the worklist."))  # fmt: skip
             value = update(node, list(of_given))
             if value != values[node]:
                 values[node], allowed = value, allowed + readers[node]
@@ -202,7 +202,7 @@ def solve(function: Callable[[Given, Callable[[str, list[Any]], Any], Hashable],
         wrong = next((n for n in given if got[n] != want[n]), None)
         if wrong is not None:
             yield Failure("not-solved", f"The value of {wrong} is not what update gives for it. Nodes: {shown}", repr(want[wrong]),
-                          repr(got[wrong]), hint="Did everything wait at first, and every reader of what changed?")  # fmt: skip
+                          repr(got[wrong]), hint="Was every node on the worklist at first, and every reader of a changed one?")  # fmt: skip
         elif calls > allowed:
             yield Failure("too-often", f"{calls} calls of update for {len(given)} nodes.", f"at most {allowed}", str(calls),
                           hint="Compute a node again only when one of its given values changed, and let it wait only once.")  # fmt: skip
@@ -250,11 +250,11 @@ def _systems() -> list[tuple[Given, Callable[[str, list[Any]], Any], Any]]:
 @exercise(
     "nb17.dominators",
     "Write dominators(blocks): for each label the set of blocks through which every path from the entry to it goes.",
-    "A block dominates itself. What else dominates it dominates all of its predecessors.",
+    "A block dominates itself. Another block dominates it if it dominates all of its predecessors.",
     hints=(
         "dominators[b] = {b} | the intersection of dominators over the predecessors of b; those of the entry are {entry}.",
         "Begin with *all* blocks for every one but the entry: empty sets would stay too small.",
-        "The first label of the dictionary is the entry, also when something goes back to it.",
+        "The first label of the dictionary is the entry, also if a block branches back to it.",
     ),
 )
 def dominators(function: Callable[[Blocks], Any]) -> Cases:

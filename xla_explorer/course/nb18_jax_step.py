@@ -132,7 +132,7 @@ def _series() -> list[tuple[list[Call], int, str]]:
 @exercise(
     "nb18.traces",
     "Write traces(calls): how often jax.jit traces and compiles a function that is called so.",
-    "What of a call is part of the program, and what is only given to it? Collect the first in a set.",
+    "Which parts of a call belong to the program, and which are only its inputs? Collect the first in a set.",
     hints=(
         "Of an array the element type and the shape, of a static argument the value, of a Python number only its type.",
         "float64 becomes float32 and int64 int32, unless x64 is switched on (it is not).",
@@ -218,7 +218,7 @@ def _differences(
     "operands are the arrays that it was computed from; for multiply(a, b) the answer is (g * b, g * a).",
     hints=(
         "The derivative of tanh is 1 - tanh^2, of log 1/x, of exponential itself; a / b gives (g / b, -g * a / b^2).",
-        "What moves is moved back: transpose by the inverse permutation, reshape to the operand's shape.",
+        "Data movement is inverted: transpose by the inverse permutation, reshape to the operand's shape.",
         "broadcast copies: sum g over the dimensions that are not in i.attribute('dimensions'). reduce sums: copy g along the summed ones.",
         "dot of matrices: (g @ b.T, a.T @ g); for a vector b, np.outer(g, b) and a.T @ g. The initial value of a sum gets the sum of g.",
     ),
@@ -249,7 +249,7 @@ def _compared(
     for name, right, found in zip(names, want, got, strict=True):
         if np.shape(found) != right.shape:
             return Failure("another-shape", f"The gradient of {name} has its shape.", str(right.shape), str(np.shape(found)), module,
-                           tuple(values), "Where it was copied, sum; where it was summed, copy; what was moved, move back.")  # fmt: skip
+                           tuple(values), "Sum over copies, copy along sums, and invert data movement.")  # fmt: skip
         if not np.allclose(found, right, rtol=_TOLERANCE, atol=_TOLERANCE):
             return Failure("wrong-gradient", f"The gradient of {name} is another one.", value_text(right), value_text(np.asarray(found)),
                            module, tuple(values), "Nudge one number of it by a little: by how much does each result change?")  # fmt: skip
@@ -283,7 +283,7 @@ ENTRY main {{ {"  ".join(lines)}  zero = f64[] constant(0)
     "Write gradients(computation, values, pullback): the gradient of the root, one number, for each parameter.",
     "The gradient of the root is 1. Go through computation.post_order() backwards.",
     hints=(
-        "When you come to an instruction, all its users have been there: its gradient is complete. Then pull it back to its operands.",
+        "When you reach an instruction, all its users have been visited: its gradient is complete. Then pull it back to its operands.",
         "An operand that several instructions use gets the *sum* of what each of them gives; x * x gives to x twice.",
         "A parameter that nothing needs has a gradient of zeros, of its shape.",
     ),

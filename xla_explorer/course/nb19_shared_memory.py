@@ -137,7 +137,7 @@ def _counts(
 @exercise(
     "nb19.sectors",
     "Write sectors(addresses): how many sectors of 32 bytes the lanes of a warp touch.",
-    "Two addresses lie in the same sector when address // 32 is the same.",
+    "Two addresses are in the same sector if address // 32 is the same.",
     hints=(
         "A sector that several lanes touch is fetched once.",
         "address // 32 is the number of a sector: count the different ones.",
@@ -148,18 +148,18 @@ def sectors(function: Callable[[list[int]], Any]) -> Cases:
     yield from _counts(
         function,
         lambda addresses: len({a // SECTOR for a in addresses}),
-        "Write the sector of each lane beside it.",
+        "Write down the sector of each lane.",
     )
 
 
 @exercise(
     "nb19.passes",
-    "Write passes(addresses): how often shared memory must be asked for the words of a warp.",
-    "The word at an address lies in bank (address // 4) % 32. A bank gives one word at a time.",
+    "Write passes(addresses): how many passes shared memory needs for the words of a warp.",
+    "The word at an address is in bank (address // 4) % 32. A bank returns one word at a time.",
     hints=(
-        "Lanes that want the same word of a bank all get it at once.",
-        "For each bank: how many *different* words are wanted? The busiest bank decides.",
-        "Nobody asks: no pass.",
+        "Lanes that read the same word of a bank all get it at once.",
+        "For each bank: how many *different* words are read? The busiest bank decides.",
+        "No lane reads: no pass.",
     ),
 )
 def passes(function: Callable[[list[int]], Any]) -> Cases:
@@ -170,18 +170,18 @@ def passes(function: Callable[[list[int]], Any]) -> Cases:
         return max([sum([word % BANKS == bank for word in words]) for bank in range(BANKS)])
 
     yield from _counts(
-        function, busiest, "Write the bank of each lane beside it, then strike out equal words."
+        function, busiest, "Write down the bank of each lane, then strike out equal words."
     )
 
 
 @exercise(
     "nb19.transpose",
     "Write turned(plain): a schedule of the transpose that touches each sector once, and without conflicts of banks.",
-    "Blocks of 32 x 32; stage makes a copy of what a block reads in shared memory.",
+    "Blocks of 32 x 32; stage copies the elements that a block reads to shared memory.",
     hints=(
         "plain.split('i', 32).split('j', 32).reorder('ii', 'jo').block('io').block('jo') makes a block of each tile.",
-        "then .stage('x', 'jo', 'shared', 33): rows of the tile are 33 words long, so that a column meets 32 banks.",
-        "The copy has axes of its own, iis and jis: 32 lanes along iis read neighbours of x. The store has neighbours along ji.",
+        "then .stage('x', 'jo', 'shared', 33): rows of the tile are 33 words long, so that a column covers 32 banks.",
+        "The copy has axes of its own, iis and jis: 32 lanes along iis read contiguous elements of x. The store is contiguous along ji.",
         "Of the 32 steps of the other axis some are threads, some are unrolled: split('jis', 8).unroll('jiso').thread('jisi').warp('iis').",
     ),
 )
@@ -199,8 +199,14 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
             row = got.run(repeats=1).to_frame().iloc[-1]
         touched, conflicts = int(row["sectors"]), int(row["conflicts"])
         if touched > least:
-            yield Failure("many-sectors", f"{what}: sectors are touched several times.", f"{least} sectors", str(touched),
-                          hint="The 32 lanes of a warp must read neighbours of x, and store neighbours of the result.")  # fmt: skip
+            yield Failure(
+                "many-sectors",
+                f"{what}: sectors are touched several times.",
+                f"{least} sectors",
+                str(touched),
+                hint="The 32 lanes of a warp must read contiguous elements of x, and store contiguous "
+                "elements of the result.",
+            )
         elif conflicts:
             yield Failure("conflicts", f"{what}: lanes wait for the same bank.", "0 conflicts", str(conflicts),
                           hint="How far apart are the words that a warp reads of the tile? Make its rows one word longer.")  # fmt: skip
@@ -214,7 +220,7 @@ def transpose(function: Callable[[KernelSchedule], Any]) -> Cases:
     "fragments()[lane, number] is 8 * row + column, as the emulator computed it.",
     hints=(
         "Look at the first four lanes: they share a row.",
-        "Numbers 0 and 1 are neighbours in a row; 2 and 3 lie eight rows below.",
+        "Numbers 0 and 1 are adjacent in a row; 2 and 3 are eight rows below.",
     ),
 )
 def fragment(function: Callable[[int, int], Any]) -> Cases:

@@ -92,10 +92,10 @@ def test_what_the_pass_left_is_verified() -> None:
         ("nb08.assign", lambda ranges: None),
     ],
 )
-def test_an_answer_of_another_form_is_a_failed_check(name: str, answer: object) -> None:
+def test_an_answer_of_another_type_is_a_failed_check(name: str, answer: object) -> None:
     result = xe.course.check(name, answer)
     assert (
         not result
-        and "another form" in str(result)
+        and "another type" in str(result)
         and ("NoneType" in str(result) or "function" in str(result))
     )

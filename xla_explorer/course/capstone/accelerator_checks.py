@@ -246,7 +246,7 @@ def _given(module: HloModule, seed: int = 0) -> list[Array]:
         "Visit computation.post_order(); each instruction that is an array gets an array of its own from new_array(rows, columns).",
         "A reduce over the columns is a vector: keep it as an array of rows x 8 whose columns are equal, as `add-rows` leaves a tile.",
         "A row of several tiles: combine the tiles with add or maximum first, then reduce the one that is left.",
-        "rhs_contracting_dims={1} wants tile (j, k) of the right side, transposed.",
+        "rhs_contracting_dims={1} needs tile (j, k) of the right side, transposed.",
         "A broadcast of a scalar constant is a `fill` where it is read, a broadcast of a vector the same tile for all columns.",
     ),
 )
@@ -280,7 +280,7 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 value_text(got),
                 module,
                 tuple(arguments),
-                "Run your instructions by hand: machine.run(program), and look at what is in the arrays.",
+                "Run your instructions by hand: machine.run(program), and look at the arrays.",
             )
         spoilt = next(
             (
@@ -309,7 +309,7 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                 f"at most {most}",
                 str(dots),
                 module,
-                hint="Keep what was computed in an array, and load it from there for each user.",
+                hint="Keep each result in an array, and load it from there for each user.",
             )
         yield None
 
@@ -359,7 +359,7 @@ def backend(function: Load) -> Cases:
                         value_text(got),
                         module,
                         tuple(arguments),
-                        "All programs are loaded on one machine, and run in turns.",
+                        "All programs are loaded on one machine, and run alternately.",
                     )
                 yield None
         if len(machine.memory) > in_use:
@@ -368,7 +368,7 @@ def backend(function: Load) -> Cases:
                 "Runs leave arrays on the machine.",
                 f"{in_use} arrays",
                 f"{len(machine.memory)} arrays",
-                hint="Allocate when the module is loaded, or give back what a run has allocated.",
+                hint="Allocate when the module is loaded, or free the memory of a run after it.",
             )
         before, copies = machine.cycles, machine.copies_out
         sessions[-1](*_given(sessions[-1].source))

@@ -111,7 +111,7 @@ def merge(function: Callable[[Any, Any], Any]) -> Cases:
         for name, g, w in zip(("largest", "total", "mixed"), got, want, strict=True):
             if not np.allclose(g, w, 2e-4, 2e-5):
                 hint = (
-                    "A part whose largest is -inf holds nothing: its factor is 0."
+                    "A part whose largest is -inf counts nothing: its factor is 0."
                     if number >= 5
                     else "Both parts need a factor, not one."
                 )
@@ -199,7 +199,7 @@ def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
 
 @exercise(
     "nb21.attention",
-    "Write attention(b, q, k, v, block): attention that looks at `block` keys at a time and keeps what merge keeps.",
+    "Write attention(b, q, k, v, block): attention that processes `block` keys at a time and keeps a part as merge does.",
     "One block first: scores, largest, total, mixed of k[:block] and v[:block]. Then a loop in Python over the blocks, with merge in HLO.",
     hints=(
         "k[at:end] takes keys; the last block may be shorter: end = min(at + block, keys).",
@@ -262,7 +262,7 @@ def attention(function: Build) -> Cases:
     "Write program(rows, keys, depth): the module of attention in blocks that needs at most half the memory of attention with all scores.",
     "Begin with your attention and a block of 64 keys: attention_module(attention, rows, keys, depth, 64).",
     hints=(
-        "xe.compile(module).buffers().peak_bytes is what counts; .at_peak() says what is alive at the worst moment.",
+        "xe.compile(module).buffers().peak_bytes is what counts; .at_peak() lists the arrays that are alive at the peak.",
         "Small blocks need little memory for scores, but each leaves a part of the result behind: look for the block between.",
         "A block as long as `keys` is attention with all scores; a part of the keys, keys // 8, grows with them.",
     ),
@@ -278,7 +278,7 @@ def beat(function: Callable[[int, int, int], Any]) -> Cases:
         )
         if given != wanted:
             yield Failure("other-parameters", "The program takes other arrays.", str(wanted), str(given), module,
-                          hint="Hand rows, keys and depth on to attention_module as they are.")  # fmt: skip
+                          hint="Pass rows, keys and depth to attention_module unchanged.")  # fmt: skip
         mine, default = (
             compile(module, threads=1),
             compile(attention_text(rows, keys, depth), threads=1),

@@ -171,7 +171,7 @@ class TileMachine:
         ):
             raise TileMachineError(
                 f"{where}: cannot be read",
-                "the instructions and what stands behind them: help(TileMachine)",
+                "the instructions and their operands: help(TileMachine)",
             )
         name, *numbers = instruction
         if name == "load":

@@ -97,11 +97,11 @@ class Watch:
         if is_late:
             raise AnswerTooSlowError(
                 f"the answer was still computing after {self.seconds:g} s{where}",
-                "does every loop come to its end, and is what several readers share visited once? xe.options.timeout sets the limit",
+                "does every loop end, and is a value with several readers visited once? xe.options.timeout sets the limit",
             )
         raise AnswerTooLargeError(
-            f"the answer wanted more than {self.memory / 2**30:g} GiB of memory{where}",
-            "does every list come to its end, and has every array the program's size? xe.options.memory_limit sets the limit",
+            f"the answer allocated more than {self.memory / 2**30:g} GiB of memory{where}",
+            "does every list end, and has every array the program's size? xe.options.memory_limit sets the limit",
         )
 
     def guarded(self, answer: Any) -> Any:

@@ -82,11 +82,11 @@ def pass_failure(
     if lost:
         return Failure(
             "side-effect-lost",
-            f"%{min(lost)} has an effect beside its value, and is gone.",
+            f"%{min(lost)} has a side effect, and is gone.",
             program_text(before),
             program_text(after),
             before,
-            hint="Ask `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each throw is a new number.",
+            hint="Check `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each draw is a new number.",
         )
     return value_difference(before, after, sets, value_hint) or afterwards(before, after)
 

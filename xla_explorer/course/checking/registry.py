@@ -306,7 +306,7 @@ def looking_at(module: HloModule) -> Iterator[None]:
         raise WrongAnswerError(
             Failure(
                 "module-changed",
-                "The program that was given is another one now.",
+                "The given program was changed.",
                 before,
                 after,
                 kept,
@@ -369,7 +369,7 @@ def _another_form(exercise: Exercise, error: BaseException) -> Failure:
     """Return the failure of an answer, or of its result, that has the wrong type."""
     return Failure(
         "another-form",
-        "The answer, or what it returns, has another form than the exercise asks for",
+        "The answer, or its result, has another type than the exercise requires",
         expected=exercise.task,
         got=f"{type(error).__name__}: {error}",
         hint=exercise.start,

@@ -130,7 +130,7 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
     wanted = [p.name for p in module.entry.parameters()]
     if [p.name for p in graph.parameters] != wanted:
         return Failure("other-parameters", "The parameters are other ones.", repr(wanted), repr([p.name for p in graph.parameters]), module,
-                       hint="All of them, in the order of their numbers, whether anybody reads them or not.")  # fmt: skip
+                       hint="All of them, in the order of their numbers, also unused ones.")  # fmt: skip
     nodes: dict[HloInstruction, Node] = dict(
         zip(module.entry.parameters(), graph.parameters, strict=True)
     )
@@ -154,7 +154,7 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
                            hint="The shape is a tuple of integers, () for a number; the operands are nodes.")  # fmt: skip
         if node.attributes != (attributes := attributes_of(i)):
             return Failure("other-attributes", f"%{i.name} has other attributes.", repr(attributes), repr(node.attributes), module,
-                           hint="help(Node) says which attributes each opcode has; a dot has all four, () for none.")  # fmt: skip
+                           hint="help(Node) lists the attributes of each opcode; a dot has all four, () for none.")  # fmt: skip
         waiting += zip(i.operands, node.operands, strict=True)
     return None
 
@@ -165,8 +165,8 @@ def _differs(module: HloModule, graph: Graph) -> Failure | None:
     "Go through graph.nodes(), operands first, and make for each old node a new one from the new operands, or take a simpler one.",
     hints=(
         "x * 1 and x / 1 are x; the one may be a broadcast constant. x + 0 is not x: -0 + 0 is 0.",
-        "A reshape to the same shape, a transpose that turns nothing, a broadcast to the same shape: the operand.",
-        "transpose of transpose: new[k] = inner[outer[k]]. A reshape of a reshape reads what the inner one read, and may then do nothing.",
+        "A reshape to the same shape, an identity transpose, a broadcast to the same shape: the operand.",
+        "transpose of transpose: new[k] = inner[outer[k]]. A reshape of a reshape reads the inner one's operand, and may then do nothing.",
         "Two nodes are the same when opcode, shape, attributes and (new) operands are. A dictionary keeps the first. And -0.0 == 0.0.",
     ),
 )
@@ -207,7 +207,7 @@ def simplify(function: Callable[[Graph], Any]) -> Cases:
                 TypeError,
             ) as error:  # shapes that do not fit, attributes that are missing
                 return Failure("no-value", "Your graph cannot be computed.", value_text(want), f"{error}\nof:\n{got}"[:1500], module,
-                               hint="Does each new node have the shape and the attributes of what it replaces?")  # fmt: skip
+                               hint="Does each new node have the shape and the attributes of the node that it replaces?")  # fmt: skip
             if not same_bits(want, have):
                 shown = f"{value_text(have)}\nby:\n{got}"[:1500]
                 return Failure("value-changed", "The program computes something else than before.", value_text(want), shown, module,
@@ -303,10 +303,10 @@ def _flaw(graph: Graph, stored: list[Node]) -> tuple[str, str, str] | None:
     "Write fuse(graph) in mini/fuse.py: the nodes that get a kernel of their own, in an order in which they can run.",
     "Begin with what must be stored: the result, every dot and reduce, and what a dot reads (through reshape, transpose, broadcast).",
     hints=(
-        "All the rest is computed inside the loops of whoever reads it. inputs_of(kernel, stored): what a kernel then reads from memory.",
+        "All the rest is computed inside the loops of its readers. inputs_of(kernel, stored): the arrays that a kernel then reads.",
         "EXPENSIVE operations must not be computed more often than they have elements: not by two kernels, not through a broadcast.",
-        "A kernel goes round once an element of its result; a reduce once an element of its operand.",
-        "Store one more node at a time until nothing expensive is computed again; then try to take each away that was not required.",
+        "A kernel's loop runs once for each element of its result; a reduce's for each element of its operand.",
+        "Store one more node at a time until nothing expensive is computed again; then try to remove each that was not required.",
     ),
 )
 def fuse(function: Callable[[Graph], Any]) -> Cases:
@@ -355,7 +355,7 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
                 )
             fewer = [k for k in kernels if k is not kernel]
             if kernel is not graph.root and _flaw(graph, fewer) is None:
-                message = f"{kernel} need not be stored: whoever reads it can compute it."
+                message = f"{kernel} need not be stored: its readers can compute it."
                 return Failure("one-too-many", message, "", f"kernels:\n{shown}", module)
         return None
 
@@ -367,8 +367,8 @@ def fuse(function: Callable[[Graph], Any]) -> Cases:
     "Write allocate(kernels) in mini/allocate.py: ({kernel: offset}, size), in floats, for all but the last, whose array is the result.",
     "A kernel's array lives from its own place in the list to the last kernel that reads it: inputs_of(reader, kernels).",
     hints=(
-        "Offsets are multiples of 16 (64 bytes: a line of the cache), and so is what an array takes.",
-        "Two arrays may have the same place when one is dead before the other is written. A kernel must not write over what it reads.",
+        "Offsets and sizes of arrays are multiples of 16 (64 bytes: a cache line).",
+        "Two arrays may have the same place when one is dead before the other is written. A kernel must not overwrite its inputs.",
         "Place the largest first, each at the lowest offset that is free during its whole life.",
     ),
 )

@@ -128,10 +128,10 @@ def _judged(
         )
     except KernelCrashedError as error:
         return Failure(
-            CRASHED, "The code did not come back.", "code that ends", f"{error}\n\n{shown}", module
+            CRASHED, "The code did not return.", "code that ends", f"{error}\n\n{shown}", module
         )
     except XlaExplorerError as error:
-        hint = "LLVM's sentence names the line."
+        hint = "LLVM's message names the line."
         return Failure(
             "cannot-run",
             "This IR could not be run.",
@@ -143,7 +143,7 @@ def _judged(
     answer = _same_specials(graph, arrays, got) if special else _near(graph, arrays, got)
     if answer is None or answer[0]:
         return None
-    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` forgets both."
+    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` assumes that there are none."
     hint = hint if special else "Compute the first element by hand: which index does each load use?"
     return Failure(
         "wrong-value",
@@ -200,9 +200,9 @@ def emit(function: Callable[[Graph, list[Node], dict[Node, int]], Any]) -> Cases
 @exercise(
     "nb20.compile",
     "Write compile(text) in mini/compile.py: a Program from the text of a program, by all of your parts.",
-    "part('parse')(text), then simplify, fuse, allocate, emit; Program(ir, arena, shape) is what they end in.",
+    "part('parse')(text), then simplify, fuse, allocate, emit; the last result is Program(ir, arena, shape).",
     hints=(
-        "What each part hands to the next is what its exercise asked for. The shape is that of the simplified graph's root.",
+        "Each part passes the next one the result of its exercise. The shape is that of the simplified graph's root.",
     ),
 )
 def compile(function: Callable[[str], Any]) -> Cases:

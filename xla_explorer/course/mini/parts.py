@@ -40,13 +40,13 @@ def parts(folder: str | Path = "mini") -> dict[str, str]:
     --------
     >>> from xla_explorer.course.mini import parts
     >>> parts(folder="not/written/yet")["emit"]
-    'missing: notebook 09 asks for it'
+    'missing: the task of notebook 09'
     """
     found = {}
     for name, notebook in PARTS.items():
         path = Path(folder, f"{name}.py")
         lines = len(path.read_text(encoding="utf-8").splitlines()) if path.is_file() else 0
-        found[name] = f"{lines} lines" if lines else f"missing: notebook {notebook} asks for it"
+        found[name] = f"{lines} lines" if lines else f"missing: the task of notebook {notebook}"
     return found
 
 

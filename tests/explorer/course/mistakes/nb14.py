@@ -9,7 +9,7 @@ from xla_explorer.course.checking.programs import same_bits
 from xla_explorer.course.nb14_miscompile import smaller, values_of
 
 
-@mistake("nb14.first_bad", "too-many-questions")
+@mistake("nb14.first_bad", "too-many-tests")
 def _(count, is_bad):  # one after another
     return next(k for k in range(count + 1) if is_bad(k))
 
@@ -23,7 +23,7 @@ def _(count, is_bad):  # the wrong end
     return good
 
 
-@mistake("nb14.first_bad", "too-many-questions")
+@mistake("nb14.first_bad", "too-many-tests")
 def _(count, is_bad):  # takes one step back
     good, bad = 0, count
     while bad - good > 1:
@@ -55,7 +55,7 @@ def _(count, is_bad):
     return count if is_bad(count + 1) else 1
 
 
-@mistake("nb14.first_bad", "too-many-questions")
+@mistake("nb14.first_bad", "too-many-tests")
 def _(count, is_bad):  # never gets nearer
     good, bad = 0, count
     while good < bad:
@@ -67,7 +67,7 @@ def _(count, is_bad):  # never gets nearer
     return bad
 
 
-@mistake("nb14.first_bad", "too-many-questions")
+@mistake("nb14.first_bad", "too-many-tests")
 def _(count, is_bad):  # asks what it knows
     assert is_bad(count) and not is_bad(0)
     good, bad = 0, count
@@ -341,8 +341,8 @@ def halved(
     return first_bad
 
 
-mistake("nb14.first_bad", "too-many-questions")(halved(start=-1))  # asks about step 0
-mistake("nb14.first_bad", "too-many-questions")(halved(end=2))
+mistake("nb14.first_bad", "too-many-tests")(halved(start=-1))  # asks about step 0
+mistake("nb14.first_bad", "too-many-tests")(halved(end=2))
 mistake("nb14.first_bad", "not-the-first")(halved(gap=2))  # stops early
 mistake("nb14.first_bad", "good-step")(halved(answer=lambda good, bad: good))
 mistake("nb14.first_bad", "no-such-step")(
@@ -351,13 +351,13 @@ mistake("nb14.first_bad", "no-such-step")(
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good, bad)))
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: str(bad)))
 mistake("nb14.first_bad", "no-step")(halved(answer=lambda good, bad: (good + bad) / 2))
-mistake("nb14.first_bad", "too-many-questions")(
+mistake("nb14.first_bad", "too-many-tests")(
     halved(middle=lambda good, bad: good + 1)
 )  # from the left
-mistake("nb14.first_bad", "too-many-questions")(
+mistake("nb14.first_bad", "too-many-tests")(
     halved(middle=lambda good, bad: bad - 1)
 )  # from the right
-mistake("nb14.first_bad", "too-many-questions")(
+mistake("nb14.first_bad", "too-many-tests")(
     halved(middle=lambda good, bad: good + max((bad - good) // 4, 1))
 )
 mistake("nb14.first_bad", "good-step")(lambda count, is_bad: 1)
