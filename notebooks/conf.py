@@ -1,4 +1,4 @@
-"""The settings of the book, for Sphinx: `python -m notebooks.book` in a clone with the extra `docs` builds it."""
+"""Settings of the book for Sphinx; `python -m notebooks.book` builds it (extra `docs`)."""
 
 import sys
 from pathlib import Path
@@ -30,7 +30,8 @@ myst_enable_extensions = ["deflist", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# How-to pages and the tour run while the book is built; the course shows the outputs that are stored in its notebooks, which tests run.
+# How-to pages and the tour run while the book is built. The course shows the outputs that are stored
+# in its notebooks, which tests run.
 nb_execution_mode = "force"
 nb_execution_excludepatterns = [f"{stem}.ipynb" for stem in STORED if stem not in EXECUTED]
 nb_execution_timeout = (

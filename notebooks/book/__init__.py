@@ -1,1 +1,1 @@
-"""The parts of the book besides its pages: the generated reference, and checks of the built pages."""
+"""The parts of the book besides its pages: the generated reference and checks of built pages."""

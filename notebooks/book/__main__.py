@@ -1,6 +1,6 @@
 """Build and check the book: `python -m notebooks.book [FOLDER]`, by default into `build/book`.
 
-Needs the extra `docs`. Warnings are errors. Lectures, how-to pages and the tour are executed, and the
+Needs the extra `docs`. Warnings are errors. Lectures, how-to pages and the tour are executed; the
 examples of the reference run in another process. Every link inside the book is followed. The counts
 are printed.
 """

@@ -4,7 +4,8 @@
 `tests/data/benchmark_history.jsonl` one for each benchmark. Rows are only added:
 
     python -m notebooks.book.measured --releases dist/release_runs.jsonl
-    python -m notebooks.book.measured --series 'Continuous integration (.ci/run)' --state idle --command .ci/run 'the suite=359' 'set-up=57'
+    python -m notebooks.book.measured --series 'Continuous integration (.ci/run)' --state idle
+        --command .ci/run 'the suite=359' 'set-up=57'
 
 Date, commit and processor of a benchmark are the present ones.
 """

@@ -37,9 +37,11 @@ def metadata_text(metadata: Message, payload: bytes = b"") -> str:
     parts = [*strings(_STRINGS)]
     if "profile_type" in present and (kinds := metadata.numbers("profile_type")):
         parts.append(f"profile_type={{{joined(kinds)}}}")
-    for name in _NUMBERS:
-        if name in present and (number := metadata.number(name)):
-            parts.append(f"{name}={number}")
+    parts += [
+        f"{name}={number}"
+        for name in _NUMBERS
+        if name in present and (number := metadata.number(name))
+    ]
     parts += strings(("deduplicated_name", "scheduling_name"))
     if payload:
         parts.append(

@@ -249,7 +249,7 @@ class Message:
         return np.frombuffer(raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)
 
     def _unpacked_few(self, name: str, packed: memoryview) -> list[int]:
-        """Return packed varints as `_unpacked` does: faster for a few, such as the sizes of a shape."""
+        """Return packed varints as `_unpacked` does, faster for a few (the sizes of a shape)."""
         raw = bytes(packed)
         if raw.isascii():  # each in one byte
             return list(raw)

@@ -36,8 +36,8 @@ def before_scheduling(
 ) -> tuple[HloModule | None, list[RequestRow]]:
     """Apply every request but the order of a schedule.
 
-    Return the changed module, None if nothing changed, and the result of each request. Each request acts
-    on what the ones before it left; a refused one changes nothing.
+    Return the changed module, None if nothing changed, and the result of each request. Each request
+    acts on the result of those before it; a refused one changes nothing.
     """
     now, found = module, []
     for word, subjects, changed, reason in _each(module, requests):
