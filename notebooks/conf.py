@@ -30,7 +30,7 @@ myst_enable_extensions = ["deflist", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# How-to pages and the tour run while the book is built. The course shows the outputs that are stored
+# How-to pages and the tour run while the book is built. The course shows the outputs stored
 # in its notebooks, which tests run.
 nb_execution_mode = "force"
 nb_execution_excludepatterns = [f"{stem}.ipynb" for stem in STORED if stem not in EXECUTED]
