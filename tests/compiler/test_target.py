@@ -1,4 +1,4 @@
-"""What is known of the machine: units, where numbers come from, what was a dictionary of facts."""
+"""Numbers of a machine: units, and the source of each."""
 
 import dataclasses
 
@@ -25,15 +25,17 @@ def test_every_number_says_where_it_comes_from() -> None:
     unit = (
         GpuUnit()
         .stating(Source.DATA_SHEET, multiprocessors=7)
-        .stating(Source.ASKED, multiprocessors=8)
+        .stating(Source.DETECTED, multiprocessors=8)
     )
     assert (unit.multiprocessors, unit.source("multiprocessors"), unit.source("lanes")) == (
         8,
-        Source.ASKED,
+        Source.DETECTED,
         Source.DEFAULT,
     )
     rows = list(dataclasses.replace(NVPTX, gpu=unit).numbers())
-    assert ("gpu", "multiprocessors", 8, Source.ASKED) in rows and {unit for unit, *_ in rows} >= {
+    assert ("gpu", "multiprocessors", 8, Source.DETECTED) in rows and {
+        unit for unit, *_ in rows
+    } >= {
         "vector",
         "cache 1",
         "gpu",

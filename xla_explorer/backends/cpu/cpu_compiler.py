@@ -94,10 +94,10 @@ class CpuCompiler:
 
         `none` runs only what code generation cannot do without.
         """
-        asked = options.backend_options
-        policy = _fusion_policy(asked.get("fusion_policy"))
+        options_given = options.backend_options
+        policy = _fusion_policy(options_given.get("fusion_policy"))
         default = cpu_pipeline(
-            excess_precision=bool(asked.get("excess_precision")), fusion_policy=policy
+            excess_precision=bool(options_given.get("excess_precision")), fusion_policy=policy
         )
         pipeline = requested_pipeline(options.passes, default)
         target = described_cpu(libraries=True)

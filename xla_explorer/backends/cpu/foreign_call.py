@@ -33,7 +33,7 @@ class ForeignProgram:
 
     `record` is the attribute by which the foreign function finds it.
 
-    JAX may run the program after whoever asked for it is gone; so the memory stays for a while
+    JAX may run the program after its caller has gone, so the memory stays for a while
     after that, and while it runs.
     """
 
@@ -94,18 +94,18 @@ def _handler_text(major: int, minor: int) -> str:
     def load(pointer: str, offset: str | int, t: str = "ptr") -> str:
         return w.value(f"load {t}, ptr {at(pointer, offset)}")
 
-    ask, asked, metadata, run = "ask", "asked", "metadata", "run"
+    query, answered, metadata, run = "query", "answered", "metadata", "run"
     extension = load("%frame", _FRAME_EXTENSION)
-    w.branch_if(w.value(f"icmp eq ptr {extension}, null"), run, ask)
-    w.start_block(ask)
+    w.branch_if(w.value(f"icmp eq ptr {extension}, null"), run, query)
+    w.start_block(query)
     kind = load(extension, _EXTENSION_TYPE, "i32")
     w.branch_if(w.value(f"icmp eq i32 {kind}, {_METADATA_EXTENSION}"), metadata, run)
     w.start_block(metadata)
     about = load(extension, _EXTENSION_METADATA)
     w.do(f"store i32 {major}, ptr {at(about, _METADATA_MAJOR)}")
     w.do(f"store i32 {minor}, ptr {at(about, _METADATA_MINOR)}")
-    w.branch(asked)
-    w.start_block(asked)
+    w.branch(answered)
+    w.start_block(answered)
     w.do("ret ptr null")
     w.start_block(run)
     attribute = load(load("%frame", _FRAME_ATTRIBUTES), 0)

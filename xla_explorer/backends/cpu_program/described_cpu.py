@@ -1,4 +1,4 @@
-"""A CPU that LLVM has a description of, as passes and code generation ask about it."""
+"""A CPU that LLVM has a description of, for passes and code generation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _described(
     description: TargetDescription, libraries: bool, cores: int, is_host: bool
 ) -> Target:
     source = (
-        Source.ASKED if is_host else Source.DATA_SHEET
+        Source.DETECTED if is_host else Source.DATA_SHEET
     )  # which LLVM's tables are of CPUs by name
     counted = Cores().stating(source, pointer_bits=description.pointer_bits)
     return cpu_target(

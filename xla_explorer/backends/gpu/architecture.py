@@ -41,7 +41,7 @@ class GpuArchitecture(GpuUnit):
     def on_device(self, **numbers: int | float) -> GpuArchitecture:
         """Return the architecture with a device's own numbers by field; 0 means unknown."""
         return self.stating(
-            Source.ASKED, **{name: value for name, value in numbers.items() if value}
+            Source.DETECTED, **{name: value for name, value in numbers.items() if value}
         )
 
     @property

@@ -467,11 +467,11 @@ class GpuProgramWriter:
         if not constants or not isinstance(self.kernels.architecture, GpuArchitecture):
             return made
         kernels = []
-        asked = (("force", self.control.forced), ("forbid", self.control.forbidden))
+        overrides = (("force", self.control.forced), ("forbid", self.control.forbidden))
         words = {
             c: word
             for c in constants.values()
-            for word, listed in asked
+            for word, listed in overrides
             if listed("constant-memory", (c, i))
         }
         for kernel in made.kernels:

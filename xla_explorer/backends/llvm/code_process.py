@@ -42,7 +42,7 @@ class Incoming:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._found = bytearray()  # read, but not asked for yet
+        self._found = bytearray()  # read, but not requested yet
 
     def message(self) -> tuple[int, dict[str, Any], bytes]:
         """Return the next (number, head, payload); EOFError at the end of the input."""

@@ -28,7 +28,7 @@ from xla_explorer.hlo.text import parse_hlo
 if TYPE_CHECKING:
     import pandas
 
-_HONESTY_TYPES = ("f32", "s32", "pred")  # supports() is asked about every opcode, for these
+_HONESTY_TYPES = ("f32", "s32", "pred")  # supports() is checked for every opcode with these
 _PLACES = ("kernel", "library", "copy", "evaluator")
 
 

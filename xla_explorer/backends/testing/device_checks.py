@@ -26,7 +26,7 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
         executor.synchronize()
         back = executor.copy_from_device(first, size)
         if len(back) != size:
-            return f"copy_from_device gave {len(back)} bytes, {size} were asked for: copy exactly `size` bytes"
+            return f"copy_from_device gave {len(back)} bytes, {size} were requested: copy exactly `size` bytes"
         if back != data:
             at = next(k for k in range(size) if back[k] != data[k])
             return f"{size} bytes copied to the device come back different from byte {at} on: copy_to_device must copy all len(data) bytes"
@@ -41,7 +41,7 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
                 "write len(data) bytes, not the buffer's size"
             )
         if len(executor.copy_from_device(first, len(part))) != len(part):
-            return f"copy_from_device was asked for {len(part)} of {size} bytes and gave another number: copy exactly `size` bytes"
+            return f"copy_from_device was called for {len(part)} of {size} bytes and gave another number: copy exactly `size` bytes"
         executor.deallocate(first)
         executor.deallocate(second)
     return None

@@ -46,7 +46,7 @@ def measured_on_one(module: HloModule) -> str | None:
     mesh = f" (mesh {axes})" if axes else ""
     return (
         f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
-        f"no partition and no collective that its shardings ask for is in the answer. {_INSTEAD}"
+        f"no partition and no collective that its shardings request is in the answer. {_INSTEAD}"
     )
 
 

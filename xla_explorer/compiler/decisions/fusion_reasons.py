@@ -286,7 +286,7 @@ EPILOGUE = table(
 NOT_AN_OPERAND = ReasonCode(
     "a fusion needs a consumer that reads the producer",
     "%d does not read %a; it reads %b",
-    "ask about two of which the second reads the first, or about multi-output-fusion",
+    "name two of which the second reads the first, or use multi-output-fusion",
 )
 _OF_XLA_GPU = (
     "update-is-root-only",

@@ -69,7 +69,7 @@ LOOP_NEST = table(
         "not-an-array": (
             "a kernel reads and writes arrays",
             "%while must be an array, as every operand and result of a kernel, got (s32[], f32[4])",
-            "ask about an instruction inside the computations that it calls",
+            "name an instruction inside the computations that it calls",
         ),
         "dynamic-dimensions": (
             "extents of loops are fixed",

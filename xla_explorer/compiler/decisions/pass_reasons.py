@@ -345,7 +345,7 @@ LIBRARY_CALL = table(
         "result-layout": (
             "the library would write another layout",
             "%dot: the result is not row-major",
-            "ask for a row-major result",
+            "use a row-major result",
         ),
         "too-large-for-the-library": (
             "sizes are 32-bit integers in the library's interface",
@@ -400,7 +400,7 @@ LIBRARY_CALL = table(
         "no-dot": (
             "the instruction is not the operation that the routine computes",
             "%add is not a dot",
-            "ask about a dot, convolution, fft, cholesky or triangular-solve",
+            "name a dot, convolution, fft, cholesky or triangular-solve",
         ),
     },
     "no-elements",

@@ -66,7 +66,7 @@ GUARDS = table(
         ),
         "dot-algorithm": (
             "the product requests an algorithm",
-            "%dot asks for dot_bf16_bf16_f32",
+            "%dot requests dot_bf16_bf16_f32",
             "leave the algorithm out if any will do",
         ),
         "pads-no-spatial-dimension": (

@@ -310,11 +310,11 @@ class PassContext:
     def _checklist(
         legality: Iterable[Predicate],
         profitability: Iterable[Predicate],
-        asked: tuple[Any, ...],
+        arguments: tuple[Any, ...],
         reason: Reason | None,
     ) -> tuple[Check, ...]:
         """Return all checks of a decision, the user's refusal included."""
-        found = checklist((*legality, *profitability), *asked)
+        found = checklist((*legality, *profitability), *arguments)
         if reason is not None and all(check.code != reason.code for check in found):
             found += checklist(
                 (settled("user-allows-it", reason, lambda: f"override {reason.code}"),)

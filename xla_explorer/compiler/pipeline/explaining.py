@@ -2,7 +2,7 @@
 
 Every decision through `PassContext.decide` can be repeated: the pass runs again on the module
 before it, and records every predicate of every decision. A pass that can answer for instructions
-that its run never reached has a method `ask`.
+that its run never reached has a method `evaluate`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Explains(Protocol):
 
     kinds: ClassVar[tuple[str, ...]]
 
-    def ask(
+    def evaluate(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
         """Return the pass's decision for the subjects in their present module; None without one."""
@@ -70,7 +70,7 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
 
     The decisions are cached.
     """
-    found = trace.asked_again.get(step.index)
+    found = trace.repeated_decisions.get(step.index)
     if found is None:
         assert step.before is not None
         journal, control = Journal("decisions"), trace.control
@@ -82,7 +82,7 @@ def decided_again(trace: PassTrace, step: PassStep) -> list[Decision]:
         context.actions = sum([earlier.actions for earlier in trace.steps[: step.index]])
         context.acting = step.name
         step.hlo_pass.run(HloModule.from_snapshot(step.before), context)
-        found = trace.asked_again[step.index] = [
+        found = trace.repeated_decisions[step.index] = [
             decision_of(event, step.number) for event in journal.events if event.is_decision
         ]
     return found

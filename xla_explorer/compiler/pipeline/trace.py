@@ -110,11 +110,11 @@ class PassTrace:
     journal: the events.
     initial: snapshot before the first pass. error: the exception of a failed pass, else None.
     pipeline: the pipeline that ran. control, target: the arguments of the passes.
-    asked_again: decisions with checklists by step index, for steps that were run again.
+    repeated_decisions: decisions with checklists by step index, for steps that were run again.
     """
 
     __slots__ = (
-        "asked_again",
+        "repeated_decisions",
         "control",
         "error",
         "initial",
@@ -144,7 +144,7 @@ class PassTrace:
         self.initial = initial
         self.error: BaseException | None = None
         self.seconds = 0.0
-        self.asked_again: dict[int, list[Decision]] = {}
+        self.repeated_decisions: dict[int, list[Decision]] = {}
 
     def without_steps(self) -> PassTrace:
         """Return a trace of the result alone, of which a backend makes its code again."""
@@ -169,9 +169,7 @@ class PassTrace:
         """
         if isinstance(index, str):
             hint = f"trace.step({index!r}).index is the number"
-            raise UnknownStepError(
-                f"a step is asked for by its number, not by the name {index!r}", hint
-            )
+            raise UnknownStepError(f"expected the number of a step, got the name {index!r}", hint)
         if not -len(self.steps) <= index < len(self.steps):
             hint = (
                 f"steps are 0 to {len(self.steps) - 1}, or -1 for the last"

@@ -20,7 +20,7 @@ class Source(enum.Enum):
 
     DATA_SHEET = "data sheet"
     MEASURED = "measured"
-    ASKED = "asked of the machine"
+    DETECTED = "detected"
     DEFAULT = "default"
 
 

@@ -249,13 +249,13 @@ def estimate(
                 )
                 reads[operand] = max(reads[operand], _bytes(operand, count))
     written = float(sum([one.shape.byte_size for one in stored]))
-    asked = [
+    read = [
         (float(operand.shape.byte_size), size)
         for operand, size in reads.items()
         if operand.shape.is_array
     ]
     return traffic(
-        device, launch_dimensions(kernel_hero(leader), elements), operations, asked, written
+        device, launch_dimensions(kernel_hero(leader), elements), operations, read, written
     )
 
 

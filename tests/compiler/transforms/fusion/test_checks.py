@@ -1,5 +1,6 @@
-"""The checks of the fusion policies: named by what must hold, functions of a candidate and of nothing else, with the place where each is
-written and a measured value where it holds.
+"""Checks of the fusion policies: pure functions of a candidate, named by the condition that holds.
+
+Each has its place in the source, and a measured value if it holds.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ ENTRY e {
 
 def asked(fusing: HloPass, producer: HloInstruction, consumer: HloInstruction) -> Decision:
     assert isinstance(fusing, Explains)
-    found = fusing.ask("fusion", (producer, consumer), PassContext())
+    found = fusing.evaluate("fusion", (producer, consumer), PassContext())
     assert found is not None
     return found
 

@@ -25,7 +25,7 @@ def fuse(text: str, context: PassContext | None = None, **options: float) -> Hlo
 
 
 def shown(module: HloModule) -> list[str]:
-    """What the entry runs: opcodes, fusions with what they compute."""
+    """Return what the entry runs: opcodes, and fusions with the opcodes that they compute."""
     found = []
     for i in module.entry.post_order():
         if i.opcode.name == "fusion":
@@ -397,7 +397,7 @@ def test_the_checklist_answers_without_a_run() -> None:
     def ask(
         producer: HloInstruction, consumer: HloInstruction, context: PassContext
     ) -> tuple[Check, ...]:
-        decision = InstructionFusion().ask("fusion", (producer, consumer), context)
+        decision = InstructionFusion().evaluate("fusion", (producer, consumer), context)
         assert decision is not None
         return decision.checklist
 

@@ -48,7 +48,7 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 class LoadedModule:
     """A module on the device.
 
-    functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were
+    functions: those looked up so far. shared_limits: bytes of dynamic shared memory that were
     allowed them.
 
     code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets
@@ -133,7 +133,7 @@ class CudaExecutor:
     def allocate(self, size: int) -> DeviceMemory:
         """Aligned to 256.
 
-        OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is.
+        OutOfDeviceMemoryError (a MemoryError) with the requested and the available size.
         """
         self.enter()
         room = _room(size)
@@ -310,7 +310,7 @@ class CudaExecutor:
             return
         if grid > BLOCKS_IN_GRID:
             raise GpuExecutionError(
-                f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are asked for",
+                f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are requested for",
                 "use smaller shapes",
             )
         handle = self.function(loaded, function)
@@ -378,7 +378,7 @@ class CudaExecutor:
         return event
 
     def side_stream(self, number: int) -> Any:
-        """See `DeviceExecutor`. Created when it is first asked for."""
+        """See `DeviceExecutor`. Created on first use."""
         with self.lock:
             if number not in self._side_streams:
                 self._side_streams[number] = self.create_stream()

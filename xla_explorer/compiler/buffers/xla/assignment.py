@@ -138,14 +138,14 @@ def _reused(
     reusable: list[XlaAllocation],
 ) -> XlaAllocation | None:
     """Return a free existing allocation: an operand's first, then the smallest."""
-    asked = [
+    preferred = [
         home[value]
         for made in buffer.values
         if not made.index
         for operand in made.instruction.operands
         if (value := found.of(operand).get(())) in home
     ]
-    for allocation in (*[one for one in asked if one.reusable], *reversed(reusable)):
+    for allocation in (*[one for one in preferred if one.reusable], *reversed(reusable)):
         if buffer.size > allocation.size or (buffer.lives_out and buffer.size != allocation.size):
             continue
         if not any(

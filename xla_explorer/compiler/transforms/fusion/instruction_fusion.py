@@ -59,7 +59,7 @@ class InstructionFusion:
             order_callees_first(module)
         return changed
 
-    def ask(
+    def evaluate(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
         """Return the policy's checks of two instructions, as if each user were its own kernel."""

@@ -66,7 +66,7 @@ class MultiOutputFusion:
             order_callees_first(module)
         return changed
 
-    def ask(
+    def evaluate(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
         """Return the checks of two kernels before any merge, the first in the order first."""

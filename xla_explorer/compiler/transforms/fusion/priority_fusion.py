@@ -75,7 +75,7 @@ class PriorityFusion:
             order_callees_first(module)
         return changed
 
-    def ask(
+    def evaluate(
         self, kind: str, subjects: tuple[HloInstruction, ...], context: PassContext
     ) -> Decision | None:
         """Return the policy's checks of two instructions before any fusion."""

@@ -68,7 +68,7 @@ def copy_aliased_operands(module: HloModule) -> bool:
     return changed
 
 
-class AskedLayouts(NamedTuple):
+class RequestedLayouts(NamedTuple):
     """The layouts that constrained calls require.
 
     results: instruction -> the order of its result, minor to major. states: body or condition of a
@@ -79,9 +79,9 @@ class AskedLayouts(NamedTuple):
     states: dict[HloComputation, Shape]
 
 
-def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
+def layouts_requested_by_calls(module: HloModule) -> RequestedLayouts:
     """Return the layouts of everything that constrained calls reach."""
-    asked: dict[HloInstruction, tuple[int, ...]] = {}
+    requested: dict[HloInstruction, tuple[int, ...]] = {}
     elements: dict[tuple[HloComputation, int], tuple[int, ...]] = {}
     for computation in sequential_computations(module):
         for call in reversed(list(_calls(computation))):
@@ -98,13 +98,13 @@ def layouts_asked_by_calls(module: HloModule) -> AskedLayouts:
                     and i.shape.is_array
                 ):
                     elements.setdefault((computation, i.attribute("index")), order)
-                if i in asked or i.opcode in _GIVEN or not i.shape.is_array or i.shape.rank < 2:
+                if i in requested or i.opcode in _GIVEN or not i.shape.is_array or i.shape.rank < 2:
                     continue
-                asked[i] = order
+                requested[i] = order
                 for number, operand in enumerate(i.operands):
                     if (kept := operand_order(i, order, number)) is not None:
                         waiting.append((operand, kept))
-    return AskedLayouts(asked, dict(_states(module, elements)) if elements else {})
+    return RequestedLayouts(requested, dict(_states(module, elements)) if elements else {})
 
 
 def _states(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.layout.called_layouts import (
     copy_aliased_operands,
-    layouts_asked_by_calls,
+    layouts_requested_by_calls,
     operand_constraints,
     operand_order,
 )
@@ -57,7 +57,7 @@ class XlaLayouts:
         self.module, self.context = module, context
         self.parameters, self.result = parameters, result
         self.changed = copy_aliased_operands(module)
-        self._asked, self._states = layouts_asked_by_calls(module)
+        self._requested, self._states = layouts_requested_by_calls(module)
 
     def run(self) -> bool:
         """Assign layouts, callees before callers; return True if anything changed."""
@@ -95,16 +95,21 @@ class XlaLayouts:
             for number, (operand, wanted) in enumerate(zip(i.operands, constraints, strict=True)):
                 self._read_as(computation, i, number, operand, wanted)
         else:
-            asked = self._asked.get(i)
+            requested = self._requested.get(i)
             for number, operand in enumerate(i.operands):
                 wanted = self._state_of(i) if i.opcode is WHILE else operand.shape.base
-                if asked is not None and (kept := operand_order(i, asked, number)) is not None:
+                if (
+                    requested is not None
+                    and (kept := operand_order(i, requested, number)) is not None
+                ):
                     wanted = _laid_out(wanted, kept)
                 self._read_as(computation, i, number, operand, wanted)
             self._set(
                 computation,
                 i,
-                self._result_shape(i, is_entry) if asked is None else _laid_out(i.shape, asked),
+                self._result_shape(i, is_entry)
+                if requested is None
+                else _laid_out(i.shape, requested),
             )
 
     def _result_shape(self, i: HloInstruction, is_entry: bool) -> Shape:
@@ -140,7 +145,9 @@ class XlaLayouts:
         operand: HloInstruction,
         wanted: Shape,
     ) -> None:
-        if _same_order(operand.shape, wanted) or (user.opcode is COPY and user not in self._asked):
+        if _same_order(operand.shape, wanted) or (
+            user.opcode is COPY and user not in self._requested
+        ):
             return
         if self._decide(operand, wanted) is None:
             computation.replace_operand(user, number, self._as_wanted(computation, operand, wanted))

@@ -65,13 +65,13 @@ class Reduction(Reducing["NestWriter"]):
         )
         self.sequential = self.neutral is not None
         self.guards: tuple[Guard, ...] = ()
-        asked = frozenset().union(*[g.expression.axes for g in s.guards])
-        self.alone = not any(kind.is_launched for _, kind in s.axes) and asked.isdisjoint(
+        guarded_axes = frozenset().union(*[g.expression.axes for g in s.guards])
+        self.alone = not any(kind.is_launched for _, kind in s.axes) and guarded_axes.isdisjoint(
             [*self.own, *writer.unrolled]
         )
         if self.alone:  # outside a window, all loads are skipped at once
-            self.serial.sort(key=lambda axis: axis not in asked)
-        guarded = [axis for axis in self.serial if axis in asked]
+            self.serial.sort(key=lambda axis: axis not in guarded_axes)
+        guarded = [axis for axis in self.serial if axis in guarded_axes]
         few = (
             self.alone
             and isinstance(s.combiner, OpcodeSpec)
@@ -200,13 +200,13 @@ class Reduction(Reducing["NestWriter"]):
             or isinstance(self.s.combiner, Combination)
         ):
             return False
-        asked = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
+        guarded_axes = frozenset().union(*[g.expression.axes for g in s.cases[0].guards])
         other = self.l.values.get(s.cases[1].value)
         if (
             other is None or other.axes or s.element.is_complex
         ):  # a value of the body, not yet computed, is no constant
             return False
-        known = asked.issuperset([a for a in self.own if a.extent > 1])
+        known = guarded_axes.issuperset([a for a in self.own if a.extent > 1])
         return known and real(other.at({})).name == real(self.identity()).name
 
     def _with_case(self, s: SelectRegion, accumulators: Accumulators) -> Accumulators:

@@ -120,13 +120,13 @@ GUARDS: Final[Mapping[str, Callable[[HloInstruction], bool]]] = {
 
 def guarded(rule: Rule) -> Rule:
     """Return the rule with XLA's conditions, and without guards of ranges."""
-    asked = GUARDS.get(rule.name)
-    if asked is None:
+    guard = GUARDS.get(rule.name)
+    if guard is None:
         return rule.with_guards(within_range=False) if rule.within_range else rule
 
     def narrower_in_xla(instruction: HloInstruction) -> Reason | None:
         """Require XLA's additional condition."""
-        if asked(instruction):
+        if guard(instruction):
             return None
         return refuse(
             "narrower-in-xla",

@@ -103,7 +103,7 @@ def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
     """Require a dot without an algorithm."""
     if "algorithm" in instruction.attributes:
         return refuse(
-            "dot-algorithm", f"%{instruction.name} asks for {instruction.attributes['algorithm']}"
+            "dot-algorithm", f"%{instruction.name} requests {instruction.attributes['algorithm']}"
         )
     return None
 

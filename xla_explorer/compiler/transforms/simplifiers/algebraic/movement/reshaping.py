@@ -230,7 +230,7 @@ def transpose_of_dot(
     if "algorithm" in old:
         return refuse(
             "dot-algorithm",
-            f"%{product.name} asks for an algorithm that may treat its sides differently",
+            f"%{product.name} requests an algorithm that may treat its sides differently",
         )
     precision = old.value("operand_precision")
     swapped = {
