@@ -1,6 +1,6 @@
-"""What the commands do.
+"""The commands. Each takes the parsed arguments and returns the exit code.
 
-Each takes the parsed arguments and returns the exit code. `main.py` loads this when a command runs.
+`main.py` loads this module when a command runs.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class InputError(XlaExplorerError, ValueError):
 
 
 def read_module(path: str) -> HloModule:
-    """The module of a file, or of standard input for `-`."""
+    """Return the module of a file, or of standard input for `-`."""
     return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load_module(path)
 
 
 def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
-    """Arrays from .npy files in the order of the parameters, or random ones; and which, in words."""
+    """Return arrays from .npy files, one per parameter, or random ones; and their source."""
     if not given.args:
         return list(random_arguments(module, given.seed)), f"random arguments, seed {given.seed}"
     arrays, hint = [], "give .npy files of numbers, one per parameter"
@@ -82,7 +82,7 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
 
 
 def tour(given: Namespace) -> int:
-    """The tour."""
+    """Run the tour."""
     return run_tour(Path(given.output), given.repeats, every_row=given.all)
 
 
@@ -188,7 +188,7 @@ def compare(given: Namespace) -> int:
 
 
 def bisect(given: Namespace) -> int:
-    """Which pass makes values differ."""
+    """Find the pass that changes values."""
     module = read_module(given.file)
     arguments, _ = read_arguments(given, module)
     found = compile(module, given.backend, given.passes).bisect(*arguments)
@@ -239,7 +239,7 @@ def why_slow(given: Namespace) -> int:
 
 
 def schedule(given: Namespace) -> int:
-    """A kernel's schedule; without a kernel a table of all."""
+    """Print a kernel's schedule, or without a kernel a table of all."""
     session = compile(read_module(given.file), "cpu", given.passes, threads=given.threads)
     if given.kernel is None:
         print_report(all_loops(session), as_json=given.json)
@@ -277,7 +277,7 @@ def check(given: Namespace) -> int:
 
 
 def open_recorded(given: Namespace) -> int:
-    """A folder of dumps or profiles in the browser."""
+    """Open a folder of dumps or profiles in the browser."""
     return open_folder(
         given.folder, given.save, given.port, browser=not given.no_browser, against=given.against
     )
@@ -330,7 +330,7 @@ def aot(given: Namespace) -> int:
 
 
 def new_backend(given: Namespace) -> int:
-    """The package of a new backend."""
+    """Write the package of a new backend."""
     print(repr(scaffold(given.name, given.scenario, given.output)))
     return 0
 
@@ -392,7 +392,7 @@ def grade(given: Namespace) -> int:
 
 
 def doctor(given: Namespace) -> int:
-    """What this machine can do."""
+    """Print the capabilities of this machine."""
     found = diagnose(measure_again=given.measure_again)
     if given.json:
         print_report(found, as_json=True)

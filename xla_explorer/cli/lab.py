@@ -16,7 +16,7 @@ SHUT_DOWN_SECONDS = 15
 
 
 def copy_notebooks(folder: Path) -> Path:
-    """The notebooks in a folder of the reader's; those that are there already are kept.
+    """Copy the notebooks into the reader's folder, without replacing existing ones.
 
     Returns the path of the tour.
     """
@@ -66,12 +66,12 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
 
 
 def is_root() -> bool:
-    """Whether this user may do everything."""
+    """Return True if this user is root."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 class _Terminated(KeyboardInterrupt):
-    """This process was sent SIGTERM."""
+    """The signal SIGTERM as an exception."""
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -21,7 +21,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of `xla-explorer`."""
+    """Return the parser of `xla-explorer`."""
     parser = argparse.ArgumentParser(
         prog="xla-explorer",
         description="Explore what an XLA-like compiler does to a program, and why.",
@@ -44,7 +44,7 @@ def _show_warning(
     file: Any = None,
     line: Any = None,
 ) -> None:
-    """A warning is one line for a reader, without the place in our code that gave it."""
+    """Print a warning as one line, without its place in our code."""
     say(f"note: {message}")
 
 

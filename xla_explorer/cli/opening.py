@@ -1,9 +1,9 @@
-"""`xla-explorer open`: a list of modules and a page for each, served to this machine's browser alone.
+"""`xla-explorer open`: a list of modules and a page for each, for this machine's browser alone.
 
-The server listens on the loopback interface; every address begins with a random token, and requests
-that name another host are refused, so that a page from elsewhere can neither guess nor rebind its
-way in. Pages are those of `session.save`: they fetch nothing, and of paths only the names of files
-stay.
+The server listens on the loopback interface. Every address begins with a random token, and requests
+for another host name are refused. So a page from elsewhere can neither guess the address nor rebind
+its own name. Pages are those of `session.save`: they fetch nothing, and have file names instead of
+paths.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _STYLE: Final = (
 
 
 def _number(key: str) -> str:
-    """What tells a module from others of its name: its number in the dump, or the profile's of its program."""
+    """Return the number that distinguishes modules of one name: of the dump, or of the profile."""
     kind, number, *_ = key.split("-")
     return f"module {number}" if kind == "dump" else f"program {number}" if number else ""
 
 
 def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> str:
-    """The modules by time as HTML, each a link below `prefix`.
+    """Return the modules by time as HTML, each a link below `prefix`.
 
-    against: name of a folder that this one is held against.
+    against: name of the other folder of a comparison.
     """
     alike = Counter([row.name for row in found.rows])
     rows = "".join([
@@ -84,7 +84,10 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
 
 
 def difference_page(found: RecordedModules, against: RecordedModules) -> str:
-    """The longest module held against that of its name in another folder, or against the longest there."""
+    """Return a comparison of the longest module with that of its name in another folder.
+
+    Without one of its name, it is compared with the longest there.
+    """
     row = found.rows[0]
     other = next((one for one in against.rows if one.name == row.name), against.rows[0])
     report = differences(found.session(row.key), against.session(other.key), machine_limits())
@@ -125,7 +128,7 @@ class PageServer(ThreadingHTTPServer):
         return export_page(SessionSource(self.found.session(key)))
 
     def page(self, key: str) -> str:
-        """The page of a module; one at a time is made."""
+        """Return the page of a module; pages are made one at a time."""
         with self._lock:
             return self._page(key)
 
@@ -134,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
 
     def do_GET(self) -> None:
-        """The list, or a module's page; 404 for all else, without a word of what there is."""
+        """Answer with the list or a module's page, and with 404 for anything else."""
         parts = self.path.partition("?")[0].split(
             "/"
         )  # `GET foo`, which HTTP does not allow, has one
@@ -170,14 +173,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: the address holds the token."""
 
     def version_string(self) -> str:
-        """The name of the product, without versions."""
+        """Return the name of the product, without versions."""
         return "xla_explorer"
 
 
 def open_folder(
     path: str, save: str | None, port: int, *, browser: bool, against: str | None = None
 ) -> int:
-    """Serve the folder until Ctrl-C, or write the page of its longest module, or of that beside another folder's. Returns the exit code."""
+    """Serve the folder until Ctrl-C, or write one page; return the exit code.
+
+    The page is that of the longest module, or its comparison with another folder's.
+    """
     found = RecordedModules(path)
     other = RecordedModules(against) if against is not None else None
     if save is not None:
@@ -205,9 +211,9 @@ def open_folder(
 
 @contextmanager
 def _redirecting_file(address: str) -> Iterator[str]:
-    """The address of a file that only this user can read and that leads to another address.
+    """Yield the address of a file that leads to another address, readable by this user only.
 
-    A browser's command line is seen by every user of the machine, so it must not hold the token.
+    Every user of the machine can see a browser's command line, so it must not contain the token.
     """
     with TemporaryDirectory(prefix="xla-explorer-") as folder:  # mode 0700
         file = Path(folder) / "open.html"

@@ -20,7 +20,7 @@ def print_table(
     as_json: bool = False,
     limit: int = 200,
 ) -> None:
-    """A table as aligned text, or as a JSON list of objects."""
+    """Print a table as aligned text, or as a JSON list of objects."""
     if as_json:
         print_json([dict(zip(columns, plain(list(row)), strict=True)) for row in rows])
     else:
@@ -34,7 +34,7 @@ def print_frame(
     as_json: bool = False,
     limit: int = 200,
 ) -> None:
-    """A DataFrame in the same way."""
+    """Print a DataFrame as aligned text, or as a JSON list of objects."""
     shown = frame if columns is None else frame[list(columns)]
     rows = [
         [None if value != value else value for value in row]
@@ -44,9 +44,9 @@ def print_frame(
 
 
 def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = False) -> None:
-    """A result as it prints itself, or as a JSON object.
+    """Print a report as text, or as a JSON object.
 
-    hide_paths: of source files only their names.
+    hide_paths: print only the names of source files.
     """
     if as_json:
         print_json(data_without_folders(report.to_json()) if hide_paths else report.to_json())
@@ -60,5 +60,5 @@ def print_json(data: Any, indent: int | None = 1) -> None:
 
 
 def heading(text: str) -> None:
-    """A title with a line under it."""
+    """Print a title with a line under it."""
     print(f"\n{text}\n{'-' * len(text)}")

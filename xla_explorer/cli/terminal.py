@@ -1,4 +1,4 @@
-"""What the commands print: a user's file is quoted in it, and a terminal obeys control characters."""
+"""Printed text: it quotes a user's file, and a terminal obeys control characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class CleanedStream:
-    """A text stream on which control, bidirectional and invisible characters are written as escapes. `raw` is the stream behind it."""
+    """A text stream that escapes control, bidirectional and invisible characters.
+
+    `raw` is the stream behind it.
+    """
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
@@ -44,7 +47,7 @@ def say(text: str) -> None:
 
 
 def print_exactly(text: str) -> None:
-    """Print a module: for a terminal cleaned as everything is, into a file or a pipe to the letter."""
+    """Print a module, escaped on a terminal and unchanged into a file or a pipe."""
     stream = sys.stdout
     if isinstance(stream, CleanedStream) and not stream.isatty():
         stream = stream.raw

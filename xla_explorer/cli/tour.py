@@ -1,4 +1,4 @@
-"""`xla-explorer tour`: the main job on two real modules, from text to a timed, checked program, and a page to explore."""
+"""`xla-explorer tour`: from text to a timed, checked program and a page, on two real modules."""
 
 from __future__ import annotations
 

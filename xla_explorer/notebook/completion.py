@@ -1,4 +1,4 @@
-"""Completion in `%%hlo`: options, passes, backends, what to show; opcodes in the text of the module."""
+"""Completion in `%%hlo`: options, passes, backends, views, and opcodes in the module's text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def register_completion(shell: Any) -> None:
 
 
 def complete_cell(context: Any) -> dict[str, Any]:
-    """Candidates for the word at the cursor of a `%%hlo` or `%%jax` cell (IPython's matcher API); alone, without Python's names."""
+    """Return candidates for the word at the cursor of a `%%hlo` or `%%jax` cell.
+
+    They replace Python's names. Source: IPython's matcher API.
+    """
     cell, typed = context.full_text, context.text_until_cursor
     found: list[str] = []
     if cell.startswith(("%%hlo", "%%jax")) and " " in cell.partition("\n")[0]:
@@ -73,7 +76,7 @@ complete_cell.matcher_api_version = 2  # type: ignore[attr-defined]  # what IPyt
 
 
 def magic_line_candidates(text: str) -> list[str]:
-    """What may stand at the end of the magic line."""
+    """Return the possible words at the end of the magic line."""
     words = text.split(" ")
     current, before = words[-1], words[-2] if len(words) > 1 else ""
     prefix, comma, last = current.rpartition(",")

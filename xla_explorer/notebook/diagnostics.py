@@ -21,8 +21,8 @@ _NOT_THE_USERS: Final = (
 )
 
 
-class NotebookDiagnostic(Exception):
-    """What a magic raises: the message of our error, or of a file that cannot be had, shown alone.
+class MagicError(Exception):
+    """The error of a magic: the message of our error, or of an unreadable file, shown alone.
 
     `problem` is the error itself.
     """
@@ -45,7 +45,7 @@ class NotebookInterrupt(KeyboardInterrupt):
 
 
 def diagnostic_text(problem: BaseException) -> str:
-    """The error as people should read it: with its name unless it says it itself."""
+    """Return the message of an error, with its name unless the message contains it."""
     text = str(problem)
     name = type(problem).__name__
     return text if name in text else f"{name}: {text}"
@@ -54,10 +54,10 @@ def diagnostic_text(problem: BaseException) -> str:
 def user_lines(
     traceback: TracebackType | None, named: Callable[[str], str | None] = lambda _: None
 ) -> list[str]:
-    """The user's own lines through which an error came, the innermost first: of cells, and of functions that we called.
+    """Return the user's lines on the way to an error, the innermost first: in cells and functions.
 
-    named: what a user knows a file as, where that is not its path. A cell of one line, which all
-    can see, is left out.
+    named: returns the name of a file for the user, if it is not its path. A cell of one line, which
+    is visible anyway, is left out.
     """
     found: list[tuple[str, str]] = []
     while traceback is not None:
@@ -86,11 +86,11 @@ def one_diagnostic(function: _Function) -> _Function:
         try:
             return function(*arguments, **named)
         except XlaExplorerError as problem:
-            raise NotebookDiagnostic(problem) from None
+            raise MagicError(problem) from None
         except OSError as problem:
             if problem.filename is None:
                 raise
-            raise NotebookDiagnostic(problem) from None  # a file that the line names
+            raise MagicError(problem) from None  # a file that the line names
         except KeyboardInterrupt:
             raise NotebookInterrupt from None
 

@@ -1,4 +1,4 @@
-"""How objects from the rooms below show themselves in a notebook: those know nothing of HTML."""
+"""HTML forms of objects from the rooms below, which have none of their own."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _reason(reason: Any) -> Form:
 
 
 def bundle(form: Form) -> dict[str, str]:
-    """What IPython shows of a form."""
+    """Return the MIME bundle of a form."""
     plain, blocks = form
     html = "".join([block.to_html() for block in blocks])
     return {"text/plain": plain, "text/html": html} if html else {"text/plain": plain}

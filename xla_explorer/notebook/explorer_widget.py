@@ -1,9 +1,7 @@
-"""The notebook widget: one AnyWidget around an `ExplorerSource`, with a static form for every place where no script
-runs.
+"""The notebook widget: an AnyWidget around an `ExplorerSource`, with a static form without scripts.
 
-A small compile travels whole in the widget's state and never asks the kernel again, so it keeps
-working while the kernel is busy or gone. A big one sends the step list, decisions and times, and
-answers for each step when it is looked at.
+A small compile is sent whole, so the widget works while the kernel is busy or gone. Of a large one
+the step list, decisions and times are sent; each step is sent when it is opened.
 """
 
 from __future__ import annotations
@@ -82,7 +80,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     @property
     def source(self) -> ExplorerSource:
-        """What is shown now."""
+        """The compile that is shown."""
         return self._shown[-1][0]
 
     def back(self) -> None:
@@ -92,7 +90,10 @@ class ExplorerWidget(anywidget.AnyWidget):
             self._show()
 
     def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
-        """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
+        """Compile again with fusions forced or forbidden, compare, and show that compile.
+
+        The buttons of the view call it.
+        """
         self._try([("fusion", *pair) for pair in fuse], [("fusion", *pair) for pair in forbid])
 
     def link(self, name: str, other: Any, other_name: str = "value") -> traitlets.link:
@@ -115,7 +116,10 @@ class ExplorerWidget(anywidget.AnyWidget):
         self._show()
 
     def show(self, thing: Any) -> None:
-        """Show another compile of the same program, a session or a trace: step, selection, tab and panes stay as they are."""
+        """Show another compile of the same program, a session or a trace.
+
+        Step, selection, tab and panes stay as they are.
+        """
         source: ExplorerSource = (
             thing._explorer_source_() if hasattr(thing, "_explorer_source_") else thing
         )
@@ -137,7 +141,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             del self._shown[1]  # the first one, what the widget was made of, stays
 
     def refresh(self) -> None:
-        """Show the times of a `session.profile()` that was made since; done after each cell of a notebook by itself."""
+        """Show times that were measured since; each cell of a notebook calls it at its end."""
         times = list(self.source.timings())
         if times != self._times:
             self._times = times
@@ -174,7 +178,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         return {"status": beside_sentence(other, session), "faults": []}
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
-        """One answer per request, with the request's number; a failure is an answer too, so that the reader sees it."""
+        """Answer a request by its number; a failure is an answer too, which the view shows."""
         if not isinstance(message, Mapping):
             return  # no request of our script's
         reply = message.get("reply")
@@ -202,7 +206,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         self.send({"reply": reply}, [data])
 
     def to_html(self) -> str:
-        """The explorer as one self-contained HTML page."""
+        """Return the explorer as one self-contained HTML page."""
         return export_page(self.source)
 
     @cleaned
@@ -219,7 +223,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
 
 def widgets_of(session: object) -> list[ExplorerWidget]:
-    """The widgets that were made of a session, whatever was tried in them since."""
+    """Return the widgets of a session, also after overrides in them."""
     return [widget for widget in _SHOWN if widget._of is session]
 
 
@@ -231,9 +235,9 @@ def follow(old: object, new: Any) -> None:
 
 
 def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
-    """A cell may have measured what the widget shows.
+    """Refresh a widget after each cell of a notebook, which may have measured.
 
-    Ends with the widget, and does nothing outside IPython.
+    It ends with the widget, and does nothing outside IPython.
     """
     shell = get_ipython()
     if shell is None:
@@ -250,7 +254,7 @@ def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
 
 
 def _overrides(message: Mapping[str, Any], key: str) -> list[OverrideKey]:
-    """The lists (kind, *names) under `key`. ValueError for anything else."""
+    """Return the lists (kind, *names) under `key`. ValueError for anything else."""
     given = message.get(key) or []
     if not all(
         isinstance(one, list) and len(one) >= 2 and all(isinstance(name, str) for name in one)

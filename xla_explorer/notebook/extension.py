@@ -1,4 +1,4 @@
-"""What `%load_ext xla_explorer` does: magics, completion, and diagnostics without internal frames."""
+"""`%load_ext xla_explorer`: magics, completion, and diagnostics without internal frames."""
 
 from __future__ import annotations
 

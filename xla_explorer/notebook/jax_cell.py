@@ -43,7 +43,7 @@ class JaxPrograms(Report):
 
     @property
     def largest(self) -> Session:
-        """The program with the most instructions: mostly the function that was jitted, among the small ones around it."""
+        """The program with the most instructions, mostly the function that was jitted."""
         if not self.sessions:
             raise XlaExplorerError("JAX compiled nothing in that cell", _NOTHING)
         return max(self.sessions, key=lambda session: session.source.instruction_count())
@@ -72,5 +72,5 @@ class JaxPrograms(Report):
         return Table(COLUMNS, rows, limit=30, printed=30)
 
     def to_json(self) -> Any:
-        """The rows of `to_frame()`."""
+        """Return the rows of `to_frame()`."""
         return named_data(self.to_frame())

@@ -42,7 +42,7 @@ CHECKED_FLOPS = 2e8
 
 
 def _shown(text: str) -> list[str]:
-    """What --show names, checked."""
+    """Return the words of --show, checked."""
     wanted = [word for word in text.split(",") if word]
     for word in wanted:
         if word not in SHOWN:
@@ -53,7 +53,7 @@ def _shown(text: str) -> list[str]:
 
 
 def _parsed(magic: Any, line: str) -> Any:
-    """The arguments of a cell magic; None where the line asks for help, which is then printed."""
+    """Return the arguments of a cell magic; None for `--help`, which is printed."""
     words = line.split()
     if "-h" in words or "--help" in words:
         print(magic.__doc__.strip())
@@ -73,7 +73,7 @@ def _parsed(magic: Any, line: str) -> Any:
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line magic."""
+    """Return the words of a line magic."""
     try:
         return shlex.split(line)
     except ValueError as problem:
@@ -81,7 +81,7 @@ def _words(line: str) -> list[str]:
 
 
 def _shapes(text: str | None) -> list[Any] | None:
-    """The list that the argument `--shapes` spells."""
+    """Return the list that the argument `--shapes` spells."""
     if text is None:
         return None
     try:
@@ -93,7 +93,7 @@ def _shapes(text: str | None) -> list[Any] | None:
 
 
 def _forms() -> Any:
-    """The module that has `PassForm` and `PipelineBuilder`."""
+    """Return the module that has `PassForm` and `PipelineBuilder`."""
     from xla_explorer.notebook import (
         pipeline_builder,
     )  # start-up time: ipywidgets is loaded when a form is asked for
@@ -103,7 +103,9 @@ def _forms() -> Any:
 
 @magics_class
 class HloMagics(Magics):
-    """`%%hlo`, `%%jax`, `%%hlo_rule`; `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_pipeline`,
+    """The magics `%%hlo`, `%%jax` and `%%hlo_rule`, and the line magics.
+
+    Those are `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_form`, `%hlo_pipeline` and
     `%hlo_explore`.
     """
 
@@ -187,6 +189,24 @@ class HloMagics(Magics):
             )
         if not given.name.isidentifier():
             raise UsageError(f"argument name: {given.name!r} is not a Python variable name")
+        sessions = self._compiled(given, cell)
+        session = self._bound(given.name, sessions)
+        if not given.no_run:
+            for one in sessions.values():
+                if one.result is not None and one.result.executable is not None:
+                    self._run(one, given)
+        for word in wanted:
+            self._show(word, session, given.name)
+        if given.annotate:
+            display(session.annotate(*self._arguments(given.args), measure=not given.no_run))
+        if given.save:
+            print(f"written: {session.save(given.save)}")
+        if wanted or given.time or given.annotate:
+            session._brief_once = True
+        return session
+
+    def _compiled(self, given: Any, cell: str) -> dict[str, Session]:
+        """Return the sessions of a cell by backend; a failed one is bound and shown first."""
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
         sessions = {}
         # The blank line stands for the magic, so that lines count as the cell shows them.
@@ -215,28 +235,18 @@ class HloMagics(Magics):
                 self._names[given.name] = problem.session
                 display(problem.session)
                 raise
-        session = sessions[backends[0]]
-        old, self._names[given.name] = self._names.get(given.name), session
+        return sessions
+
+    def _bound(self, name: str, sessions: dict[str, Session]) -> Session:
+        """Bind the first session to a name and the others to `name_backend`; return the first."""
+        (_, session), *others = sessions.items()
+        old, self._names[name] = self._names.get(name), session
         if _WIDGETS in sys.modules:  # else no widget is there to follow
             sys.modules[_WIDGETS].follow(old, session)
-        for backend in backends[1:]:
-            self._names[f"{given.name}_{backend}"] = sessions[backend]
+        for backend, other in others:
+            self._names[f"{name}_{backend}"] = other
         if "gpu" in sessions and session.backend != "gpu":
             session.gpu_sessions[()] = sessions["gpu"]
-        runnable = [
-            s for s in sessions.values() if s.result is not None and s.result.executable is not None
-        ]
-        if not given.no_run:
-            for one in runnable:
-                self._run(one, given)
-        for word in wanted:
-            self._show(word, session, given.name)
-        if given.annotate:
-            display(session.annotate(*self._arguments(given.args), measure=not given.no_run))
-        if given.save:
-            print(f"written: {session.save(given.save)}")
-        if wanted or given.time or given.annotate:
-            session._brief_once = True
         return session
 
     @magic_arguments()
@@ -345,7 +355,7 @@ class HloMagics(Magics):
     @line_magic
     @one_diagnostic
     def hlo_step(self, line: str) -> Any:
-        """`%hlo_step [NAME] [N | next | prev]`: what the next pass that changed something did (or pass N), as a diff."""
+        """`%hlo_step [NAME] [N | next | prev]`: the diff of a pass, by default the next one."""
         words = _words(line)
         name = (
             words[0]
@@ -396,7 +406,10 @@ class HloMagics(Magics):
     @line_magic
     @one_diagnostic
     def hlo_time(self, line: str) -> Timing:
-        """`%hlo_time [-r N] f x y`: time calls of a session (or a module, compiled for the CPU) on variables."""
+        """`%hlo_time [-r N] f x y`: time calls of a session or module on variables.
+
+        A module is compiled for the CPU.
+        """
         words = _words(line)
         repeats = None
         if words[:1] == ["-r"]:
@@ -432,7 +445,10 @@ class HloMagics(Magics):
     @line_magic
     @one_diagnostic
     def hlo_form(self, line: str) -> Any:
-        """`%hlo_form PASS [NAME]`: the options of a pass as a form; of a session, with a button that compiles with them and compares."""
+        """`%hlo_form PASS [NAME]`: the options of a pass as a form.
+
+        With a session, a button compiles with the options and compares.
+        """
         words = _words(line)
         if not words:
             raise UsageError(
@@ -444,7 +460,7 @@ class HloMagics(Magics):
     @line_magic
     @one_diagnostic
     def hlo_pipeline(self, line: str) -> Any:
-        """`%hlo_pipeline [NAME]`: a session's pipeline as a list: passes are added, removed, moved, exchanged, and the results compared."""
+        """`%hlo_pipeline [NAME]`: a session's pipeline as a list to edit, with a comparison."""
         session = self._value(line.strip() or "_hlo")
         if not isinstance(session, Session):
             raise UsageError(f"{line.strip()} is a {type(session).__name__}, not a session")
@@ -453,7 +469,10 @@ class HloMagics(Magics):
     @cell_magic
     @one_diagnostic
     def hlo_rule(self, line: str, cell: str) -> None:
-        """`%%hlo_rule [NAME]`: run the cell; each rule that it declares is tried on a session: matches, near misses, what it would do."""
+        """`%%hlo_rule [NAME]`: run the cell, and try each rule that it declares on a session.
+
+        The result has the matches, the near misses, and the replacements.
+        """
         thing = self._value(line.strip() or "_hlo")
         assert self.shell is not None
         before = {id(value) for value in self._names.values()}

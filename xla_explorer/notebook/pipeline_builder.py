@@ -1,5 +1,7 @@
-"""A pipeline as a list that is edited: passes are added (those that would change something), removed, moved and exchanged, with their
-options as a form. After every edit the whole runs on the module, each pass verified; a button compiles with it and compares.
+"""A pipeline as a list to edit: passes are added, removed, moved and exchanged, with option forms.
+
+Only passes that would change something are offered. After every edit the pipeline runs on the
+module, each pass verified. A button compiles with it and compares.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @contextmanager
 def problems_shown(place: Any) -> Iterator[None]:
-    """Around what a button does: what it raises is shown in a widget beside the button, not in a log that nothing reads."""
+    """Show the exception of a button's action beside the button, not in a hidden log."""
     try:
         yield
     except Exception as problem:
@@ -85,7 +87,7 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
         self.observe(self._write, "options")
 
     def made(self) -> HloPass:
-        """The pass with these options."""
+        """Return the pass with these options."""
         return make_pass(self.name, **self.options)
 
     def compile(self) -> None:
@@ -112,7 +114,7 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
 
 
 def _control(hint: Any, value: Any) -> Any:
-    """A control for a field of this type; None where there is none (tuples of names)."""
+    """Return a control for a field of this type; None if there is none (tuples of names)."""
     if typing.get_origin(hint) is typing.Literal:
         return ipywidgets.Dropdown(options=typing.get_args(hint), value=value)
     if hint is bool:
@@ -125,7 +127,7 @@ def _control(hint: Any, value: Any) -> Any:
 
 
 Path = tuple[int, ...]
-"""Where a step stands: its place in the pipeline, then in the pipeline that stands there, and so on."""
+"""The place of a step: its number in the pipeline, then in the inner pipeline, and so on."""
 _INDENT = "\u2003"
 Steps = tuple[HloPass | PassPipeline, ...]
 
@@ -143,7 +145,7 @@ def places(pipeline: PassPipeline, above: Path = ()) -> list[tuple[Path, HloPass
 def edited_at(
     pipeline: PassPipeline, path: Path, edit: Callable[[Steps, int], Steps]
 ) -> PassPipeline:
-    """The pipeline with the steps around a place as `edit` gives them."""
+    """Return the pipeline with the steps around a place replaced by the result of `edit`."""
     first, *rest = path
     if not rest:
         return dataclasses.replace(pipeline, steps=edit(pipeline.steps, first))

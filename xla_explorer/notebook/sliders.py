@@ -1,4 +1,7 @@
-"""Sliders for the numbers of a cell: a picture or a table that is drawn again while a number is moved, and stays in the saved notebook."""
+"""Sliders for the numbers of a cell: a picture or table is redrawn while a number changes.
+
+The last one stays in the saved notebook.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Sliders:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """What the sliders stand at."""
+        """The present numbers of the sliders."""
         return {
             name: round(c.value) if name in self._whole else c.value
             for name, c in self.controls.items()

@@ -9,16 +9,17 @@ from xla_explorer.explorer.code.loop_rows import AccessPattern
 from xla_explorer.explorer.display import Blocks, Report, Sentence, Table
 from xla_explorer.hlo.analysis.indexing import Axis
 
-COLUMNS = ("access", "of", "offset", "along", "pattern", "elements", "bytes", "distinct_bytes", "behind_L1", "behind_L2", "behind_L3",
+COLUMNS = ("access", "of", "offset", "along", "pattern", "elements", "bytes", "distinct_bytes", "behind_l1", "behind_l2", "behind_l3",
            "warp_sectors", "coalesced")  # fmt: skip
 
 
 class AccessPatterns(Report, tuple[AccessPattern, ...]):
-    """A row an access, in the order of the nest."""
+    """The accesses of a nest, in its order."""
 
     def __new__(
         cls, kernel: str, rows: tuple[AccessPattern, ...], footprint: int
     ) -> AccessPatterns:
+        """Return a tuple of rows with the kernel's name and its footprint in bytes."""
         made = super().__new__(cls, rows)
         made.kernel, made.footprint = kernel, footprint
         return made
@@ -27,7 +28,7 @@ class AccessPatterns(Report, tuple[AccessPattern, ...]):
     footprint: int
 
     def blocks(self) -> Blocks:
-        """A sentence, and the table."""
+        """Yield a sentence, and the table."""
         yield Sentence(f"%{self.kernel}: {len(self)} accesses touch {self.footprint:,} bytes")
         yield Table(COLUMNS, [row[: len(COLUMNS)] for row in self])
 

@@ -1,4 +1,4 @@
-"""The HLO as it was written, each line with the code that it became and the time that this takes: what `%%hlo --annotate` shows."""
+"""The HLO as it was written, each line with its code and its time; `%%hlo --annotate` shows it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class AnnotatedLine(NamedTuple):
 
     @property
     def told_time(self) -> str:
-        """`12.3 us · 40 %`, with a ~ and the number of lines if it is part of the time of a kernel of several."""
+        """`12.3 us · 40 %`, with a ~ and the number of lines for a kernel of several."""
         if self.time_us is None:
             return ""
         several = f", of {self.lines} lines in {number_of(len(self.kernels), 'kernel')}"
@@ -78,11 +78,15 @@ class AnnotatedSource(Report):
         self.lines, self.missing, self.session = list(lines), missing, session
 
     def relation(self) -> pandas.DataFrame:
-        """A row a line of code of any level: source line, instruction, what it was as written, kernel, us, bytes, stage, number, code."""
+        """Return a row per line of code of any level.
+
+        Columns: source line, instruction, its sources as written, kernel, us, bytes, stage, number,
+        code.
+        """
         return relation(self.session)
 
     def blocks(self) -> Blocks:
-        """A line a line, with its time and how much code it became."""
+        """Yield the lines with their times and the sizes of their code."""
         out = []
         for line in self.lines:
             time = line.told_time.split(",")[0]
@@ -95,7 +99,7 @@ class AnnotatedSource(Report):
         yield Layout(self._folded(), text, fenced(text))
 
     def records(self) -> Table:
-        """The fields of AnnotatedLine."""
+        """Return the fields of AnnotatedLine as rows."""
         return Table(AnnotatedLine._fields, self.lines)
 
     def _folded(self) -> str:
@@ -200,9 +204,9 @@ def annotated_source(
 
 
 def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:
-    """(number, text, id): the text as it was given, else as it prints.
+    """Return (number, text, id) of the text as it was given, else as it prints.
 
-    The empty line that stands for a magic is left out.
+    The empty line in place of a magic is left out.
     """
     source = session.source
     if not source.source_text:
@@ -291,12 +295,12 @@ def _times(session: Compilation) -> dict[str, float]:
 
 
 class RelationRow(NamedTuple):
-    """One line of code, or an instruction without code of its own (stage and code are empty then, number is 0).
+    """One line of code, or an instruction without code of its own.
 
-    line: of the source. instruction, opcode: of the result. sources: instructions as written.
-    kernel: the step that computes it. us: what that takes in one run, measured where there is a
-    profile, else estimated. bytes: read and written by it in one run (estimate). number: of the
-    line in its stage.
+    Such an instruction has an empty stage and code, and the number 0. line: of the source.
+    instruction, opcode: of the result. sources: instructions as written. kernel: the step that
+    computes it. us: its time in one run, measured by a profile, else estimated. bytes: its reads
+    and writes in one run (estimate). number: of the line in its stage.
     """
 
     line: str
@@ -312,7 +316,10 @@ class RelationRow(NamedTuple):
 
 
 def relation(session: Compilation) -> pandas.DataFrame:
-    """A RelationRow a row: `frame[frame.line == "model.py:12"]` is all that a line became, down to the assembly."""
+    """Return a RelationRow per line of code.
+
+    `frame[frame.line == "model.py:12"]` has the code of one source line, down to the assembly.
+    """
     return wide_frame(_rows(session), RelationRow._fields)
 
 

@@ -1,4 +1,4 @@
-"""The texts of a compile as panes: the source, the HLO, and what each stage made of it, each line with its instruction."""
+"""The texts of a compile as panes: source, HLO and the code of each stage, with instructions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 SMALL_FOR_PTX = 300
 """Modules of more instructions are compiled for a second backend only when somebody asks for it."""
 MOST_LLVM_LINES_GENERATED = 20_000
-"""Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
+"""Programs with more lines of LLVM IR get optimised IR and machine code only on request."""
 _GENERATED = ("llvm-ir-optimized", "assembly")
 MOST_PTX_LINES_ASSEMBLED = 2_000
-"""XLA's dumps have no machine code of a GPU: of more PTX, it is made only when somebody asks for it."""
+"""XLA's dumps have no machine code of a GPU; it is made of more PTX only on request."""
 XLA_LOOPS: Final = (
     "XLA's emitters write LLVM IR directly: a dump of XLA has no loop nests to be shown here.",
     "The pane of LLVM IR has the loops that XLA wrote; xe.compile(session.source).loops() has those of our compiler.",
@@ -64,7 +64,7 @@ def code_panes(compilation: Compilation) -> list[CodePane]:
 
 
 def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:
-    """The HLO after the last pass."""
+    """Return the pane of the HLO after the last pass."""
     return CodePane(
         "hlo",
         LazyLines("hlo", lambda: [TextLine(text, key) for text, key in passes[-1].lines]),
@@ -73,7 +73,7 @@ def hlo_pane(passes: RecordedPasses[RecordedPass], producer: str) -> CodePane:
 
 
 def costly(compilation: Compilation, pane: CodePane) -> str:
-    """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
+    """Return how to make the lines of a pane that takes long to make; empty for other panes."""
     stage = compilation.stages().get(pane.name)
     if stage is None and pane.name == "ptx":
         count = compilation.source.instruction_count()
@@ -107,7 +107,7 @@ def costly(compilation: Compilation, pane: CodePane) -> str:
 
 
 def _source_pane(compilation: Compilation) -> CodePane:
-    """The HLO text as it was given, each line linked to its instruction."""
+    """Return the pane of the HLO text as it was given, each line linked to its instruction."""
     at = {i.line: i.id for i in compilation.source.instructions() if i.line}
     text = compilation.source.source_text or ""
     lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
@@ -139,16 +139,17 @@ def _stage_pane(compilation: Compilation, name: str) -> CodePane:
 
 
 def _ptx_lines(compilation: Compilation) -> list[TextLine]:
-    """The same source compiled for the GPU; its instructions carry the ids of this compile where they are the same."""
+    """Return the PTX of the same source; common instructions have the ids of this compile."""
     gpu = compilation.gpu()
     here = _ids_here(compilation, gpu)
     return [TextLine(text, here(key)) for text, key in gpu.stage("ptx").lines()]
 
 
 def _ids_here(mine: Compilation, other: Compilation) -> Callable[[int | None], int | None]:
-    """What gives the id in `mine` of an instruction of another compile of the same source; None when there is no counterpart.
+    """Return a function from ids of another compile of the same source to ids of this one.
 
-    Ids of the source mean the same in both; those that passes made do not.
+    It returns None without a counterpart. Ids of the source are the same in both, those that passes
+    made are not.
     """
     written, result = [
         {i.id for i in module.instructions()} for module in (mine.source, mine.module)

@@ -1,4 +1,4 @@
-"""What the kernels of one column take, in words: measured, counted by the emulator, or estimated."""
+"""Times of the kernels of one column in words: measured, counted by the emulator, or estimated."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 
 
 def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: Any = None) -> str:
-    """The time of some kernels of a compile as words; empty where nothing is known.
+    """Return the time of some kernels of a compile in words; empty if it is unknown.
 
-    emulation: of the same program, if there was one. Measured times name the machine. Of an
-    emulated program there is what the emulator counted, and the estimate of the device's cost
-    model, never the emulator's time.
+    emulation: of the same program, if there was one. Measured times name the machine. An emulated
+    program has the emulator's counts and the estimate of the device's cost model, never the
+    emulator's time.
     """
     if not steps:
         return ""

@@ -1,4 +1,4 @@
-"""Where a compile spends its time, as a flame: phases, pipelines, passes, the rules of each pass, and LLVM's passes."""
+"""Flame graphs of a compile's time: phases, pipelines, passes, rules, and LLVM's passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 HLO_PHASE, LLVM_PHASE = "hlo-passes", "llvm"
 MOST_PARTS = 40
-"""Rules and passes of LLVM that have a span of their own below one another; the rest is one span."""
+"""Rules and LLVM passes with a span of their own in one parent; the rest is one span."""
 _WIDTH, _ROW = 960, 20
 _COLOURS = ("#cfe3f5", "#f5dcb8", "#cfe9dc", "#ecd3e2")
 
@@ -43,7 +43,7 @@ def _most(parts: Iterable[FlameSpan]) -> tuple[FlameSpan, ...]:
 def pass_spans(
     passes: RecordedPasses[RecordedPass], clock: RuleClock | None
 ) -> tuple[FlameSpan, ...]:
-    """The passes in pipelines, in their order.
+    """Return the passes in pipelines, in their order.
 
     clock: the rules below their passes, scaled to the first run's time of the pass.
     """
@@ -76,13 +76,13 @@ def pass_spans(
 def flame_of_passes(
     passes: RecordedPasses[RecordedPass], clock: RuleClock | None = None
 ) -> FlameSpan:
-    """The flame of passes alone."""
+    """Return the flame graph of passes alone."""
     parts = pass_spans(passes, clock)
     return FlameSpan("passes", max(passes.seconds * 1e3, sum([part.ms for part in parts])), parts)
 
 
 def flame_of_session(session: Compilation, *, rules: bool, llvm: bool) -> FlameSpan:
-    """The flame of a compile.
+    """Return the flame graph of a compile.
 
     rules, llvm: take these times now, by a second run of the passes and of LLVM.
     """
@@ -115,12 +115,12 @@ class CompileFlame(Report):
         self.root = root
 
     def headline(self) -> str:
-        """The whole, and the longest span that nothing divides."""
+        """Return the time of the whole, and the longest span without parts."""
         longest = max(_leaves(self.root), key=lambda path: path[-1].ms)
         return f"{self.root.ms:.4g} ms to compile; longest: {' > '.join([span.name for span in longest[1:]])}, {longest[-1].ms:.4g} ms"
 
     def blocks(self) -> Blocks:
-        """The flame, and the longest spans as a table."""
+        """Yield the flame graph, and the longest spans as a table."""
         yield Layout(html=self.to_svg())
         rows = sorted(
             [(" > ".join([s.name for s in path[1:]]), path[-1].ms) for path in _leaves(self.root)],
@@ -129,7 +129,7 @@ class CompileFlame(Report):
         yield Table(["span", "ms"], rows[:12])
 
     def records(self) -> Table:
-        """A row a span: path, name, depth, ms, share of the whole."""
+        """Return a row per span: path, name, depth, ms, share of the whole."""
         whole = self.root.ms or 1.0
         rows = [
             (
@@ -144,7 +144,7 @@ class CompileFlame(Report):
         return Table(["path", "name", "depth", "ms", "share"], rows)
 
     def to_svg(self) -> str:
-        """The flame as SVG."""
+        """Return the flame graph as SVG."""
         drawn = list(_placed(self.root, 0.0, _WIDTH, 0))
         height = _ROW * (1 + max([depth for _, _, _, depth in drawn]))
         parts = [

@@ -1,4 +1,4 @@
-"""The control-flow graph of a kernel: the basic blocks of its LLVM IR, assembly, PTX or SASS, and where each may go."""
+"""Control-flow graphs of kernels: the basic blocks of LLVM IR, assembly, PTX or SASS."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ControlFlow(Report):
         return Graph(PictureGraph(nodes, edges, title=f"%{self.kernel}: {self.stage}"))
 
     def headline(self) -> str:
-        """How many blocks and loops there are."""
+        """Return the numbers of basic blocks and back edges."""
         at = {block.label: number for number, block in enumerate(self.basic_blocks)}
         back = sum(
             [
@@ -84,7 +84,7 @@ class ControlFlow(Report):
         return f"{self.stage} of %{self.kernel}: {len(self.basic_blocks)} basic blocks, {back} edges that go back"
 
     def blocks(self) -> Blocks:
-        """The picture and where each block goes."""
+        """Yield the picture, and the successors of each block."""
         yield from self.graph.blocks()
         yield Code(
             "blocks",
@@ -97,7 +97,7 @@ class ControlFlow(Report):
         )
 
     def records(self) -> Table:
-        """A row a block."""
+        """Return a row per basic block."""
         rows = [
             (b.label, b.lines[0].number, len(b.lines), ", ".join(b.goes_to))
             for b in self.basic_blocks
@@ -106,7 +106,7 @@ class ControlFlow(Report):
 
 
 def blocks_of(stage: str, lines: Sequence[CodeLine]) -> list[BasicBlock]:
-    """The basic blocks of a function."""
+    """Return the basic blocks of a function."""
     family = stage if stage in _JUMP else "llvm"
     cut: list[tuple[str, list[CodeLine]]] = [("entry", [])]
     for line in lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.code.memory_accesses import CodeAccess, accesses
@@ -25,34 +26,46 @@ from xla_explorer.hlo.opcodes import OPCODES
 MOST_CODE_LINES = 40
 
 
-class Explanation(Report):
-    """One instruction.
+class Definition(NamedTuple):
+    """An instruction in five texts.
 
-    name; definition: its line of HLO as it was last; summary: what its opcode does; line: where it
-    came from; state: where it is in the result; history: its life, a sentence a line; decisions:
-    those that it took part in; code: stage -> the lines made from it; accesses: those of them that
-    load or store.
+    name: without %. text: its last line of HLO. summary: the meaning of its opcode. line: of the
+    source. state: its place in the result, or its end.
+    """
+
+    name: str
+    text: str
+    summary: str
+    line: str
+    state: str
+
+
+class Explanation(Report):
+    """One instruction, with its life in the compile.
+
+    Attributes
+    ----------
+    name, definition, summary, line, state : str
+        The texts of the instruction's Definition.
+    history : list of str
+        A sentence per event.
+    decisions : list of Decision
+        The decisions about it.
+    code : dict
+        The lines of code that it became, by stage.
+    accesses : list of CodeAccess
+        The loads and stores among these lines.
     """
 
     def __init__(
         self,
-        name: str,
-        definition: str,
-        summary: str,
-        line: str,
-        state: str,
+        definition: Definition,
         history: Sequence[str],
         decisions: Sequence[Decision],
         code: dict[str, list[str]],
         notes: Sequence[str],
     ) -> None:
-        self.name, self.definition, self.summary, self.line, self.state = (
-            name,
-            definition,
-            summary,
-            line,
-            state,
-        )
+        self.name, self.definition, self.summary, self.line, self.state = definition
         self.history, self.decisions, self.code, self.notes = (
             list(history),
             list(decisions),
@@ -95,7 +108,7 @@ class Explanation(Report):
                 yield drawn(Sentence(f"{len(lines) - MOST_CODE_LINES} more lines: {whole}"))
 
     def records(self) -> Table:
-        """A row a decision."""
+        """Return a row per decision."""
         rows = [(r.verdict, " → ".join(r.about), r.code, r.message) for r in self.decisions]
         return Table(["verdict", "producer → consumer", "code", "why"], rows, "Decisions")
 
@@ -164,12 +177,9 @@ def explain(session: Compilation, key: int) -> Explanation:
                 lines = [line for line, origin in stage.lines() if origin == key]
             if lines:
                 code[stage_name] = lines
+    summary = OPCODES[opcode.name].summary
     return Explanation(
-        name,
-        definition,
-        OPCODES[opcode.name].summary,
-        source_line(session, key),
-        state,
+        Definition(name, definition, summary, source_line(session, key), state),
         lineage.sentences(key),
         decisions,
         code,

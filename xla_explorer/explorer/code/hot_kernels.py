@@ -1,4 +1,4 @@
-"""The kernels that take the time, and the lines of a long text that belong to them: what a bounded view keeps."""
+"""The slowest kernels, and their lines in a long text: the content of a bounded view."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _HEAD = 12
 
 
 def kernel_times(compilation: Compilation) -> dict[int, float]:
-    """Microseconds of a run by the instruction of a kernel, the longest first: measured where it was run, else predicted."""
+    """Return microseconds per run by the instruction of a kernel, the longest first.
+
+    Times are measured if the program was profiled, else predicted.
+    """
     measured = measured_kernels(compilation)
     predicted = {cost.instruction.id: cost.nanoseconds / 1e3 for cost in costs_of(compilation)}
     times = (
@@ -29,7 +32,7 @@ def kernel_times(compilation: Compilation) -> dict[int, float]:
 
 
 def instruction_times(compilation: Compilation) -> dict[int, float]:
-    """The same for all instructions of the kernels, and for those of the source that they came from."""
+    """Return `kernel_times` for all instructions of the kernels, and for their sources."""
     lineage, found = compilation.passes.lineage, dict[int, float]()
     by_id = {i.id: i for i in compilation.module.instructions()}
     for key, us in kernel_times(compilation).items():
@@ -57,10 +60,10 @@ def _function_times(compilation: Compilation) -> dict[str, float]:
 
 
 def kept_lines(compilation: Compilation, stage: str, lines: Sequence[TextLine]) -> list[TextLine]:
-    """At most MOST_PANE_LINES of the lines of a stage, those of the kernels that take most time, each with its number.
+    """Return at most MOST_PANE_LINES of a stage's lines, those of the slowest kernels.
 
-    The function of a kernel is kept whole; of other texts, such as HLO, single lines are. What lies
-    between is counted in a line of its own.
+    The function of a kernel is kept whole; of other texts, such as HLO, single lines are kept. A
+    line with the number of omitted lines stands in each gap.
     """
     if len(lines) <= MOST_PANE_LINES:
         return list(lines)

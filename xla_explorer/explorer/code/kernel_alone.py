@@ -13,7 +13,7 @@ from xla_explorer.hlo.module import HloModule
 
 
 def module_of_kernel(i: HloInstruction) -> HloModule:
-    """A module that computes one instruction of its operands; names stay."""
+    """Return a module that computes one instruction from its operands; names stay."""
     module = HloModule(i.name)
     copies: dict[HloComputation, HloComputation] = {}
 
@@ -57,7 +57,7 @@ def operands_of_kernel(i: HloInstruction, module: HloModule) -> tuple[Any, ...]:
 def compiled_alone(
     session: Compilation, module: HloModule, schedule: str | None = None
 ) -> Compilation:
-    """The kernel compiled as the session compiles, by default or by a schedule (the text of its directives)."""
+    """Return the kernel compiled as in the session, by default or by a schedule's directives."""
     options = {**session.options.backend_options} if session.backend == "gpu" else {}
     options.pop("schedules", None)
     if schedule is not None:
@@ -77,5 +77,5 @@ def compiled_alone(
 
 
 def same_bits(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether arrays are equal bit by bit."""
+    """Return True if arrays are equal bit by bit."""
     return all(a.tobytes() == b.tobytes() for a, b in zip(some, others, strict=True))

@@ -1,4 +1,4 @@
-"""What a schedule comes to: its kernel alone beside the default one, values, times or counters, code."""
+"""Runs of a kernel alone, by a schedule and by default: values, times or counters, code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_DIFF_LINES = 200
 
 
 class Checked(NamedTuple):
-    """Whose kernel, by which schedule; whether its values are right, and that in a sentence."""
+    """A check of values: the kernel, the schedule, the verdict, and the verdict in a sentence."""
 
     kernel: str
     schedule: Schedule
@@ -67,11 +67,11 @@ class KernelRun(Report):
         )
 
     def work(self) -> str:
-        """What both took, and their ratio."""
+        """Return the work of both kernels, and the ratio."""
         raise NotImplementedError
 
     def further(self) -> Blocks:
-        """What else is known of the scheduled kernel."""
+        """Yield further facts about the scheduled kernel."""
         raise NotImplementedError
 
     def headline(self) -> str:
@@ -151,7 +151,7 @@ class TimedRun(KernelRun):
             )
 
     def records(self) -> Table:
-        """A row for each of the two."""
+        """Return a row for each of the two kernels."""
         rows = [
             ("default", self.default_us, 1.0, None),
             (self.schedule or "plain", self.scheduled_us, self.ratio, self.estimated_us),
@@ -200,11 +200,11 @@ class CountedRun(KernelRun):
         return f"{mine} warp instructions beside {theirs} by default, ratio {self.ratio:.3f}"
 
     def further(self) -> Blocks:
-        """What the emulator found."""
+        """Yield the emulator's findings."""
         yield from map(Sentence, self.findings)
 
     def records(self) -> Table:
-        """A row for each of the two."""
+        """Return a row for each of the two kernels."""
         rows = [
             ("default", *self.default.values()),
             (self.schedule or "plain", *self.scheduled.values()),
@@ -251,8 +251,10 @@ def checked_values(
     plain: Compilation,
     scheduled: Compilation,
 ) -> tuple[bool, str]:
-    """(whether the values are right, a sentence): the evaluator's within its tolerance, and the plain nest's bit by bit unless a directive
-    reorders sums.
+    """Return (True if the values are right, a sentence).
+
+    They must agree with the evaluator's within its tolerance. Unless a directive reorders sums,
+    they must equal the plain nest's bit by bit.
     """
     leaves = default.signature.leaves(given)
     wanted = [session.executable.execute(leaves) for session in (default, plain)]
@@ -287,7 +289,10 @@ def times_of(
 
 
 def threads_of(session: Compilation) -> int:
-    """How many threads may work on a program for a CPU; of one in a child process, how many were asked for."""
+    """Return the number of threads of a program for a CPU.
+
+    For a program in a child process it is the requested number.
+    """
     program = getattr(session.executable, "program", None)
     return program.threads if isinstance(program, HostProgram) else session.options.threads or 1
 
@@ -295,7 +300,7 @@ def threads_of(session: Compilation) -> int:
 def _timed_apart(
     default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int
 ) -> PairedTiming:
-    """The same where a child process runs both, and times them."""
+    """Time both kernels in alternation in the child process."""
     leaves = default.signature.leaves(given)
     pairs = [
         [

@@ -1,4 +1,4 @@
-"""`session.schedule`: the schedule of one kernel as a value that can be changed, looked at, estimated and run."""
+"""`session.schedule`: the schedule of a kernel as a value to change, inspect, estimate and run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ class KernelSchedule(Schedule, Report):
         return self.instruction.name
 
     def _refusal(self, directive: Directive) -> Reason | None:
-        """Return what the nest or the machine refuses: a CPU has neither blocks nor threads of a launch."""
+        """Return the refusal of the nest or of the machine.
+
+        A CPU has no blocks and threads of a launch.
+        """
         reason = super()._refusal(directive)
         return (
             reason
@@ -77,11 +80,16 @@ class KernelSchedule(Schedule, Report):
         )
 
     def estimate(self) -> Estimate:
-        """What the nest should take on one core, or as a launch on the session's GPU: it ranks schedules."""
+        """Return the estimated time on one core, or as a launch on the session's GPU.
+
+        It ranks schedules.
+        """
         return estimate_for(self.nest, self.session.passes.record.target)
 
     def run(self, *arrays: Any, repeats: int = 21) -> KernelRun:
-        """Compile this kernel alone, check its values, and time it beside the kernel as it is by default; of a GPU's, count both.
+        """Compile this kernel alone, check its values, and time it beside the default kernel.
+
+        A GPU's kernels are counted by the emulator.
 
         Parameters
         ----------
@@ -100,15 +108,15 @@ class KernelSchedule(Schedule, Report):
         return run_beside_default(self, self.session, self.instruction, arrays, repeats)
 
     def access_patterns(self) -> AccessPatterns:
-        """The loads and stores of the nest: steps, bytes by cache level, how well a GPU's warp would coalesce them."""
+        """Return the loads and stores of the nest: strides, bytes by cache level, coalescing."""
         return access_patterns_of(self.kernel, self.nest)
 
     def headline(self) -> str:
-        """What it is of, and its text."""
+        """Return the kernel and the text of the schedule."""
         return f"schedule of %{self.kernel}: {str(self) or 'plain'}"
 
     def blocks(self) -> Blocks:
-        """The nest, the steps, the estimate."""
+        """Yield the nest, the directives and the estimate."""
         if self.written_by == "writer" and not self.directives:
             yield Sentence(
                 "the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so"
@@ -128,7 +136,7 @@ class KernelSchedule(Schedule, Report):
         )
 
     def records(self) -> Table:
-        """A row a directive."""
+        """Return a row per directive."""
         rows = [(str(step.directive), "done", _facts(step.facts)) for step in self.steps]
         rows += [(text, "refused", reason.message) for text, reason in self.refused]
         return Table(["directive", "verdict", "numbers or reason"], rows)
@@ -158,7 +166,7 @@ def schedule_of(session: Compilation, kernel: str | int | HloInstruction) -> Ker
 
 
 def nest_as_written(session: Compilation, i: HloInstruction) -> LoopNest | Reason:
-    """Return the plain nest that the kernel of an instruction was made from; that of its form if it was not made from one."""
+    """Return the plain nest of an instruction's kernel, or of its form if it has none."""
     written = _written(session).get(i.id)
     if written is not None and written.start is not None:
         return written.start
@@ -168,7 +176,7 @@ def nest_as_written(session: Compilation, i: HloInstruction) -> LoopNest | Reaso
 
 
 def has_scans(session: Compilation) -> bool:
-    """Whether the session's kernels of running values are made from nests: those of GPUs have a writer of their own."""
+    """Return True if scans are made from nests; on GPUs they have their own emitter."""
     target = session.passes.record.target
     return target is None or not target.is_launched
 
@@ -180,7 +188,10 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
 
 
 def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
-    """The schedules, not applied, of the kernels that a policy makes of one nest, launched one after the other; none where it makes one."""
+    """Return the schedules of the kernels that a policy makes of one nest, not applied yet.
+
+    The kernels are launched in order. The list is empty if the policy makes one kernel.
+    """
     written = _written(session).get(i.id)
     parts = () if written is None else written.parts
     return [Schedule(start, start, parse_directives(directives)) for start, directives in parts]
@@ -198,7 +209,7 @@ def _written(session: Compilation) -> Mapping[int, WrittenSchedule]:
 def schedules_beside(
     session: Compilation, schedules: Iterable[KernelSchedule | str] | KernelSchedule | str
 ) -> str | None:
-    """The schedules that a session was compiled with and further ones, as one text; None where there are no further ones."""
+    """Return the session's schedules and further ones as one text; None without further ones."""
     further = [
         given_schedules(s)
         for s in ([schedules] if isinstance(schedules, str | KernelSchedule) else schedules)

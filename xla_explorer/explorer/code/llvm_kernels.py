@@ -1,4 +1,7 @@
-"""One kernel of a session as LLVM IR of its own, so that looking at one does not compile them all; and how its backend calls LLVM."""
+"""LLVM IR of one kernel of a session, and the settings of the backend's calls of LLVM.
+
+One kernel is compiled without the others.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ OF_LLVM = ("cpu", "gpu")
 
 
 def finished_functions(text: str) -> frozenset[str]:
-    """The functions of a text of LLVM IR whose stated optimisation level is final: they come out of code generation as they are to be."""
+    """Return the functions of LLVM IR whose optimisation level is final.
+
+    LLVM's passes do not change them.
+    """
     headers = [
         line
         for line in text.splitlines()
@@ -32,7 +38,7 @@ def finished_functions(text: str) -> frozenset[str]:
 
 
 class LlvmSetting(NamedTuple):
-    """How a session's backend calls LLVM: the target, the options, and the kind of debug information that does not change its code."""
+    """Settings of a backend's calls of LLVM: target, options, and harmless debug information."""
 
     target: TargetDescription
     options: OptimizationOptions
@@ -63,10 +69,10 @@ def llvm_setting(session: Compilation) -> LlvmSetting:
 
 
 def kernel_ir(session: Compilation, function: str | None = None) -> str:
-    """The session's LLVM IR with the HLO instructions as debug locations: all of it, or a function with what it calls.
+    """Return LLVM IR with the HLO instructions as debug locations, whole or of one function.
 
-    The function is made visible from outside, so that LLVM does not drop what nothing calls any
-    more.
+    The function comes with its callees. It gets external linkage, so that LLVM keeps it without
+    callers.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.debug_lines import with_debug_lines
@@ -81,7 +87,7 @@ def kernel_ir(session: Compilation, function: str | None = None) -> str:
 
 
 def functions_reached(text: str, function: str) -> str:
-    """The definitions of `function` and of what it reaches through calls, without the rest of the module."""
+    """Return the definitions of `function` and its callees, without the rest of the module."""
     whole = text.split("\n")
     nowhere: list[int | None] = [None] * len(whole)
     lines, _ = _alone(whole, nowhere, function)
@@ -132,8 +138,9 @@ def _alone(
 
 
 def optimized_lines(session: Compilation, instruction: int) -> list[str]:
-    """The lines of optimised LLVM IR that came from an instruction: of the whole program where that is made already, else of the kernel
-    that it is in, alone.
+    """Return the lines of optimised LLVM IR of an instruction.
+
+    They come from the whole program if its code exists already, else from the kernel alone.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
@@ -161,7 +168,7 @@ def optimized_lines(session: Compilation, instruction: int) -> list[str]:
 
 
 def _function_of(session: Compilation, instruction: int) -> str | None:
-    """The LLVM function of the kernel that computes an instruction; None where it has none."""
+    """Return the LLVM function of the kernel that computes an instruction; None without one."""
     functions = {step.instruction: getattr(step, "function", "") for step in program_steps(session)}
     if functions.get(instruction):
         return functions[instruction]
@@ -179,9 +186,9 @@ def _is_fusion(session: Compilation, key: int) -> bool:
 
 
 def function_of(session: Compilation, kernel: str) -> str:
-    """The LLVM function of a kernel's name as the tables show it.
+    """Return the LLVM function of a kernel's name as the tables show it.
 
-    XlaExplorerError with the names there are.
+    XlaExplorerError with the existing names.
     """
     wanted = kernel.lstrip("%")
     functions: dict[str, str] = {}

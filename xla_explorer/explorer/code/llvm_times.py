@@ -1,4 +1,4 @@
-"""What each of LLVM's passes takes, by LLVM's own clock."""
+"""Times of LLVM's passes, by LLVM's own clock."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ TIME_COLUMNS = ["pass", "level", "ms", "share", "runs"]
 
 
 def pass_times(session: Compilation, kernel: str = "") -> WideFrame:
-    """One row an LLVM pass, the longest first: pass, level (`ir` or `machine`), ms of processor time by LLVM's own clock, share, runs.
+    """Return one row per LLVM pass, the longest first.
 
-    kernel: of one kernel alone. A second compilation in a child process, in which nothing else
-    runs; all threads of the first are one here.
+    Columns: pass, level (`ir` or `machine`), ms of processor time by LLVM's own clock, share, runs.
+    kernel: only of this kernel. A child process compiles a second time, with one thread and nothing
+    else running.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_times

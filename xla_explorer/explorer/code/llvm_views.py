@@ -1,9 +1,9 @@
-"""What LLVM did with a session's kernels: its passes with diffs, its remarks by HLO line, and llvm-mca's estimate of the inner loops.
+"""LLVM's work on a session's kernels: passes with diffs, remarks, and llvm-mca's estimates.
 
-Passes and remarks come from a second compilation of the same IR in a child process, since LLVM
-prints them under options that hold for a whole process. The code is that of the session: same IR,
-target and options; of a kernel's passes, that kernel's alone. Sessions of the backends cpu and gpu
-(LLVM for NVPTX) have them.
+Passes and remarks come from a second compile of the same IR in a child process: LLVM prints them
+under options of a whole process. The code is that of the session, with the same IR, target and
+options. The passes of one kernel are those of that kernel alone. Sessions of the backends cpu and
+gpu (LLVM for NVPTX) have them.
 """
 
 from __future__ import annotations
@@ -113,12 +113,13 @@ def llvm_passes(
 
 
 def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
-    """One row a remark: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source line it is about.
+    """Return one row per remark.
 
-    A kernel that code generation finishes itself, and of which LLVM says nothing, has a row
-    `finished` that says so.
+    Columns: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source
+    line. A kernel that code generation finishes itself has a row `finished`, if LLVM has no remark
+    on it.
 
-    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
+    passes: their names in remarks. `licm`, `gvn`, `inline` and `loop-unroll` have remarks as well.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
@@ -157,12 +158,12 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
 
 
 def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
-    """llvm-mca's estimate of every innermost loop of the machine code, most cycles first; of one kernel or of all.
+    """Return llvm-mca's estimate of every innermost loop of the machine code, the slowest first.
 
-    cycles: of one iteration, from a simulation of 100, all loads served by the nearest cache.
-    block_throughput: the least that the execution units allow. bottleneck: the busiest resource,
-    with its share. model: the processor that was simulated. lines: source lines of its
-    instructions. XlaExplorerError when llvm-mca is not installed.
+    cycles: of one iteration, from a simulation of 100, with all loads from the nearest cache.
+    block_throughput: the lower bound by the execution units. bottleneck: the busiest resource, with
+    its share. model: the simulated processor. lines: source lines of its instructions.
+    XlaExplorerError if llvm-mca is not installed.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.target_machine import host_target
@@ -195,7 +196,9 @@ class Llvm:
     def passes(
         self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True
     ) -> WideFrame:
-        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.code.llvm_views.llvm_passes`.
+        """Return one row per run of an LLVM pass on a kernel, with the diff.
+
+        See `explorer.code.llvm_views.llvm_passes`.
 
         Parameters
         ----------
@@ -211,7 +214,9 @@ class Llvm:
         )
 
     def remarks(self, *passes: str) -> WideFrame:
-        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.code.llvm_views.remarks`.
+        """Return the remarks of LLVM's vectorisers, or of other passes, by instruction and line.
+
+        See `explorer.code.llvm_views.remarks`.
 
         Parameters
         ----------
@@ -221,7 +226,9 @@ class Llvm:
         return remarks(self._session, passes or VECTORIZERS)
 
     def times(self, kernel: str = "") -> WideFrame:
-        """What each of LLVM's passes takes, the longest first; see `explorer.code.llvm_times.pass_times`.
+        """Return the time of each LLVM pass, the longest first.
+
+        See `explorer.code.llvm_times.pass_times`.
 
         Parameters
         ----------
@@ -231,11 +238,16 @@ class Llvm:
         return pass_times(self._session, kernel)
 
     def flame(self) -> CompileFlame:
-        """Where the whole compile spent its time: phases, passes with their rules, LLVM's passes; the latter two are timed now."""
+        """Return a flame graph of the whole compile: phases, passes with rules, LLVM's passes.
+
+        The rules and LLVM's passes are timed now.
+        """
         return CompileFlame(flame_of_session(self._session, rules=True, llvm=True))
 
     def inner_loops(self, kernel: str | None = None) -> WideFrame:
-        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.code.llvm_views.inner_loops`.
+        """Return llvm-mca's cycles of each innermost loop of the machine code.
+
+        See `explorer.code.llvm_views.inner_loops`.
 
         Parameters
         ----------
@@ -245,7 +257,7 @@ class Llvm:
         return inner_loops(self._session, kernel)
 
     def control_flow(self, kernel: str, stage: str = "llvm-ir-optimized") -> ControlFlow:
-        """The basic blocks of a kernel as a picture and a table: which may follow which.
+        """Return the basic blocks of a kernel and their successors, as a picture and a table.
 
         Parameters
         ----------
@@ -263,12 +275,15 @@ class Llvm:
 
 
 def kernel_code(session: Compilation, stage: str, kernel: str) -> str:
-    """The functions of a stage of LLVM IR that a kernel reaches: its own, and what that calls."""
+    """Return a kernel's functions in a stage of LLVM IR: its own and their callees."""
     return functions_reached(session.stage(stage).text, function_of(session, kernel))
 
 
 def _own(text: str, unit: str, function: str) -> list[str]:
-    """The lines of the function in a text that may be a whole module; without metadata and debug locations."""
+    """Return the lines of a function, without metadata and debug locations.
+
+    The text may be a whole module.
+    """
     if not unit:
         start = re.search(rf'^define [^@\n]*@"?{re.escape(function)}"?\(', text, re.MULTILINE)
         text = text[start.start() : text.find("\n}", start.start()) + 2] if start else ""
@@ -324,7 +339,10 @@ def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
 def _simulate(
     tool: str, triple: str, cpu: str, code: list[str]
 ) -> tuple[float, float, float, str, str] | None:
-    """Cycles per iteration, instructions per cycle, block throughput, busiest resource, processor; None for code the tool cannot read."""
+    """Return cycles per iteration, instructions per cycle, throughput, bottleneck and processor.
+
+    None for code that llvm-mca cannot parse.
+    """
     # An older llvm-mca may not know this processor: then the nearest that it knows, and the table
     # says which.
     for model in (cpu, "znver4", "x86-64-v4", ""):

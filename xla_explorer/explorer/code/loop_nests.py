@@ -1,4 +1,4 @@
-"""`session.loops`: the loop nest of a kernel as text, or those of all kernels with their schedules, estimates and reasons."""
+"""`session.loops`: loop nests of kernels as text, with schedules, estimates and reasons."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class KernelLoops(NamedTuple):
 
     @property
     def is_nest(self) -> bool:
-        """Whether it has a nest."""
+        """True if the kernel has a loop nest."""
         return self.reason is None
 
 
@@ -84,11 +84,11 @@ class Loops(Report, tuple[KernelLoops, ...]):
     """The kernels of a session at the level of loops, in the order of the program."""
 
     def headline(self) -> str:
-        """How many are nests."""
+        """Return the number of kernels with loop nests."""
         return f"{len([k for k in self if k.is_nest])} of {len(self)} kernels are described by loop nests"
 
     def blocks(self) -> Blocks:
-        """A row a kernel, a row a family, the nests."""
+        """Yield a row per kernel, a row per family, and the nests."""
         yield self.records()
         yield Table(
             ["family", "kernels", "nests", "made by a schedule"], self.families(), title="by family"
@@ -102,7 +102,7 @@ class Loops(Report, tuple[KernelLoops, ...]):
             yield Sentence(f"... {len(self) - MOST_NESTS} more kernels: session.loops(name)")
 
     def records(self) -> Table:
-        """A row a kernel."""
+        """Return a row per kernel."""
         rows = [
             (k.label, k.family, "nest" if k.is_nest else "opaque", k.made_by, k.schedule,
              round(k.estimate.nanoseconds / 1e3, 2) if k.estimate else None, str(k.reason or ""))
@@ -113,7 +113,7 @@ class Loops(Report, tuple[KernelLoops, ...]):
         )
 
     def families(self) -> list[tuple[str, int, int, int]]:
-        """Rows (family, kernels, of them nests, of them made by a schedule), the largest family first."""
+        """Return rows (family, kernels, nests among them, nests made by a schedule)."""
         everything, nests = (
             Counter([k.family for k in self]),
             Counter([k.family for k in self if k.is_nest]),
@@ -126,7 +126,7 @@ class Loops(Report, tuple[KernelLoops, ...]):
 
 
 def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) -> CodeText:
-    """The nest of one kernel; see `Session.loops`."""
+    """Return the nest of one kernel; see `Session.loops`."""
     made = schedule_of(compilation, kernel)
     if schedule is not None:
         made = made.plain().then(schedule)
@@ -134,7 +134,7 @@ def loops_of(compilation: Compilation, kernel: str | int, schedule: str | None) 
 
 
 def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -> Loops:
-    """The nests of all kernels, or of the wanted; see `Session.loops`."""
+    """Return the nests of all kernels, or of the wanted ones; see `Session.loops`."""
     kernels = [
         key
         for key in dict.fromkeys([s.instruction for s in program_steps(compilation)])
@@ -151,8 +151,9 @@ def all_loops(compilation: Compilation, wanted: Collection[int] | None = None) -
 
 
 def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[KernelLoops]:
-    """The kernel of an instruction; where a policy makes several of it, one launched after the other, each. One that cannot be shown is a
-    line that says why.
+    """Yield the kernel of an instruction, or each of several that a policy makes of it.
+
+    A kernel without a nest is a line with the reason.
     """
     nest = nest_as_written(compilation, i)
     if isinstance(nest, Reason):
@@ -196,9 +197,9 @@ def _opaque_loops(i: HloInstruction, reason: Reason) -> KernelLoops:
 def _scheduled_loops(
     compilation: Compilation, i: HloInstruction, schedule: Schedule, made_by: str
 ) -> KernelLoops:
-    """The kernel of a nest by a policy's directives.
+    """Return the kernel of a nest by a policy's directives.
 
-    schedule: of which they are not applied yet.
+    schedule: its directives are not applied yet.
     """
     steps = schedule.steps
     nests = [schedule.start, *[step.after for step in steps]]

@@ -1,4 +1,4 @@
-"""Rows about a loop nest: its folds, the directives that made it, its way through memory, and what another schedule would come to."""
+"""Rows about a loop nest: folds, directives, accesses, and other schedules' estimates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xla_explorer.explorer.display.code_pane import TextLine
 
 
 class Fold(NamedTuple):
-    """What a line of a nest opens: the `length` lines from `first` on.
+    """A foldable part of a nest: the `length` lines from `first` on.
 
     axes: the names of the axes that it runs over.
     """
@@ -51,7 +51,7 @@ class AccessPattern(NamedTuple):
         How many are accessed in one run, again and again; the size of one.
     distinct_bytes : int
         How many different bytes that are, in whole cache lines.
-    behind_L1, behind_L2, behind_L3 : int
+    behind_l1, behind_l2, behind_l3 : int
         Bytes from and to what lies behind each cache, by what the loops touch.
     warp_sectors : int
         Sectors of 32 bytes that a GPU's warp would ask for, if its threads ran along that axis.
@@ -70,9 +70,9 @@ class AccessPattern(NamedTuple):
     elements: int
     bytes: int
     distinct_bytes: int
-    behind_L1: int
-    behind_L2: int
-    behind_L3: int
+    behind_l1: int
+    behind_l2: int
+    behind_l3: int
     warp_sectors: int
     coalesced: float
     instruction: int | None
@@ -94,12 +94,12 @@ class LoopChoice(NamedTuple):
 
 
 class LoopTry(NamedTuple):
-    """What a schedule comes to.
+    """The result of a schedule that was tried.
 
-    schedule: its text. code, message, hint: of the directive that is refused, empty where all are
-    legal; the rest is then of the directives before. lines: its nest. nanoseconds, limit: the
-    estimate, which is for one core or for a GPU (`where`); before: of the kernel as it is. choices:
-    what may follow. ran: what running the kernel alone said, in sentences.
+    schedule: its text. code, message, hint: of the refused directive, empty if all are legal; the
+    rest is then of the directives before it. lines: its nest. nanoseconds, limit: the estimate, for
+    one core or for a GPU (`where`). before: the estimate of the present kernel. choices: possible
+    next directives. ran: sentences on a run of the kernel alone.
     """
 
     schedule: str

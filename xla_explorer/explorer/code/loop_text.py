@@ -1,4 +1,4 @@
-"""The nests of a program as one text for the views: its lines with origins, and what folds in it."""
+"""The nests of a program as one text for the views: its lines with origins, and its folds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.kept import kept
 
 MOST_SHOWN = 60
-"""Of longer programs the nests of the kernels that take most time are shown: each is proved and estimated when it is made."""
+"""Kernels whose nests are shown, the slowest: each nest is verified and estimated."""
 
 
 def shown_loops(compilation: Compilation) -> Loops:
-    """The nests of the kernels that are shown, made once: the pane, the tab and the static form have the same."""
+    """Return the nests of the shown kernels, made once for pane, tab and static form."""
     return _loops_of(compilation, tuple(list(kernel_times(compilation))[:MOST_SHOWN]))
 
 
@@ -27,9 +27,9 @@ def _loops_of(compilation: Compilation, kernels: tuple[int, ...]) -> Loops:
 
 
 def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int]]:
-    """(the text of the kernels, in which line of it, from 0, each begins).
+    """Return the text of the kernels, and the line at which each begins, from 0.
 
-    A line that computes no instruction belongs to the kernel.
+    A line without an instruction belongs to the kernel.
     """
     lines: list[TextLine] = []
     starts: list[int] = []
@@ -46,7 +46,7 @@ def loop_lines(kernels: Sequence[KernelLoops]) -> tuple[list[TextLine], list[int
 
 
 def folds_of(kernel: KernelLoops) -> list[Fold]:
-    """What can be folded in the text of a kernel: the whole, loops, reductions, cases."""
+    """Return the foldable parts of a kernel's text: the whole, loops, reductions, cases."""
     if kernel.nest is None:
         return []
     texts = [line.text for line in kernel.lines]

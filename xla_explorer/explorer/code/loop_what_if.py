@@ -1,4 +1,4 @@
-"""What another schedule of a kernel would come to: its nest and estimate, what may be done next, and why the rest may not."""
+"""Other schedules of a kernel: nests, estimates, and legal and refused next directives."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ _OF_A_DEVICE = {"gpu": ("block", "thread", "warp")}
 
 
 def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = False) -> LoopTry:
-    """The plain nest of a kernel with the directives of a text, as far as they are legal.
+    """Return the plain nest of a kernel with the directives of a text, up to the first illegal one.
 
-    run: also compile and run the kernel alone.
-
-    ScheduleError for a kernel without a nest.
+    run: also compile and run the kernel alone. ScheduleError for a kernel without a nest.
     """
     now = schedule_of(session, kernel)
     made, problem = _as_far_as_legal(now, text)
@@ -59,7 +57,7 @@ def _as_far_as_legal(now: KernelSchedule, text: str) -> tuple[KernelSchedule, Sc
 
 
 def choices_of(schedule: KernelSchedule) -> Iterator[LoopChoice]:
-    """The directives that may be written next, those that are refused with their Reason."""
+    """Yield the possible next directives; refused ones have a Reason."""
     axes = list(schedule.nest.axes().values())
     texts = [
         text

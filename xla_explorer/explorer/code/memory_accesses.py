@@ -1,4 +1,4 @@
-"""Which lines of code load and store: of LLVM IR, PTX and the assembly of x86 and Arm."""
+"""Loads and stores in the code of LLVM IR, PTX, and the assembly of x86 and Arm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CodeAccess(NamedTuple):
 
 
 def accesses(stage: str, lines: Iterable[str]) -> Iterator[CodeAccess]:
-    """The lines of a stage that read or write memory, in their order."""
+    """Yield the lines of a stage that read or write memory, in their order."""
     for line in lines:
         text = line.strip()
         what = (

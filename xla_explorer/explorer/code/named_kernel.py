@@ -1,4 +1,4 @@
-"""Which kernel is meant by a name: its own, or that of an instruction inside it."""
+"""Kernels by name: their own, or that of an instruction inside."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def kernel_of(session: Compilation, kernel: str | int | HloInstruction) -> HloInstruction:
-    """The instruction of a kernel, by its name or id or by that of an instruction inside.
+    """Return the instruction of a kernel, by its name or id or by those of an instruction inside.
 
-    XlaExplorerError where the optimised module has none.
+    XlaExplorerError if the optimised module has none.
     """
     number = session.passes.find(kernel)
     steps = {step.instruction for step in program_steps(session)}

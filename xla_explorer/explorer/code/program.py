@@ -43,7 +43,10 @@ def kernel_table(compilation: Compilation) -> pandas.DataFrame:
 
 
 def native_code_decisions(compilation: Compilation) -> list[Decision]:
-    """What runs on the evaluator, and what a library computes or could, as decisions of the kind `native-code`."""
+    """Return steps on the evaluator, and steps that libraries could compute, as decisions.
+
+    Their kind is `native-code`.
+    """
     return [
         decision(
             NATIVE_CODE,
@@ -72,12 +75,12 @@ def _strategies(step: ProgramStep) -> dict[str, object]:
 
 
 def stage_code(compilation: Compilation, name: str, language: str, whole: str) -> CodeText:
-    """The text of a stage, shown as code. whole: the call that gives all of it."""
+    """Return the text of a stage, shown as code. whole: the call that returns all of it."""
     return CodeText(compilation.stage(name).text, language, whole)
 
 
 def sass_code(compilation: Compilation) -> CodeText:
-    """The SASS of a session of the backend `gpu`."""
+    """Return the SASS of a session of the backend `gpu`."""
     # Start-up time: only who asks for machine code of a GPU needs the tools of that backend.
     from xla_explorer.backends.gpu.disassembly import why_no_sass
 

@@ -1,4 +1,4 @@
-"""The user's Python lines as a pane: a section a file, the user's own before those of installed packages."""
+"""The user's Python lines as a pane: a section per file, the user's before installed packages'."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class _File(NamedTuple):
 
 
 def python_pane(module: HloModule, source_lines: SourceLines) -> CodePane | None:
-    """The lines around those that stack frames name, each file a section; None where no file can be read.
+    """Return the lines around stack frames, a section per file; None if no file is readable.
 
-    An instruction belongs to the user's line and, where a package made it, to the package's line
-    too. Only names of files are shown, of a package also the folders inside of it.
+    An instruction belongs to the user's line, and to a package's line if a package made it. Only
+    names of files are shown, and folders inside of packages.
     """
     files: dict[str, _File] = {}
     for i in module.instructions():

@@ -1,4 +1,4 @@
-"""Kernel by kernel: the HLO that it is and the code that each stage made of it, in columns aligned by HLO line."""
+"""Kernel by kernel: the HLO and the code of each stage, in columns aligned by HLO line."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SideBySide(Report):
             yield Sentence(f"... {len(self.kernels) - MOST_KERNELS} more kernels: .kernels")
 
     def records(self) -> Table:
-        """A row a kernel: its name, its source line, how many lines each stage has, and what the kernel takes there."""
+        """Return a row per kernel: name, source line, and lines and time of each stage."""
         stages = self.stages
         rows = [
             (
@@ -88,7 +88,7 @@ class SideBySide(Report):
 
 
 def _summary(kernel: KernelCode) -> Iterator[str]:
-    """The HLO, and of each stage the number of lines with the first of them and what the kernel takes."""
+    """Yield the HLO, and for each stage the number of lines, the first one, and the time."""
     yield f"%{kernel.name}" + (f"  ({kernel.line})" if kernel.line else "")
     yield from [f"  {line.strip()}" for line in kernel.hlo[:8]]
     for stage, lines in kernel.code.items():
@@ -110,7 +110,7 @@ _CELL = "vertical-align:top;text-align:left;padding:1px 6px;white-space:pre-wrap
 
 
 def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
-    """A table: whole lines, which go on in the next row where they are long."""
+    """Return a table of whole lines; long lines continue in the next row."""
     heads = [
         ("HLO", ""),
         *[
@@ -146,7 +146,7 @@ def _columns(kernel: KernelCode, stages: Sequence[str], *, opened: bool) -> str:
 
 
 def _with_gaps(lines: Sequence[CodeLine]) -> Iterator[str]:
-    """The texts, with a mark where lines of other rows lie between."""
+    """Yield the texts, with a mark for omitted lines."""
     last = None
     for line in lines:
         if last is not None and line.number != last + 1:
@@ -174,7 +174,7 @@ def side_by_side(session: Compilation, stages: Sequence[str], kernel: str = "") 
 
 
 def stage_names(session: Compilation) -> list[str]:
-    """The columns that a session can show beside its HLO."""
+    """Return the columns that a session can show beside its HLO."""
     own = [name for name, stage in session.stages().items() if stage.is_code]
     has_gpu = session.error is None and session.backend not in (DUMP, "gpu")
     return [*own, *[name for name in GPU_STAGES if has_gpu and name not in own]]
@@ -183,7 +183,7 @@ def stage_names(session: Compilation) -> list[str]:
 def kernels_beside(
     session: Compilation, steps: Iterable[ProgramStep], stages: Sequence[str]
 ) -> list[KernelCode]:
-    """The kernels of some steps, with their code of these stages."""
+    """Return the kernels of some steps, with their code of these stages."""
     texts = {key: text for text, key in session.passes[-1].lines if key is not None}
     place = {key: number for number, key in enumerate(texts)}
     columns = {name: stage_column(session, name) for name in stages}

@@ -20,17 +20,17 @@ GPU_STAGES = {
     "gpu-llvm-ir": "llvm-ir",
     "gpu-llvm-ir-optimized": "llvm-ir-optimized",
 }
-"""Columns of the same source compiled for the GPU, beside the stages of a session that is for something else."""
+"""Columns of the same source compiled for the GPU, beside the stages of another session."""
 BEFORE_CODE, AFTER_CODE = -1, -2
 """Rows of what stands before the first and after the last line of code."""
 Placed = list[tuple[tuple[int, int], CodeLine]]
-"""(order, line); the line's `instruction` is of the session that is shown, BEFORE_CODE or AFTER_CODE."""
+"""(order, line); the line's `instruction` is one of the session, BEFORE_CODE or AFTER_CODE."""
 _NO_WORK = ("parameter", "constant", "fusion", "tuple", "broadcast", "bitcast")
 _NO_SASS = 'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() says which is missing'
 
 
 def step_members(session: Compilation, step: ProgramStep) -> list[HloInstruction]:
-    """The instruction of a step, then in program order those that its fusion computes."""
+    """Return the instruction of a step, then those of its fusion in program order."""
     if step.opcode == "entry":
         return list(session.module.entry.instructions.values())
     i = session.module.find(step.instruction)
@@ -38,7 +38,7 @@ def step_members(session: Compilation, step: ProgramStep) -> list[HloInstruction
 
 
 def stage_column(session: Compilation, name: str) -> StageColumn:
-    """The column of a stage: of the session itself, else of the same source compiled for the GPU."""
+    """Return the column of a stage, of the session or of the source compiled for the GPU."""
     if name in session.stages():
         return StageColumn(session, session, name)
     try:
@@ -86,8 +86,10 @@ class StageColumn:
         return alike
 
     def _of_step(self, step: ProgramStep) -> Iterator[tuple[str, dict[int, int]]]:
-        """The functions of a step, by name, and what the ids in their lines mean for it: a function that several steps share was written
-        for one of them, whose instructions stand for those of the others in their order.
+        """Yield the functions of a step by name, with the meaning of the ids in their lines.
+
+        Several steps may share a function that was written for one of them. Its instructions then
+        map to those of the others by order.
         """
         assert self.made_by is not None
         members = step_members(self.made_by, step)
@@ -113,7 +115,7 @@ class StageColumn:
     def _overlapping(
         self, step: ProgramStep, members: Sequence[HloInstruction]
     ) -> list[tuple[ProgramStep, dict[int, int]]]:
-        """The steps of `made_by` that compute something of a step of the session, with {id there: id here}."""
+        """Return the steps of `made_by` that compute parts of a step, with {id there: id here}."""
         if self.made_by is None or self.problem:
             return []
         if self.made_by is self.session:
@@ -136,7 +138,7 @@ class StageColumn:
 
     @cached_property
     def _origins(self) -> dict[int, list[tuple[int, list[int]]]]:
-        """Of each step of another compile its ids, with what they came from in the source that both have."""
+        """The ids of each step of another compile, with their origins in the common source."""
         assert self.made_by is not None
         lineage, written = (
             self.made_by.passes.lineage,
@@ -156,15 +158,15 @@ class StageColumn:
         return found
 
     def _beyond(self, other: ProgramStep, same: Mapping[int, int]) -> int:
-        """How many instructions of a step are not among those that the session's kernel has, too."""
+        """Return the number of instructions of a step that the session's kernel does not have."""
         assert self.made_by is not None
         real = [i.id for i in step_members(self.made_by, other) if i.opcode.name not in _NO_WORK]
         return len([key for key in real if key not in same])
 
     def lines_of(self, step: ProgramStep, members: Sequence[HloInstruction]) -> Placed:
-        """The lines of a step in their order.
+        """Return the lines of a step in their order.
 
-        Labels and what else has no instruction go with the line behind them.
+        Labels and other lines without an instruction stay with the next line.
         """
         found: Placed = []
         for number, (other, same) in enumerate(self._overlapping(step, members)):
@@ -177,7 +179,7 @@ class StageColumn:
         return found
 
     def note(self, step: ProgramStep, members: Sequence[HloInstruction]) -> str:
-        """Which kernels of another compile a column shows, and what else they compute; or why there is nothing."""
+        """Return the kernels of another compile in a column, or why the column is empty."""
         if self.problem:
             return self.problem
         found = self._overlapping(step, members)
@@ -201,7 +203,7 @@ class StageColumn:
         )
 
     def time(self, step: ProgramStep, members: Sequence[HloInstruction]) -> str:
-        """What the kernels of this column take, and how that is known."""
+        """Return the time of this column's kernels in words, with its source."""
         if self.made_by is None or self.problem:
             return ""
         found = self._overlapping(step, members)
@@ -223,9 +225,9 @@ def _mostly(counts: Mapping[int | None, int], ids: set[int]) -> bool:
 def _of_function(
     lines: Sequence[CodeLine], means: Mapping[int, int], same: Mapping[int, int], *, whole: bool
 ) -> Iterator[CodeLine]:
-    """The lines that come from the instructions of `same`, whose values they get.
+    """Yield the lines that come from the instructions of `same`, with the values of `same` as ids.
 
-    whole: all of the function is theirs.
+    whole: the whole function is theirs.
     """
     first = next((k for k, line in enumerate(lines) if line.instruction is not None), len(lines))
     waiting: list[CodeLine] = []

@@ -1,4 +1,4 @@
-"""The functions in the text of a stage: LLVM IR, PTX, assembly, SASS. Whole ones, with headers, labels and last lines."""
+"""The functions in the text of a stage: LLVM IR, PTX, assembly or SASS, with headers and labels."""
 
 from __future__ import annotations
 

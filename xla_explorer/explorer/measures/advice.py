@@ -1,7 +1,7 @@
-"""`session.explain()` without an instruction: what to try first where a program of ours is slow, by rules.
+"""`session.explain()` without an instruction: rules that propose changes to a slow program.
 
-Each rule says what it saw, the call or the change to try, and an upper bound of the gain; a new
-rule is one more function in `OWN_RULES`.
+Each rule states its evidence, the call or change to try, and an upper bound of the gain. A new rule
+is one more function in `OWN_RULES`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ _WORTH_THREADS_US: Final = 100.0
 class OwnKernel(NamedTuple):
     """A kernel of our compile.
 
-    us: of a run. bound: what it takes its time for. reason: why it runs on the evaluator, empty
-    otherwise.
+    us: per run. bound: the limit of its time. reason: why it runs on the evaluator, else empty.
     """
 
     fact: KernelFact
@@ -54,18 +53,20 @@ class OwnKernel(NamedTuple):
 
     @property
     def us(self) -> float:
+        """Microseconds per run."""
         return self.fact.us
 
     @property
     def name(self) -> str:
+        """The name of the kernel's instruction."""
         return self.fact.instruction.name
 
 
 class OwnFacts(NamedTuple):
-    """What the rules see.
+    """The facts that the rules read.
 
-    measured: the times are of the last profile; otherwise of the cost model. cores: that the
-    compile may use.
+    measured: True if times are of the last profile, False if of the cost model. cores: available to
+    the compile.
     """
 
     run_us: float
@@ -75,7 +76,7 @@ class OwnFacts(NamedTuple):
     measured: bool
 
     def longest(self, kernels: Sequence[OwnKernel]) -> str:
-        """The source line of the kernel that takes longest."""
+        """Return the source line of the slowest kernel."""
         return max(kernels, key=lambda kernel: kernel.us).fact.line if kernels else ""
 
 
@@ -83,7 +84,7 @@ OwnRule = Callable[[OwnFacts], "Advice | None"]
 
 
 def leave_the_evaluator(facts: OwnFacts) -> Advice | None:
-    """Steps that numpy computes, since no kernel can."""
+    """Advise against steps on the evaluator, which numpy computes because no kernel can."""
     slow = [kernel for kernel in facts.kernels if kernel.reason]
     gain = sum([kernel.us for kernel in slow])
     if not slow:
@@ -98,7 +99,7 @@ def leave_the_evaluator(facts: OwnFacts) -> Advice | None:
 
 
 def turn_a_refusal(facts: OwnFacts) -> Advice | None:
-    """The refused fusions that cost most, all of one kind and code together."""
+    """Advise to force the most expensive refused fusions, grouped by kind and code."""
     families: dict[tuple[str, str], list[tuple[float, Decision]]] = {}
     for d in facts.refusals:
         if (
@@ -214,7 +215,7 @@ class SessionAdvice(Report):
         )
 
     def headline(self) -> str:
-        """How long a run takes, and how that is known."""
+        """Return the time of a run and its source."""
         known = (
             "measured"
             if self.facts.measured
@@ -223,7 +224,7 @@ class SessionAdvice(Report):
         return f"{self.name}: {microseconds(self.facts.run_us)} in {number_of(len(self.facts.kernels), 'kernel')}, {known}"
 
     def blocks(self) -> Blocks:
-        """What to try, in order."""
+        """Yield the advice in order."""
         if self.advice:
             yield Listing(
                 "try first:", [said(one, self.facts.run_us) for one in self.advice], numbered=True
@@ -234,7 +235,7 @@ class SessionAdvice(Report):
             yield Sentence(captured_sentence(self.captured))
 
     def records(self) -> Table:
-        """A row a change: gain_us (at most, of a run), share, sentence, line."""
+        """Return a row per change: gain_us (upper bound per run), share, sentence, line."""
         whole = self.facts.run_us or 1.0
         return Table(
             ["gain_us", "share", "sentence", "line"],
@@ -285,7 +286,7 @@ def own_facts(session: Compilation) -> OwnFacts:
 
 
 def session_advice(session: Compilation) -> SessionAdvice:
-    """What to try first; see `Session.explain`."""
+    """Return the advice on a session; see `Session.explain`."""
     facts = own_facts(session)
     shared = Facts(facts.run_us, 0.0, [kernel.fact for kernel in facts.kernels])
     found = [advice for rule in OWN_RULES if (advice := rule(facts)) is not None]

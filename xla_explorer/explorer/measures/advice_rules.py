@@ -1,6 +1,6 @@
-"""Rules of advice that hold on any compiler, and what all rules see and say: measured facts in, a sentence with its number out.
+"""Rules of advice for any compiler: measured facts in, a sentence with its number out.
 
-A rule says what it saw and an upper bound of what the change can gain; it never promises.
+A rule states its evidence and an upper bound of the gain. It promises nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ class KernelFact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What was measured of one run, in microseconds; kernels by the pace of runs that are not recorded. ours_us: by our compiler."""
+    """Measurements of one run in microseconds; ours_us is by our compiler.
+
+    Times of kernels are scaled to the pace of runs without the recorder.
+    """
 
     run_us: float
     idle_us: float
@@ -58,7 +61,7 @@ class Advice(NamedTuple):
 
     @property
     def evidence(self) -> str:
-        """How the gain is known."""
+        """The source of the gain's number."""
         if self.tried_us is not None:
             before, after = self.tried_us
             return f"measured: {microseconds(before)} to {microseconds(after)} a run"
@@ -69,6 +72,7 @@ Rule = Callable[[Facts], "Advice | None"]
 
 
 def longest_line(kernels: Sequence[KernelFact]) -> str:
+    """Return the source line whose kernels take the most time together."""
     by_line: dict[str, float] = {}
     for kernel in kernels:
         by_line[kernel.line] = by_line.get(kernel.line, 0.0) + kernel.us
@@ -76,13 +80,19 @@ def longest_line(kernels: Sequence[KernelFact]) -> str:
 
 
 def flatten_products(facts: Facts) -> Advice | None:
-    """Results that are computed into another layout for a product: gradients of a product over several leading dimensions."""
+    """Advise to flatten leading dimensions before products.
+
+    Their gradients otherwise get another layout by a copy.
+    """
     change = "flatten the leading dimensions before a product with weights: (x.reshape(-1, n) @ w).reshape(*x.shape[:-1], -1)"
     return _of_moves(facts, _product_moves(facts, stacked=False), "a product", change)
 
 
 def batch_stacked_weights(facts: Facts) -> Advice | None:
-    """One operand times a stack of weights, without a batch dimension: so `jax.vmap` over the weights alone writes it."""
+    """Advise to broadcast an operand over a stack of weights, as a batch dimension.
+
+    `jax.vmap` over the weights alone writes a product without one.
+    """
     change = 'broadcast x over the stack, a batch dimension then: jnp.einsum("end,edf->enf", jnp.broadcast_to(x, (len(w), *x.shape)), w)'
     return _of_moves(
         facts, _product_moves(facts, stacked=True), "a product with a stack of weights", change
@@ -102,7 +112,10 @@ def _of_moves(
 
 
 def _product_moves(facts: Facts, *, stacked: bool) -> list[KernelFact]:
-    """Kernels that move what a product reads, of the lines where stacked weights are flattened, or of the others."""
+    """Return kernels that move operands of products.
+
+    stacked: on lines where stacked weights are flattened; otherwise on the other lines.
+    """
     line_of = {kernel.instruction: kernel.line for kernel in facts.kernels}
     moves = [
         (kernel, product)
@@ -122,7 +135,10 @@ def _product_moves(facts: Facts, *, stacked: bool) -> list[KernelFact]:
 
 
 def _flattens_a_stack(i: HloInstruction) -> bool:
-    """Whether a parameter is transposed so that two dimensions become one that had another between them: [e,d,f] to [d,e*f]."""
+    """Return True if a parameter's transpose merges two dimensions that were not adjacent.
+
+    An example is [e,d,f] to [d,e*f].
+    """
     if i.opcode.name != "fusion" or any(
         operand.opcode.name != "parameter" for operand in i.operands
     ):
@@ -144,7 +160,7 @@ def _flattens_a_stack(i: HloInstruction) -> bool:
 
 
 def _product_of(i: HloInstruction) -> HloInstruction | None:
-    """The product that reads what a kernel has moved; None for other kernels."""
+    """Return the product that reads a kernel's moved result; None for other kernels."""
     if not (i.opcode.name in _MOVES or (i.opcode.name == "fusion" and _ends_in_a_move(i))):
         return None
     pending, seen = list(i.users), set()
@@ -208,7 +224,7 @@ def halve_doubles(facts: Facts) -> Advice | None:
 
 
 def _first_double(module: HloModule) -> str:
-    """The largest array that is 64 bits wide from the beginning: an argument, a constant, or a conversion."""
+    """Return the largest 64-bit array that is an argument, a constant or a conversion."""
 
     def narrow(i: HloInstruction) -> bool:
         return i.opcode.name == "convert" and i.operands[0].shape.element_type.name not in (
@@ -242,6 +258,7 @@ def _first_double(module: HloModule) -> str:
 
 
 def has_opcode(i: HloInstruction, opcode: str) -> bool:
+    """Return True if a fusion contains an instruction of this opcode."""
     return i.opcode.name == "fusion" and any(
         one.opcode.name == opcode for one in i.called[0].instructions.values()
     )

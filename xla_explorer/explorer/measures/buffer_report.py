@@ -1,4 +1,4 @@
-"""`session.buffers()`: the buffer assignment as a table and a chart, and why two values are not in one place."""
+"""`session.buffers()`: the buffer assignment as a table and a chart, and why values are apart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Peak(Report):
         self.bytes = sum([size for _, _, size, _ in holders])
 
     def blocks(self) -> Blocks:
-        """The values that hold memory there."""
+        """Yield the values that hold memory at the peak."""
         place = f" ({self.line})" if self.line else ""
         head = (
             f"{byte_count(self.bytes)} in use while %{self.instruction} runs{place}"
@@ -71,10 +71,10 @@ class Peak(Report):
 
 
 class BufferReport(Report):
-    """Where every value lives and when.
+    """The place and the live range of every value.
 
     assignment: our BufferAssignment, or XLA's by its dump. Positions are in program order. line_of:
-    instruction id to `file:line`. scratch_bytes: what kernels need besides, for packed operands or
+    instruction id to `file:line`. scratch_bytes: further memory of kernels, for packed operands or
     the other half of a sort.
     """
 
@@ -93,12 +93,16 @@ class BufferReport(Report):
 
     @property
     def run_bytes(self) -> int:
-        """Bytes that a run takes besides its arguments and constants: the arena, the kernels' scratch memory, and the results."""
+        """Bytes of a run besides arguments and constants: arena, scratch memory and results."""
         results = sum([a.size for a in self.assignment.allocations if a.kind == "output"])
         return self.peak_bytes + self.scratch_bytes + results
 
     def records(self) -> Table:
-        """A row a value: value, opcode, shape, allocation, kind, offset and size in bytes, start, end, shared_with."""
+        """Return a row per value.
+
+        Columns: value, opcode, shape, allocation, kind, offset and size in bytes, start, end,
+        shared_with.
+        """
         return Table(
             _COLUMNS,
             [[row[column] for column in _COLUMNS] for row in self.assignment.to_rows()],
@@ -107,7 +111,7 @@ class BufferReport(Report):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The sizes, and under `values` the rows of `to_frame()`."""
+        """Return the sizes, and under `values` the rows of `to_frame()`."""
         return {
             "peak_bytes": self.peak_bytes,
             "run_bytes": self.run_bytes,
@@ -115,8 +119,10 @@ class BufferReport(Report):
         }
 
     def by_program_point(self) -> pandas.DataFrame:
-        """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
-        peak, line.
+        """Return a row per instruction in program order.
+
+        Columns: position, instruction, opcode, live_bytes (of the arena, while it runs), share of
+        the peak, line.
         """
         found = self.assignment.memory_by_position()
         peak = max([live for _, _, live in found], default=0) or 1
@@ -129,7 +135,7 @@ class BufferReport(Report):
         )
 
     def at_peak(self) -> Peak:
-        """Who holds the arena's memory where most of it is needed at once."""
+        """Return the values in the arena at the point of its largest use."""
         found = self.assignment.memory_by_position()
         if not found or not max([live for _, _, live in found]):
             return Peak("", "", 0.0, [])
@@ -141,8 +147,9 @@ class BufferReport(Report):
         return Peak(i.name, self.line_of(i.id), position, rows)
 
     def aliases(self) -> pandas.DataFrame:
-        """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
-        it is not.
+        """Return a row per entry of the header's `input_output_alias` or `buffer_donor`.
+
+        Columns: output, parameter, leaf, shared; code and message if it is not shared.
         """
         rows = [
             (
@@ -158,7 +165,10 @@ class BufferReport(Report):
         return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
 
     def edges(self) -> pandas.DataFrame:
-        """A row a pair of values that lie in the same memory one after the other: source, target, label; `passes.draw_edges` draws them."""
+        """Return a row per pair of values that use the same memory one after the other.
+
+        Columns: source, target, label. `passes.draw_edges` draws them.
+        """
         rows = sorted(self.assignment.to_rows(), key=lambda row: (row["start"], row["value"]))
         at = {row["value"]: number for number, row in enumerate(rows)}
         pairs = [
@@ -185,13 +195,13 @@ class BufferReport(Report):
         return {i.name: i for i in self.assignment.module.instructions()}
 
     def chart(self) -> Svg:
-        """The arena as a picture: time to the right, addresses upwards, a rectangle a value."""
+        """Return the arena as a picture: time to the right, addresses upwards."""
         rows = [row for row in self.assignment.to_rows() if row["kind"] == "arena" and row["size"]]
         rows = sorted(rows, key=lambda row: -row["size"])[:300]
         return Svg(_chart_svg(rows, self.assignment), repr(self))
 
     def headline(self) -> str:
-        """The sizes of the arena, and how many allocations of each kind there are."""
+        """Return the sizes of the arena, and the number of allocations by kind."""
         found = self.assignment
         kinds = ", ".join(
             [
@@ -215,7 +225,7 @@ class BufferReport(Report):
         )
 
     def blocks(self) -> Blocks:
-        """The arena as a picture, and a row a value."""
+        """Yield the arena as a picture, and a row per value."""
         if self.assignment.arena_size:  # else all values are parameters, constants and results
             yield Layout(html=self.chart().svg)
         yield self.records()
@@ -266,7 +276,7 @@ def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment | Dumped
 
 
 def assigned_buffers(compilation: Compilation) -> BufferAssignment | DumpedBuffers | None:
-    """Our assignment, or XLA's own of a compile by XLA and of a dump; None where nothing was assigned."""
+    """Return our assignment, or XLA's of a compile by XLA and of a dump; None if there is none."""
     result = compilation.result
     return (
         result.buffers

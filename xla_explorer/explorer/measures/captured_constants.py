@@ -1,4 +1,4 @@
-"""Arrays that a function captured: they are compiled into the program, where an argument would be handed over."""
+"""Arrays that a function captured: constants of the program instead of arguments."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[H
 def captured_constants(
     session: Compilation, least_bytes: int = LEAST_BYTES
 ) -> list[CapturedConstant]:
-    """Return the large constants of the program that a session compiled, as it was before any pass, the largest first.
+    """Return the large constants of a session's source, the largest first.
 
-    A constant without a line of its own takes that of its first reader.
+    A constant without a source line has that of its first reader.
     """
     found = []
     for i in large_constants(session.source, least_bytes):

@@ -1,8 +1,8 @@
-"""Charts of profiles with altair (extra `charts`): the roofline, predicted against measured time, memory over the program.
+"""Charts of profiles with altair (extra `charts`): roofline, predicted time, memory.
 
-Each takes what a session gives and returns an `altair.Chart`, to be shown, layered, or saved; the
-data behind it is tidy. A notebook shows them without a network, as SVG drawn here;
-`altair.renderers.enable(...)` chooses another way, and keeps it.
+Each function takes a session or its profile and returns an `altair.Chart`, to show, layer or save.
+Its data is tidy. A notebook shows charts without a network, as SVG drawn here.
+`altair.renderers.enable(...)` chooses another renderer, and keeps it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ if TYPE_CHECKING:
 
 
 def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
-    """The kernels as points, operations a second over operations a byte, under this machine's roof.
+    """Return the kernels as points, operations per second over operations per byte, under the roof.
 
-    Needs the extra `charts`.
-
-    The roof is that of as many cores as the session's kernels use, of one core for a profile alone;
-    its bandwidth is that at the working set of the largest kernel. It is the processor's: for other
-    backends only the points mean something.
+    Needs the extra `charts`. The roof is that of as many cores as the session's kernels use, of one
+    core for a profile alone. Its bandwidth is measured at the working set of the largest kernel. It
+    is the processor's roof: for other backends only the points are meaningful.
 
     Parameters
     ----------
@@ -52,7 +50,8 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> chart = xe.charts.roofline(xe.compile(text))
     """
     alt = _altair()
@@ -102,7 +101,9 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
 
 
 def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> altair.LayerChart:
-    """Each kernel's measured time over the time that the cost model predicts; on the line they are equal. Needs the extra `charts`.
+    """Return each kernel's measured time over its predicted time; on the line they are equal.
+
+    Needs the extra `charts`.
 
     Parameters
     ----------
@@ -119,7 +120,8 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> session = xe.compile(text)
     >>> chart = xe.charts.predicted(session, session.profile(repeats=1))
     """
@@ -164,7 +166,8 @@ def memory(session: Compilation) -> altair.Chart:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> chart = xe.charts.memory(xe.compile(text))
     """
     alt = _altair()
@@ -180,7 +183,10 @@ def memory(session: Compilation) -> altair.Chart:
 
 
 def _altair() -> Any:
-    """The module altair, which shows charts without a network: its own default loads its script from one. What the user chose stays."""
+    """Return the module altair, set to show charts without a network.
+
+    Its default renderer loads a script. A renderer that the user chose stays.
+    """
     alt = import_optional("altair", "charts")
     if alt.renderers.active == "default" and find_spec("vl_convert") is not None:
         alt.renderers.enable("svg")
@@ -200,7 +206,7 @@ def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> al
 
 
 def _profile_of(given: Any) -> Any:
-    """The profile given, or the last one of the session given, or a new one."""
+    """Return the given profile, or the session's last profile, or a new one."""
     if not isinstance(given, Compilation):
         return given
     return given.last_profile if given.last_profile is not None else profile_of(given, (), 20)

@@ -1,6 +1,6 @@
-"""PTX with what each line did on the emulator: a bar for how often it ran, a colour where a warp's threads got in each other's way.
+"""PTX with the emulator's counts by line: a bar for runs, a colour for divergence and conflicts.
 
-`counted_lines` is the data (a row a line, for tables and for the widget), `CountedPtx` shows it.
+`counted_lines` is the data (a row per line, for tables and for the widget), `CountedPtx` shows it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHOWN = 1500  # lines of a static page; the busiest part of what is longer
 
 
 def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a counted line is to be coloured for, the worst first."""
+    """Return the problems of a counted line, the worst first."""
     holds = {
         "divergent": row["divergent_branches"],
         "uncoalesced": 0
@@ -47,11 +47,10 @@ def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each line of PTX text, by `COLUMNS`.
+    """Return a row for each line of PTX text, with the columns `COLUMNS`.
 
-    rows: of the counters; lines that did not run have zeros and no marks.
-
-    share: of the warp instructions of the line's kernel, 0 to 1.
+    rows: of the counters. Lines that did not run have zeros and no marks. share: of the warp
+    instructions of the line's kernel, 0 to 1.
     """
     counted: dict[int, Mapping[str, Any]] = {}
     totals: dict[str, int] = {}
@@ -113,7 +112,7 @@ class CountedPtx(Report):
         return frame.sort_values("warp_instructions", ascending=False)
 
     def blocks(self) -> Blocks:
-        """The busiest lines that have a mark; in HTML all lines."""
+        """Yield the busiest lines with a mark; the HTML form has all lines."""
         marked = [row for row in self._rows if row["marks"]]
         head = f"<CountedPtx of {len(self._rows)} lines, {len(marked)} with something to mend>"
         worst = sorted(marked, key=lambda row: -row["warp_instructions"])[:10]
@@ -129,11 +128,14 @@ class CountedPtx(Report):
         yield Layout(self._counted_table(), text, fenced(text))
 
     def records(self) -> Table:
-        """A row a line, by `COLUMNS`."""
+        """Return a row per line, with the columns `COLUMNS`."""
         return Table(COLUMNS, [[row[column] for column in COLUMNS] for row in self._rows])
 
     def _counted_table(self) -> str:
-        """A table of lines: number, how often warps ran it, bar, text; colours with a legend and the reason as a tooltip. No scripts."""
+        """Return a table of lines: number, runs by warps, bar, text.
+
+        Colours have a legend, and the reason as a tooltip. There are no scripts.
+        """
         first, last = self._window()
         legend = " ".join(
             f'<span style="background:{rgb};color:#000;padding:0 6px" title="{escape(why)}">{mark}</span>'
@@ -170,7 +172,10 @@ class CountedPtx(Report):
         )
 
     def _window(self) -> tuple[int, int]:
-        """The lines of a page: from the first that ran (what stands before declares), or as many around the busiest."""
+        """Return the range of shown lines: from the first that ran, or around the busiest.
+
+        Lines before the first one are declarations.
+        """
         if len(self._rows) <= _SHOWN:
             return next(
                 (k for k, row in enumerate(self._rows) if row["warp_instructions"]), 0

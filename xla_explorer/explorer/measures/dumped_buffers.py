@@ -1,4 +1,4 @@
-"""XLA's own buffer assignment, as its dump has it, in the shape of ours: the same table, chart and tab show it."""
+"""XLA's buffer assignment from its dump, in the form of ours, for the same table, chart and tab."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DumpedValue(NamedTuple):
 
 
 class DumpedBuffers:
-    """What a BufferAssignment answers, by XLA's texts.
+    """XLA's texts with the methods of a BufferAssignment.
 
     aliases: none, XLA's text does not list them.
     """
@@ -138,7 +138,7 @@ class DumpedBuffers:
         return sorted([(value, value.size) for value in held], key=lambda row: -row[1])
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """A row a value, with the columns of ours."""
+        """Return a row per value, with the columns of our assignment."""
         rows = []
         for value in self.values:
             place = self._places[value.allocation.name, value.offset]
@@ -151,7 +151,10 @@ class DumpedBuffers:
         return rows
 
     def why_not_shared(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
-        """None where XLA put both into one place, else what can be said of it: XLA writes no reasons down."""
+        """Return None if XLA put both into one place, else a reason by live ranges.
+
+        XLA writes no reasons down.
+        """
         first, second = [
             next((value for value in self.values if value.instruction is i), None) for i in (a, b)
         ]
@@ -170,7 +173,10 @@ class DumpedBuffers:
 
 
 def _computed(module: HloModule) -> LiveRanges:
-    """The live ranges of a scheduled module by XLA's rules, for a dump without their text; none of another module."""
+    """Return the live ranges of a scheduled module by XLA's rules; none for another module.
+
+    They replace the text that a dump may lack.
+    """
     try:
         found = XlaValues(module) if module.entry.schedule is not None else None
     except NotFlatError:

@@ -1,4 +1,4 @@
-"""What a module's GPU kernels do, counted on the PTX emulator: instructions, divergence, memory traffic, faults; by PTX and HLO line."""
+"""GPU kernels on the PTX emulator: instructions, divergence, memory traffic and faults by line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,25 @@ _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requ
 
 
 class Emulation(Report):
-    """The result of `session.emulation()`. values: result leaves.
+    """The result of `session.emulation()`.
 
-    counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions,
-    thread_instructions, active (share of lanes), divergent_branches (warps), requests and sectors
-    of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of bytes asked
-    for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the
-    text, with these by line. findings: a row per fault. `stepper(kernel)` goes through a kernel by
-    hand; `edited(old, new)` is what a change of the PTX would do.
+    `stepper(kernel)` steps through a kernel; `edited(old, new)` emulates a changed text.
+
+    Attributes
+    ----------
+    values : list of array
+        The leaves of the result.
+    counters : DataFrame
+        A row per PTX line that ran. Columns: kernel, line, opcode, warp_instructions,
+        thread_instructions, active (share of lanes), divergent_branches (warps), requests and
+        sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share
+        of requested bytes), bank_conflict (1 is best), same_address, hlo, source line.
+    kernels : DataFrame
+        The sums by kernel.
+    ptx : CountedPtx
+        The text with the counters by line.
+    findings : DataFrame
+        A row per fault.
     """
 
     def __init__(
@@ -91,10 +102,10 @@ class Emulation(Report):
         return self._gpu.stage("ptx").text if self._text is None else self._text
 
     def edited(self, old: str, new: str) -> Emulation:
-        """What would happen with the same arguments if each `old` in the PTX were `new`: counters and faults of a change, or of a mistake.
+        """Emulate again with each `old` in the PTX replaced by `new`, on the same arguments.
 
-        Blanks and tabs in `old` stand for each other. XlaExplorerError when it is not in the text,
-        and for text that is no PTX.
+        Blanks and tabs in `old` match each other. XlaExplorerError if `old` is not in the text, and
+        for a text that is no PTX.
         """
         pattern = r"[ \t]+".join([re.escape(word) for word in old.split()])
         if not pattern or not re.search(pattern, self.text):
@@ -107,11 +118,9 @@ class Emulation(Report):
         )
 
     def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
-        """A block of a kernel's first launch with the same arguments, to be stepped warp by warp.
+        """Return a block of a kernel's first launch on the same arguments, to step warp by warp.
 
-        kernel: "" is the first.
-
-        XlaExplorerError with the kernels and blocks that there are.
+        kernel: "" is the first. XlaExplorerError with the existing kernels and blocks.
         """
         # Start-up time: the emulator.
         from xla_explorer.explorer.measures.stepped_kernel import SteppedKernel
@@ -123,7 +132,7 @@ class Emulation(Report):
         )
 
     def headline(self) -> str:
-        """How much ran, and what went wrong."""
+        """Return the number of instructions and the faults."""
         total = int(self.counters["thread_instructions"].sum())
         faults = (
             f"{number_of(len(self.findings), 'kind')} of faults: see .findings"
@@ -133,11 +142,11 @@ class Emulation(Report):
         return f"Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}"
 
     def blocks(self) -> Blocks:
-        """The sums by kernel."""
+        """Yield the sums by kernel."""
         yield frame_table(self.kernels)
 
     def records(self) -> Table:
-        """The rows of `counters`."""
+        """Return the rows of `counters`."""
         return frame_table(self.counters)
 
 

@@ -1,7 +1,6 @@
-"""What an optimised module executes: its kernels, how often each runs, the bytes that they read and write, a predicted time.
+"""Kernels of an optimised module: calls per run, bytes read and written, and predicted times.
 
-Works on anybody's optimised module (ours, or XLA's text parsed): the same counting for both makes
-them comparable.
+The module may be ours or XLA's parsed text: the counts of both are comparable.
 """
 
 from __future__ import annotations
@@ -60,12 +59,12 @@ class KernelCost(NamedTuple):
 
     @property
     def bound(self) -> str:
-        """What most of the predicted time is for: `launch`, `memory` or `arithmetic`."""
+        """The largest part of the predicted time: `launch`, `memory` or `arithmetic`."""
         return max(self._parts.items(), key=lambda part: part[1])[0]
 
     @property
     def _parts(self) -> dict[str, float]:
-        """Nanoseconds of one execution by what they are for; on a GPU memory and arithmetic overlap."""
+        """Nanoseconds of one execution by part; on a GPU memory and arithmetic overlap."""
         if self.gpu is not None:
             rest = self.gpu.nanoseconds - max(self.gpu.memory, self.gpu.compute)
             return {"launch": rest, "memory": self.gpu.memory, "arithmetic": self.gpu.compute}
@@ -92,7 +91,7 @@ _LOW_ROOF, _SHORT_US = 0.1, 5.0
 def measured_bound(
     microseconds: float, memory: float, arithmetic: float, launches: float = 1.0
 ) -> str:
-    """What a kernel was bound by that took so long.
+    """Return the limit of a kernel of this duration.
 
     memory, arithmetic: the microseconds that the machine needs for each.
     """
@@ -152,12 +151,12 @@ def kernel_costs(module: HloModule, target: Target | None = None) -> list[Kernel
 
 @kept
 def costs_of(session: Compilation) -> list[KernelCost]:
-    """The kernels of a compile, on its target."""
+    """Return the kernels of a compile with their costs on its target."""
     return kernel_costs(session.module, session.passes.record.target)
 
 
 def program_cost(module: HloModule, target: Target | None = None) -> ProgramCost:
-    """The sums over the kernels. target: see `kernel_costs`."""
+    """Return the sums over the kernels. target: see `kernel_costs`."""
     kernels = kernel_costs(module, target)
     return ProgramCost(
         len(kernels),
@@ -171,7 +170,7 @@ def program_cost(module: HloModule, target: Target | None = None) -> ProgramCost
 def member_costs(
     session: Compilation, i: HloInstruction, opcode: str
 ) -> list[tuple[HloInstruction, float]]:
-    """Return the instructions that a kernel computes, each with its estimated cost: operations, and bytes that it makes.
+    """Return the instructions of a kernel with their estimated costs: operations plus result bytes.
 
     A kernel of one instruction has none. opcode: `entry` if one step runs the whole program.
     """

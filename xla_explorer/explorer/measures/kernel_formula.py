@@ -1,4 +1,4 @@
-"""What a kernel computes, as one line that people read: `exp(x - m{0})`, `sum over 1 of (a * b)`."""
+"""The computation of a kernel in one readable line: `exp(x - m{0})`, `sum over 1 of (a * b)`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _REDUCERS = {
 
 
 def kernel_formula(kernel: HloInstruction, longest: int = LONGEST) -> str:
-    """The formula of a fusion or of a single instruction; values that are read are called by the kernel's operands.
+    """Return the formula of a fusion or instruction in the names of the kernel's operands.
 
-    What would be longer than `longest` characters is told by its counts of operations instead.
+    A formula longer than `longest` characters is replaced by counts of its operations.
     """
     given: dict[int, str] = {}
     root = kernel

@@ -1,6 +1,6 @@
-"""The frame of a profile, which also tells times by source line and by name scope.
+"""The frame of a profile, which groups times by source line and by name scope.
 
-It loads pandas: imported when a profile is made.
+It loads pandas, so it is imported when a profile is made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COLUMNS = ["median_us", "estimated_us", "share", "kernels"]
 
 
 class Part(NamedTuple):
-    """What a kernel computes for one instruction.
+    """A kernel's work for one instruction.
 
     weight: its share of the kernel, by estimated cost.
     """
@@ -54,7 +54,7 @@ class ProfileFrame(WideFrame):
 
     @classmethod
     def of(cls, session: Compilation, rows: Iterable[Any], columns: Sequence[str]) -> ProfileFrame:
-        """The frame of a session's profile."""
+        """Return the frame of a session's profile."""
         made = cls(list(rows), columns=list(columns))
         known = {i.id: i for i in session.module.instructions()}
         found = [
@@ -80,7 +80,10 @@ class ProfileFrame(WideFrame):
         return self._grouped("line", lambda part: part.line)
 
     def by_scope(self) -> WideFrame:
-        """Time by name scope (the path of `op_name` without its last part), the longest first; columns as of `by_line`."""
+        """Return times by name scope, the longest first, with the columns of `by_line`.
+
+        The scope is the path of `op_name` without its last part.
+        """
         return self._grouped("scope", lambda part: part.scope)
 
     def _grouped(self, column: str, place: Callable[[Part], str]) -> WideFrame:
@@ -110,7 +113,7 @@ class ProfileFrame(WideFrame):
 
 
 def _parts(session: Compilation, i: HloInstruction, opcode: str) -> tuple[Part, ...]:
-    """The instructions that a kernel computes, each with its share of the cost."""
+    """Return the instructions of a kernel, each with its share of the cost."""
     own = source_line(session, i.id), "/".join(scope_of(session, i))
     costs = member_costs(session, i, opcode)
     whole = sum([weight for _, weight in costs])

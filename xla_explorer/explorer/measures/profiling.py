@@ -1,15 +1,15 @@
-"""Times: a row a kernel and one for the whole program, with n, median, spread, work and the share of the machine's roof."""
+"""Times per kernel and of the whole program: n, median, spread, work and share of the roofline."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.decisions.recorded import decision_of
 from xla_explorer.explorer.display import Blocks, Report, Sentence, cell_text, microseconds
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
-SHORTEST_US = (
-    0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
-)
+SHORTEST_US = 0.2  # of shorter kernels the counter's steps are too coarse for a share of the roof
 COLUMNS = [
     "kernel",
     "opcode",
@@ -96,7 +94,7 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
 
 
 def is_emulated(session: Compilation) -> bool:
-    """Whether the program runs on the PTX emulator, whose own time says nothing about a device."""
+    """Return True if the program runs on the PTX emulator, whose own time is no device's."""
     executor = getattr(
         session.result.executable if session.result is not None else None, "executor", None
     )
@@ -105,17 +103,20 @@ def is_emulated(session: Compilation) -> bool:
 
 @as_one_run
 def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> ProfileFrame:
-    """A row a kernel and one for the whole program; columns `COLUMNS`.
+    """Run a program; return a row per kernel and one for the whole, with the columns `COLUMNS`.
 
-    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run
-    together); cycles: the same median as steps of the processor's counter, where kernels are timed
-    by it. bytes, flops: per run by the cost model of XLA (estimates); intensity: flops over bytes.
-    GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores
-    as the kernel uses, over the median, where the backend knows the machine (by its figure for
-    streaming stores where the kernel has them); data that stays in a cache may exceed 1. The whole
-    program is timed without instrumentation, the kernels with it. `frame.kernels` has the rows of kernels
-    alone, for sums and groups; `frame.whole` that of the whole program. `frame.attrs["note"]` says
-    what inputs were used and what instrumentation costs.
+    - n: runs.
+    - median_us, iqr_us: microseconds per run; of a kernel inside a loop all its calls together.
+    - cycles: the same median in steps of the processor's counter, if it timed the kernel.
+    - bytes, flops: per run, estimates of XLA's cost model.
+    - intensity: flops over bytes.
+    - gb_per_s: bytes over the median.
+    - roofline_share: the machine's lower bound on the kernel's cores, over the median. Kernels with
+      streaming stores use the bandwidth of those. Data in a cache may give a share above 1.
+
+    The whole program is timed without instrumentation, the kernels with it. `frame.kernels` has the
+    rows of kernels alone, for sums and groups; `frame.whole` that of the whole program.
+    `frame.attrs["note"]` names the arguments and the cost of the instrumentation.
     """
     note = "the arguments given"
     if not arrays and session.signature.shapes:
@@ -129,50 +130,27 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
     session.executable.execute(leaves)
     result = session.executable.profile(leaves, repeats)
     costs = _costs(session)
-    limits = limits_here() if session.backend == "cpu" else None
-    per_us = result.cycles_per_us
+    machine = _Machine(limits_here() if session.backend == "cpu" else None, result.cycles_per_us)
     threads = kernel_threads(session)
     streaming = streaming_kernels(session)
-    median, iqr = spread(result.total_us)
     whole = module_cost(session.module)
-    most = max(threads.values(), default=1)
     widest = _widest([i.shape for i in session.module.entry.instructions.values()])
-    rows = [
-        _row(
-            WHOLE_PROGRAM,
-            "",
-            session.backend,
-            len(result.total_us),
-            median,
-            iqr,
-            per_us,
-            whole,
-            widest,
-            limits,
-            most,
-            "",
-            None,
-            streaming=bool(streaming),
-        )
-    ]
+    everything = _Work(whole, widest, max(threads.values(), default=1), bool(streaming))
+    labels = _Labels(WHOLE_PROGRAM, "", session.backend, "", None)
+    rows = [_row(labels, result.total_us, everything, machine)]
     for timing in result.kernels:
+        step = timing.step
         cost, dtype = (
             (whole, widest)
-            if timing.step.opcode == "entry"
-            else costs.get(timing.step.instruction, (Cost(), "f32"))
+            if step.opcode == "entry"
+            else costs.get(step.instruction, (Cost(), "f32"))
         )
-        rows.append(
-            _kernel_row(
-                session,
-                timing,
-                per_us,
-                cost,
-                dtype,
-                limits,
-                threads.get(timing.step.name, 1),
-                streaming,
-            )
+        calls = max(timing.calls, 1)
+        work = _Work(
+            cost.times(calls), dtype, threads.get(step.name, 1), step.function in streaming
         )
+        samples = [sample * calls for sample in timing.samples_us]
+        rows.append(_row(_labels_of(session, step), samples, work, machine))
     if is_emulated(session):
         note += "; the times are those of the PTX emulator, not of a device"
         rows = [{**row, "runs_on": "PTX emulator"} for row in rows]
@@ -188,7 +166,10 @@ def profile(session: Compilation, arrays: Sequence[Any], repeats: int) -> Profil
 
 
 def measured_kernels(session: Compilation) -> dict[int, tuple[float, int]]:
-    """(median microseconds, runs) of each kernel by the last profile, by the instruction's id; empty without one, and of an emulator's."""
+    """Return (median microseconds, runs) of each kernel by the last profile, by instruction id.
+
+    It is empty without a profile, and for the emulator's.
+    """
     frame = None if is_emulated(session) else session.last_profile
     rows = (
         ()
@@ -220,7 +201,10 @@ def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> lis
 
 
 def _costs(session: Compilation) -> dict[int, tuple[Cost, str]]:
-    """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
+    """Return the cost of one execution and its element type, by instruction id.
+
+    Steps inside loops are included.
+    """
     steps = [
         i
         for computation in sequential_computations(session.module)
@@ -233,7 +217,7 @@ def _costs(session: Compilation) -> dict[int, tuple[Cost, str]]:
 
 
 def _widest(shapes: Iterable[Shape]) -> str:
-    """`f64` where anything is computed in double precision, whose peak is another one; else `f32`."""
+    """Return `f64` if an array has double precision, which has a peak of its own; else `f32`."""
     return (
         "f64"
         if any(
@@ -246,7 +230,7 @@ def _widest(shapes: Iterable[Shape]) -> str:
 
 
 def limits_here() -> MachineLimits | None:
-    """What this machine's cores and memory can do at most; None where that cannot be measured."""
+    """Return the limits of this machine's cores and memory; None if they cannot be measured."""
     from xla_explorer.backends.cpu.machine_limits import machine_limits
 
     try:
@@ -256,15 +240,17 @@ def limits_here() -> MachineLimits | None:
 
 
 def streaming_kernels(session: Compilation) -> frozenset[str]:
-    """Functions of the kernels that write their results past the cache, where the backend has such."""
-    program = getattr(
-        session.executable, "program", None
-    )  # not of one in a child process, nor of one that is not compiled
+    """Return the functions of kernels with streaming stores, if the backend has such."""
+    # A program in a child process, or one that is not compiled, has none.
+    program = getattr(session.executable, "program", None)
     return program.streaming if isinstance(program, HostProgram) else frozenset()
 
 
 def kernel_threads(session: Compilation) -> dict[str, int]:
-    """How many threads the kernels use, by name, where it is more than one: those that are partitioned into tasks or run in blocks of rows."""
+    """Return the number of threads of each kernel that uses more than one.
+
+    Such kernels are partitioned into tasks, or run in cache blocks.
+    """
     found: dict[str, int] = {}
     if session.backend == "cpu":
         for kind in ("parallel", "cache-blocking"):
@@ -275,69 +261,54 @@ def kernel_threads(session: Compilation) -> dict[str, int]:
     return found
 
 
-def _kernel_row(
-    session: Compilation,
-    timing: KernelTiming,
-    per_us: float | None,
-    cost: Cost,
-    dtype: str,
-    limits: Any,
-    threads: int,
-    streaming: frozenset[str],
-) -> dict[str, Any]:
-    step, calls = timing.step, max(timing.calls, 1)
-    median, iqr = (
-        spread([sample * calls for sample in timing.samples_us])
-        if timing.samples_us
-        else (float("nan"), float("nan"))
-    )
+class _Labels(NamedTuple):
+    """The texts of a row, and the id of the kernel's instruction."""
+
+    kernel: str
+    opcode: str
+    runs_on: str
+    line: str
+    instruction: int | None
+
+
+class _Work(NamedTuple):
+    """A kernel's work in one run, its widest type, its threads and its kind of stores."""
+
+    cost: Cost
+    dtype: str
+    threads: int
+    streaming: bool
+
+
+class _Machine(NamedTuple):
+    """The limits of the machine, if they are known, and the rate of its counter."""
+
+    limits: MachineLimits | None
+    cycles_per_us: float | None
+
+
+def _labels_of(session: Compilation, step: ProgramStep) -> _Labels:
     runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
-    return _row(
-        f"%{step.name}",
-        step.opcode,
-        runs_on,
-        len(timing.samples_us),
-        median,
-        iqr,
-        per_us,
-        cost.times(calls),
-        dtype,
-        limits,
-        threads,
-        source_line(session, step.instruction),
-        step.instruction,
-        streaming=step.function in streaming,
-    )
+    line = source_line(session, step.instruction)
+    return _Labels(f"%{step.name}", step.opcode, runs_on, line, step.instruction)
 
 
 def _row(
-    kernel: str,
-    opcode: str,
-    runs_on: str,
-    n: int,
-    median: float,
-    iqr: float,
-    per_us: float | None,
-    cost: Cost,
-    dtype: str,
-    limits: Any,
-    threads: int,
-    line: str,
-    instruction: int | None,
-    *,
-    streaming: bool,
+    labels: _Labels, samples_us: Sequence[float], work: _Work, machine: _Machine
 ) -> dict[str, Any]:
-    moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
+    median, iqr = spread(samples_us) if samples_us else (float("nan"), float("nan"))
+    moved, flops = int(work.cost.bytes_accessed), int(work.cost.flops + work.cost.transcendentals)
     share = None
-    if limits is not None and median >= SHORTEST_US and (moved or flops):
-        share = limits.roofline_share(
-            median / 1e6, flops, moved, dtype, threads, streaming=streaming
+    if machine.limits is not None and median >= SHORTEST_US and (moved or flops):
+        share = machine.limits.roofline_share(
+            median / 1e6, flops, moved, work.dtype, work.threads, streaming=work.streaming
         )
+    per_us = machine.cycles_per_us
     return {
-        "kernel": kernel,
-        "opcode": opcode,
-        "runs_on": runs_on,
-        "n": n,
+        "kernel": labels.kernel,
+        "opcode": labels.opcode,
+        "runs_on": labels.runs_on,
+        "n": len(samples_us),
         "median_us": median,
         "iqr_us": iqr,
         "cycles": median * per_us if per_us is not None else None,
@@ -346,6 +317,6 @@ def _row(
         "intensity": flops / moved if moved else None,
         "gb_per_s": moved / median / 1e3 if median > 0 else None,
         "roofline_share": share,
-        "line": line,
-        "instruction": instruction,
+        "line": labels.line,
+        "instruction": labels.instruction,
     }

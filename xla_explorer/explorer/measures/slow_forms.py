@@ -24,13 +24,13 @@ from xla_explorer.hlo.text.module_header import parse_input_output_alias
 
 _SAME_VALUES: Final = frozenset({"bitcast", "reshape", "copy", "convert", "broadcast"})
 _DENSE_EXPERTS: Final = 16
-"""Up to so many stacked weights, a product with all of them is cheaper than a copy of one for each row."""
+"""Up to this many stacked weights, a product with all is cheaper than one copy per row."""
 _FEW: Final = 8
 """A sort of which at most one element in so many is read."""
 
 
 def parts(i: HloInstruction) -> Iterable[HloInstruction]:
-    """The instructions that a kernel computes."""
+    """Return the instructions that a kernel computes."""
     return i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
 
 
@@ -56,7 +56,7 @@ def _of(
 
 
 def donate_arguments(facts: Facts) -> Advice | None:
-    """Copies of arguments that a result would overwrite if they were donated."""
+    """Advise to donate arguments that are copied and then overwritten by a result."""
     copies = [
         (kernel, p)
         for kernel in facts.kernels
@@ -72,7 +72,10 @@ def donate_arguments(facts: Facts) -> Advice | None:
 
 
 def copied_argument(i: HloInstruction) -> HloInstruction | None:
-    """The argument that a kernel copies as it is, if it is not donated and a result has its shape."""
+    """Return the argument that a kernel copies unchanged, if donating it would save the copy.
+
+    It is not donated, and a result has its shape.
+    """
     if any(j.opcode.name not in ("copy", "parameter") for j in parts(i)) or len(i.operands) != 1:
         return None
     argument, module = i.operands[0], i.parent.module
@@ -86,7 +89,7 @@ def copied_argument(i: HloInstruction) -> HloInstruction | None:
 
 
 def undonated_arguments(module: HloModule) -> list[HloInstruction]:
-    """The arguments that could give their memory to a result of the same shape, and do not."""
+    """Return arguments that a result of the same shape could overwrite if they were donated."""
     aliases = parse_input_output_alias(str(module.attributes.get("input_output_alias") or "{}"))
     taken, results = (
         {one.parameter_number for one in aliases},
@@ -105,7 +108,7 @@ def undonated_arguments(module: HloModule) -> list[HloInstruction]:
 
 
 def argument_name(parameter: HloInstruction) -> str:
-    """The name of the function's argument that a parameter is, or is a leaf of."""
+    """Return the name of the function's argument that contains a parameter."""
     name = parse_metadata(parameter.metadata).op_name or parameter.name
     return name.partition("[")[0].partition(".")[0]
 
@@ -165,7 +168,7 @@ def index_major(facts: Facts) -> Advice | None:
 
 
 def weights_per_row(facts: Facts) -> Advice | None:
-    """A gather of a matrix for each row of a product."""
+    """Advise against a gather of a matrix for each row of a product."""
 
     def copies(i: HloInstruction) -> bool:
         if i.opcode.name != "gather" or i.shape.byte_size < 4 * i.operands[0].shape.byte_size:
@@ -209,7 +212,7 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
 
 
 def _fusion_around(i: HloInstruction) -> HloInstruction | None:
-    """The fusion that an instruction is part of."""
+    """Return the fusion of an instruction."""
     every = i.parent.module.instructions()
     return next(
         (
@@ -222,7 +225,7 @@ def _fusion_around(i: HloInstruction) -> HloInstruction | None:
 
 
 def take_rows(facts: Facts) -> Advice | None:
-    """A product with a matrix of ones and zeros that selects rows."""
+    """Advise against products with a matrix of ones and zeros that selects rows."""
     made: set[HloInstruction] = set()
 
     def selects(i: HloInstruction) -> bool:
@@ -260,7 +263,7 @@ def take_rows(facts: Facts) -> Advice | None:
 
 
 def distances_by_product(facts: Facts) -> Advice | None:
-    """Sums of squared differences of all pairs."""
+    """Advise to compute squared differences of all pairs by a product."""
 
     def pairs(i: HloInstruction) -> bool:
         if (
@@ -292,7 +295,7 @@ def distances_by_product(facts: Facts) -> Advice | None:
 
 
 def scan_by_doubling(facts: Facts) -> Advice | None:
-    """Running sums written as windows over a whole dimension."""
+    """Advise to write running sums as associative scans instead of windows over a dimension."""
 
     def running(i: HloInstruction) -> bool:
         if i.opcode.name != "reduce-window":
@@ -341,7 +344,7 @@ def hoist_from_loops(facts: Facts) -> Advice | None:
 
 
 def _unchanged(loop: HloInstruction) -> set[int]:
-    """The elements of a loop's state that its body hands on as they are."""
+    """Return the elements of a loop's state that its body does not change."""
     (body,) = [c for c in loop.called if c.root.shape == loop.shape]
     root = body.root
     if root.opcode.name != "tuple":
@@ -351,7 +354,7 @@ def _unchanged(loop: HloInstruction) -> set[int]:
 
 
 def _is_same(i: HloInstruction, kept: set[int]) -> bool:
-    """Whether a value depends only on unchanged elements of a loop's state and on constants."""
+    """Return True if a value depends only on constants and unchanged elements of a loop's state."""
     if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
         return i.attribute("index") in kept
     if i.opcode.name in (

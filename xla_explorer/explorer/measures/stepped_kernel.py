@@ -20,10 +20,10 @@ _MOST_STEPS = 1_000_000  # of `run_to`
 
 
 class SteppedKernel(Report):
-    """The result of `session.emulation().stepper(kernel)`: the first launch of the kernel, with everything before it done.
+    """The first launch of a kernel, after all earlier ones: `session.emulation().stepper(kernel)`.
 
-    `step()` and `run_to()` return the object itself, so a cell that ends with them shows where the
-    warps are. warps: a row per warp of the block. findings: a row per fault so far.
+    `step()` and `run_to()` return the object itself, so a cell that ends with them shows the places
+    of the warps. warps: a row per warp of the block. findings: a row per fault so far.
     """
 
     def __init__(self, stepper: WarpStepper, text: str, hlo: Callable[[int | None], str]) -> None:
@@ -44,8 +44,10 @@ class SteppedKernel(Report):
         return self
 
     def run_to(self, place: int | str, warp: int = 0) -> SteppedKernel:
-        """Step a warp until its next instruction is on a PTX line, computes an HLO instruction (`%add`), or begins with an opcode
-        (`bar.sync`); other warps run only while it waits. XlaExplorerError for a place that it does not come to: it has run to its end.
+        """Step a warp up to a place; other warps run only while it waits.
+
+        The place is a PTX line, an HLO instruction (`%add`) or an opcode (`bar.sync`) of the warp's
+        next instruction. XlaExplorerError if the warp ends before.
         """
         self._warp = warp
         for _ in range(_MOST_STEPS):
@@ -67,10 +69,10 @@ class SteppedKernel(Report):
 
     # -- looking -----------------------------------------------------------------------------------
     def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
-        """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last.
+        """Return a row per lane of a warp, by default the last stepped one.
 
-        floats: registers of 32 bits as f32 values. PTX gives most of them no type; by default they
-        are shown as integers.
+        A column has one written register, and one is True for active lanes. floats: show
+        32-bit registers as f32. PTX gives most of them no type, and by default they are integers.
         """
         frame: pandas.DataFrame = self._stepper.to_frame(self._warp if warp is None else warp)
         if floats:
@@ -121,7 +123,7 @@ class SteppedKernel(Report):
         return rows
 
     def headline(self) -> str:
-        """Where the warp stepped last stands, and how many can go on."""
+        """Return the place of the last stepped warp, and the number of warps that can continue."""
         rows = self._rows()
         going = sum([row["state"] == "can go on" for row in rows])
         faults = (
@@ -136,7 +138,7 @@ class SteppedKernel(Report):
         return f"SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}"
 
     def records(self) -> Table:
-        """A row a warp, by `COLUMNS`."""
+        """Return a row per warp, with the columns `COLUMNS`."""
         return Table(COLUMNS, [[row[column] for column in COLUMNS] for row in self._rows()])
 
     def blocks(self) -> Blocks:
@@ -144,7 +146,7 @@ class SteppedKernel(Report):
         yield Layout(self._place(), self.records().to_text(), self.records().to_markdown())
 
     def _place(self) -> str:
-        """The PTX around the warp stepped last, with the warps that stand there, and the warps that wait or have ended. No scripts."""
+        """Return the PTX around the last stepped warp, with the places of all warps, as HTML."""
         rows = self._rows()
         standing: dict[int, list[int]] = {}
         for row in rows:
@@ -175,7 +177,7 @@ class SteppedKernel(Report):
 
 
 def _begins(opcode: str, place: int | str) -> bool:
-    """Whether an instruction has an opcode, or one that goes on after it: `ld.shared.b32` is `ld.shared`."""
+    """Return True if an opcode begins with these parts, as `ld.shared.b32` with `ld.shared`."""
     return isinstance(place, str) and (opcode + ".").startswith(place + ".")
 
 

@@ -1,7 +1,7 @@
-"""Compiles and profiles as Chrome traces, and the traces of other profilers as the frame that `session.profile()` gives.
+"""Chrome traces of compiles and profiles, and frames from the traces of other profilers.
 
-Source: the Trace Event Format (chrome://tracing, Perfetto); what XProf and `jax.profiler` put into
-the arguments of an event (`hlo_op`, `hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`,
+Source: the Trace Event Format (chrome://tracing, Perfetto), and the arguments of events by XProf
+and `jax.profiler` (`hlo_op`, `hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`,
 `source`).
 """
 
@@ -31,7 +31,7 @@ _COMPILE = 1  # the process of the compile
 
 
 class TraceFileError(XlaExplorerError, ValueError):
-    """A file that holds no trace, or a trace without what was asked for."""
+    """A file without a trace, or a trace without the requested events."""
 
 
 # -- out -------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def timeline(session: Compilation, path: str | Path | None = None) -> dict[str, 
 
 
 def _compile_events(session: Compilation) -> list[dict[str, Any]]:
-    """The phases of the compile, and its passes, each one after the other."""
+    """Return the phases of the compile and its passes, each one after the other."""
     events = [
         _named("process_name", f"compiling {session.source.name} for {session.backend}", _COMPILE)
     ]
@@ -70,7 +70,10 @@ def _compile_events(session: Compilation) -> list[dict[str, Any]]:
 
 
 def _profile_events(frame: pandas.DataFrame, name: str) -> list[dict[str, Any]]:
-    """The kernels of one run one after the other, each as long as its median; the whole program on a track of its own."""
+    """Return the kernels of one run in order, each as long as its median.
+
+    The whole program has a track of its own.
+    """
     missing = [
         column for column in ("kernel", "median_us") if column not in getattr(frame, "columns", ())
     ]
@@ -145,7 +148,9 @@ class _Event(NamedTuple):
 def read_timeline(
     path: str | Path, module: Any = None, *, everything: bool = False
 ) -> pandas.DataFrame:
-    """A trace as a tidy frame: a row for each kernel and track; the columns of `session.profile()`, then `module` and `total_us`.
+    """Read a trace as a tidy frame with a row for each kernel and track.
+
+    Columns are those of `session.profile()`, then `module` and `total_us`.
 
     Parameters
     ----------
@@ -172,7 +177,8 @@ def read_timeline(
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> text = "ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x) ROOT r = f32[4] add(e, x) }"
+    >>> text = '''ENTRY main { x = f32[4] parameter(0) e = f32[4] exponential(x)
+    ...   ROOT r = f32[4] add(e, x) }'''
     >>> events = xe.compile(text).timeline("run.json.gz")
     >>> len(xe.read_timeline("run.json.gz")) > 0
     True
@@ -274,7 +280,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def _checked(event: dict[str, Any], number: int, path: Path) -> dict[str, Any]:
-    """The event. TraceFileError if a field that is read has another type than the format says."""
+    """Return the event. TraceFileError if a field has another type than the format allows."""
     for field, (types, meaning) in _TYPES.items():
         value = event.get(field, 0 if types is _NUMBERS else None)
         large = isinstance(value, _NUMBERS) and not abs(value) < _LARGEST

@@ -98,18 +98,15 @@ class RecordedPass(Report):
     @property
     def instructions(self) -> int:
         """The number of instructions after the pass."""
-        return (
-            self.step.instructions_after
-            if self.step is not None
-            else self.snapshot.instruction_count()
-        )
+        if self.step is None:
+            return self.snapshot.instruction_count()
+        return self.step.instructions_after
 
     @property
     def instructions_before(self) -> int:
         """The number of instructions before the pass."""
         return self.step.instructions_before if self.step is not None else self.instructions
 
-    # -- the module --------------------------------------------------------------------------------
     @property
     def snapshot(self) -> ModuleSnapshot:
         """The module after the pass, as data; with the journal off, the result of the compile."""
@@ -181,7 +178,6 @@ class RecordedPass(Report):
         """The events that the journal recorded in the pass."""
         return self._passes.record.events_of(self.step) if self.step is not None else []
 
-    # -- pictures ----------------------------------------------------------------------------------
     @property
     def title(self) -> str:
         """The title of a picture of the module after the pass."""

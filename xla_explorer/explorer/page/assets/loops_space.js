@@ -51,7 +51,7 @@ export function accessesPart(app, row) {
 
 /** @param {AccessPattern} a */
 function cells(a) {
-  const numbers = [showBytes(a.bytes), showBytes(a.behind_L1), showBytes(a.behind_L2), showBytes(a.behind_L3), String(a.warp_sectors), showPercent(a.coalesced)];
+  const numbers = [showBytes(a.bytes), showBytes(a.behind_l1), showBytes(a.behind_l2), showBytes(a.behind_l3), String(a.warp_sectors), showPercent(a.coalesced)];
   return [
     ...[a.access, a.offset].map(text => make("td", { className: "mono", textContent: text })),
     ...[a.along, a.pattern].map(text => make("td", { textContent: text })),

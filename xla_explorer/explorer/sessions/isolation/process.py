@@ -83,12 +83,12 @@ class ChildProcess:
     def _died(self, ended: ChildEndedError) -> ProcessEndedError:
         if ended.code == -signal.SIGKILL and out_of_memory_kills() > self._kills:
             return self._gone(
-                "memory", f"was ended by the system, whose memory ran out{ended.last_words}"
+                "memory", f"was ended by the system, whose memory ran out{ended.last_line}"
             )
         if ended.code == -signal.SIGKILL:
-            return self._gone("killed", f"was killed (SIGKILL) by somebody else{ended.last_words}")
-        if any("out of memory" in line or "bad_alloc" in line for line in ended.said):
-            return self._gone("memory", f"ran out of the memory it may take{ended.last_words}")
+            return self._gone("killed", f"was killed (SIGKILL) by somebody else{ended.last_line}")
+        if any("out of memory" in line or "bad_alloc" in line for line in ended.error_lines):
+            return self._gone("memory", f"ran out of the memory it may take{ended.last_line}")
         return self._gone("crash", str(ended))
 
     def _gone(self, how: str, words: str) -> ProcessEndedError:

@@ -1,0 +1,170 @@
+"""The code of a session: LLVM IR, loop nests, assembly, PTX, kernels and buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.code.annotated_source import AnnotatedSource, annotated_source
+from xla_explorer.explorer.code.kernel_schedule import KernelSchedule, schedule_of
+from xla_explorer.explorer.code.llvm_views import Llvm, kernel_code
+from xla_explorer.explorer.code.loop_nests import Loops, all_loops, loops_of
+from xla_explorer.explorer.code.program import kernel_table, ptxas_table, sass_code, stage_code
+from xla_explorer.explorer.code.side_by_side import SideBySide, side_by_side
+from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
+from xla_explorer.explorer.sessions.compilation import Compilation
+from xla_explorer.explorer.sessions.passes import name_or_id
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class SessionCode(Compilation):
+    """A compile with its code as methods."""
+
+    def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
+        """LLVM IR, after LLVM's passes or before.
+
+        Parameters
+        ----------
+        optimized : bool
+            After LLVM's passes.
+        kernel : str
+            Only the function of this kernel, by its name in `kernels()`, with what it calls.
+            XlaExplorerError for an unknown one.
+        """
+        name = "llvm-ir-optimized" if optimized else "llvm-ir"
+        whole = stage_code(self, name, "llvm", f"session.llvm_ir({optimized})")
+        return (
+            CodeText(
+                kernel_code(self, name, kernel),
+                "llvm",
+                f"session.llvm_ir({optimized}, kernel={kernel!r})",
+            )
+            if kernel
+            else whole
+        )
+
+    @property
+    def llvm(self) -> Llvm:
+        """LLVM's part of the compile, such as `.passes(kernel)` and `.remarks(*passes)`."""
+        return Llvm(self)
+
+    def loops(
+        self, kernel: str | int | None = None, schedule: str | None = None
+    ) -> CodeText | Loops:
+        """Return the loop nests of all kernels, or the text of one.
+
+        `session.kernels()` lists the kernels.
+
+        Parameters
+        ----------
+        kernel : str or int, optional
+            The name or id of an instruction or fusion of the optimised module.
+        schedule : str, optional
+            Directives for the plain nest: `split{j,16},vectorize{ji}`; "" shows the plain nest. By
+            default the schedule that the compile chose.
+
+        Returns
+        -------
+        Loops or CodeText
+            Of all kernels: nest, schedule and estimate of each, or the reason why it has no nest,
+            and a table by family. Of one kernel: one line per loop or value. The end of a line
+            names the instruction, and the element that the line computes.
+
+        Raises
+        ------
+        XlaExplorerError
+            The kernel has no loop nest, or a directive is illegal; with the Reason and a next step.
+        """
+        return all_loops(self) if kernel is None else loops_of(self, name_or_id(kernel), schedule)
+
+    def schedule(self, kernel: str | int) -> KernelSchedule:
+        """Return the schedule of a kernel's loop nest, to change and run.
+
+        `s.split("j", 64).vectorize("ji").run()` changes a copy: every call returns a new schedule,
+        and the verifier checks the nest after each directive. `override(schedules=[...])` compiles
+        with it. `access_patterns()` lists the strides of its loads and stores.
+
+        Parameters
+        ----------
+        kernel : str or int
+            The name or id of the kernel.
+
+        Raises
+        ------
+        ScheduleError
+            The kernel has no loop nest; with the Reason.
+        """
+        return schedule_of(self, kernel)
+
+    def assembly(self) -> CodeText:
+        """Return the assembly of the host's CPU, or of `session.gpu()` SASS.
+
+        SASS has its HLO line by line, and needs ptxas and nvdisasm.
+        """
+        return (
+            sass_code(self)
+            if self.backend == "gpu"
+            else stage_code(self, "assembly", "asm", "session.assembly()")
+        )
+
+    def ptx(self, **options: Any) -> CodeText:
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed.
+
+        Parameters
+        ----------
+        **options
+            Those of `gpu`.
+        """
+        return stage_code(self.gpu(**options), "ptx", "ptx", "session.ptx()")
+
+    def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
+        """Return one row per step of the program.
+
+        Columns: kernel, opcode, runs_on, code and reason if the step is no native code, line,
+        instruction; and stream, if the device has several.
+
+        Parameters
+        ----------
+        resources : bool
+            Return what ptxas reports for a GPU instead: emitter, launch, registers, spills, shared
+            memory, occupancy and its limit.
+
+        Raises
+        ------
+        XlaExplorerError
+            `resources` is set and ptxas is missing.
+        """
+        return ptxas_table(self) if resources else kernel_table(self)
+
+    def buffers(self) -> BufferReport:
+        """Return the buffer assignment. NotThereError if the backend assigns none."""
+        return buffer_report(self)
+
+    def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
+        """Kernel by kernel: the HLO lines and the code that each stage made of them.
+
+        Parameters
+        ----------
+        *stages : str
+            Names of stages; optimised LLVM IR and PTX without.
+        kernel : str
+            Only the kernel that is, or computes, this instruction.
+        """
+        return side_by_side(self, stages, kernel)
+
+    def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
+        """Return the HLO as it was written, with the code and the time of each line.
+
+        Parameters
+        ----------
+        *arrays
+            The arguments of the program; random ones by default.
+        repeats : int
+            Timed runs.
+        measure : bool
+            Profile the program first, if it can run. Otherwise the times are those of the last
+            profile.
+        """
+        return annotated_source(self, arrays if measure else None, repeats)
