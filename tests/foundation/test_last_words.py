@@ -1,4 +1,4 @@
-"""What is told of a child that died: the check that failed, not the stack behind it."""
+"""Last output of a child that died: the failed check, not the stack after it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PYTHON = [
     ],
 )  # fmt: skip
 def test_the_check_that_failed_is_told(said: list[str], told: str) -> None:
-    words = ChildEndedError(-6, said).last_words
+    words = ChildEndedError(-6, said).last_line
     assert told in words and "0x7f79" not in words and bool(words) == bool(told)
 
 

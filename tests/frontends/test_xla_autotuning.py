@@ -42,10 +42,10 @@ def test_a_text_is_read() -> None:
     triton, gemm = read_autotuning(TEXT.encode(), "results.pbtxt")
     assert (
         triton.device.startswith("CUDA: 9.0")
-        and triton.said == "triton: block_m 16, block_n 32, is_tma_allowed true, 4.16 us"
+        and triton.summary == "triton: block_m 16, block_n 32, is_tma_allowed true, 4.16 us"
     )
     assert triton.shapes() == [("f32[8,16]", "parameter"), ("f32[8,8]", "dot")]
-    assert gemm.said == "gemm: algorithm 13, 1e+06 us, 64 bytes of scratch"
+    assert gemm.summary == "gemm: algorithm 13, 1e+06 us, 64 bytes of scratch"
 
 
 @pytest.mark.parametrize("number", [2, 4])
@@ -55,7 +55,7 @@ def test_a_serialized_message_is_read(number: int) -> None:
         _field(1, 3) + _field(number, _field(1, b"H100") + _field(2, b"key") + _field(3, result)),
         "results.bin",
     )
-    assert (found.device, found.hlo, found.said) == (
+    assert (found.device, found.hlo, found.summary) == (
         "H100",
         "key",
         "triton: block_m 16, num_warps 4, 4.16 us, 32 bytes of scratch",

@@ -26,7 +26,7 @@ from xla_explorer.foundation.limits import Deadline
 from xla_explorer.foundation.messages import receive_unread, write
 from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
-_LAST_WORDS: Final = 300  # characters
+_LONGEST_LINE: Final = 300  # characters
 _CHECK: Final = re.compile(
     r"^F\d{4}\b|\bCheck failed\b|\bRET_CHECK\b|\bAssertion\b.*\bfailed\b|\bLLVM ERROR:|^error: "
 )
@@ -54,12 +54,12 @@ def _watch_for_the_end() -> None:
 class ChildEndedError(Exception):
     """The process has ended.
 
-    code: its exit status, negative for a signal. said: the lines of its error output.
+    code: its exit status, negative for a signal. error_lines: the lines of its error output.
     """
 
-    def __init__(self, code: int, said: Sequence[str], how: str = "") -> None:
-        self.code, self.said, self._how = code, list(said), how
-        super().__init__(self.how + self.last_words)
+    def __init__(self, code: int, error_lines: Sequence[str], how: str = "") -> None:
+        self.code, self.error_lines, self._how = code, list(error_lines), how
+        super().__init__(self.how + self.last_line)
 
     @property
     def how(self) -> str:
@@ -73,21 +73,26 @@ class ChildEndedError(Exception):
         )
 
     @property
-    def last_words(self) -> str:
+    def last_line(self) -> str:
         """Text to append to `how`; empty if the child printed nothing."""
-        return f"; its last words: {self.told}" if self.told else ""
+        return f"; its last words: {self.explanation}" if self.explanation else ""
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """Line of the error output that explains the end; empty if there is none.
 
         The message of a failed check is preferred to the stack and to Python's own report.
         """
-        check = next((line for line in self.said if _CHECK.search(line)), None)
-        told = check or next(
-            (line for line in reversed(self.said) if line.strip() and not _STACK.match(line)), ""
+        check = next((line for line in self.error_lines if _CHECK.search(line)), None)
+        explanation = check or next(
+            (
+                line
+                for line in reversed(self.error_lines)
+                if line.strip() and not _STACK.match(line)
+            ),
+            "",
         )
-        return told.strip()[:_LAST_WORDS]
+        return explanation.strip()[:_LONGEST_LINE]
 
 
 class MessagingChild:

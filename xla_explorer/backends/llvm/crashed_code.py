@@ -53,10 +53,10 @@ class Finished(NamedTuple):
 
 
 def finished(job: Job, future: Future[Made], whole: bool = False) -> Finished:
-    """Wait for a job that was submitted. whole: its object may not be cut in two.
+    """Wait for a submitted job. whole: its object must not be split in two.
 
-    Raises what the job did (LlvmIrError, TargetError, RuntimeError), LlvmCrashedError where LLVM
-    cannot make code in any way.
+    Raises the job's exception (LlvmIrError, TargetError, RuntimeError), LlvmCrashedError if LLVM
+    crashes at every level.
     """
     try:
         made = result_of(future)
@@ -185,7 +185,7 @@ def _what_happened(
     """Return one sentence: LLVM, how it ended, the functions, the CPU."""
     named = ", ".join([f"`{name}`" for name in names[:_MOST_NAMES]]) or "a module"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    why = died.told.removeprefix("error: ")
+    why = died.explanation.removeprefix("error: ")
     why = why[max(why.find("Assertion "), 0) :]
     return (
         f"LLVM {llvm_version()} {died.how} over {named}{more} for {description.cpu or description.triple}"

@@ -94,7 +94,7 @@ class XlaChild:
         return Path(self._folder.name)
 
     def ask(self, *request: Any) -> Any:
-        """One request, its answer. XlaProcessError with what XLA said, or how the process ended."""
+        """Return the answer of a request. XlaProcessError has XLA's message, or the crash."""
         what = f"real XLA during {request[0]!r}"
         if self._late:
             raise XlaTimeoutError(
@@ -112,7 +112,7 @@ class XlaChild:
                 "a loop whose condition stays true? raise xe.options.timeout (or timeout=) if it is only slow, and compile it again",
             ) from None
         except ChildEndedError as ended:
-            if self._ran_out("\n".join(ended.said)):
+            if self._ran_out("\n".join(ended.error_lines)):
                 raise self._too_much(what, str(ended)) from None
             hint = "your session is unharmed; the module may be one that this XLA cannot compile"
             raise XlaProcessError(

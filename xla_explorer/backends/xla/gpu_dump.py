@@ -62,9 +62,9 @@ def picks(module: HloModule, tuned: Sequence[Tuned] = ()) -> str:
         measured = _measured(i, tuned) if tuned else []
         if row is not None:
             rows.append(row)
-        rows += [(f"%{i.name}", "autotuned", one.said) for one in measured]
+        rows += [(f"%{i.name}", "autotuned", one.summary) for one in measured]
         left = [one for one in left if one not in measured]
-    rows += [(one.hlo.split("\n")[0][:40], "autotuned", one.said) for one in left]
+    rows += [(one.hlo.split("\n")[0][:40], "autotuned", one.summary) for one in left]
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)] if rows else []
     return "".join(
         [f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {rest}\n" for name, kind, rest in rows]

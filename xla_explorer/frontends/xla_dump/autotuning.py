@@ -56,7 +56,7 @@ class Tuned(NamedTuple):
     scratch_bytes: int
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The choice for people."""
         figures = ", ".join([f"{name} {value}" for name, value in self.choice]) or "nothing else"
         time = f", {self.us:.4g} us" if self.us is not None else ""
