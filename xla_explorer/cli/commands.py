@@ -87,7 +87,7 @@ def tour(given: Namespace) -> int:
 
 
 def lab(given: Namespace) -> int:
-    """JupyterLab on the tour."""
+    """Start JupyterLab on the tour."""
     return run_lab(
         Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter
     )
@@ -174,7 +174,7 @@ def explain(given: Namespace) -> int:
 
 
 def compare(given: Namespace) -> int:
-    """One module on several backends."""
+    """Run one module on several backends."""
     module = read_module(given.file)
     backends = [name for name in given.backends.split(",") if name]
     for name in backends:
@@ -226,7 +226,7 @@ def minimize(given: Namespace) -> int:
 
 
 def why_slow(given: Namespace) -> int:
-    """Real XLA's kernels: a recorded profile is read, a module is compiled and run."""
+    """Explain real XLA's kernels: read a recorded profile, or compile and run a module."""
     recorded = given.file.endswith(PROFILE_ENDINGS) or Path(given.file).is_dir()
     if recorded:
         print_report(read_profile(given.file), as_json=given.json, hide_paths=given.hide_paths)
@@ -266,7 +266,7 @@ def tune(given: Namespace) -> int:
 
 
 def check(given: Namespace) -> int:
-    """Hold a compile against a saved one, or save it."""
+    """Compare a compile with a saved one, or save it."""
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.save:
         say(f"written: {save_facts(session, given.against)}")
@@ -364,7 +364,7 @@ def report(given: Namespace) -> int:
 
 
 def grade(given: Namespace) -> int:
-    """Grade notebooks; 1 when one could not be read."""
+    """Grade notebooks; return 1 if one could not be read."""
     grades, status = [], 0
     for path in given.files:
         try:
@@ -406,7 +406,7 @@ def doctor(given: Namespace) -> int:
 
 
 def exit_code(problem: XlaExplorerError) -> int:
-    """2 when what was given is at fault, 1 when we could not do it."""
+    """Return 2 if the input is at fault, 1 if we failed."""
     if isinstance(problem, ElidedConstantsError):
         return 2
     return 1 if isinstance(problem, AheadOfTimeError | CannotRunError | CompileFailedError) else 2

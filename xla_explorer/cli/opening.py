@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the address holds the token."""
+        """Log nothing: the address contains the token."""
 
     def version_string(self) -> str:
         """Return the name of the product, without versions."""

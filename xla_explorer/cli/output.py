@@ -55,7 +55,7 @@ def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = Fa
 
 
 def print_json(data: Any, indent: int | None = 1) -> None:
-    """JSON in ASCII without control characters; what it cannot hold as its text."""
+    """Print JSON in ASCII without control characters; other values as their text."""
     print(json.dumps(data, indent=indent, default=str).replace("\x7f", "\\u007f"))
 
 

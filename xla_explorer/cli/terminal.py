@@ -30,7 +30,7 @@ class CleanedStream:
 
 @contextmanager
 def cleaned_output() -> Iterator[None]:
-    """Clean what is printed while the block runs.
+    """Escape printed text while the block runs.
 
     JSON has no such characters: it is printed in ASCII.
     """

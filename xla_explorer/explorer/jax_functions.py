@@ -180,7 +180,7 @@ class JittedFunction:
         return self._compiled(import_optional("jax", "jax"), args, keywords)[0].module
 
     def profile(self, *args: Any, repeats: int = 20, **keywords: Any) -> ProfileFrame:
-        """`session.profile` of the program for these arguments, any pytrees."""
+        """Profile the program for these arguments, any pytrees; see `session.profile`."""
         program, session, leaves = self._compiled(import_optional("jax", "jax"), args, keywords)
         return session.profile(
             *session.signature.pack_arguments(session.signature.leaves(program.arrays(leaves))),
@@ -188,7 +188,7 @@ class JittedFunction:
         )
 
     def explore(self, *args: Any, **keywords: Any) -> Any:
-        """`xe.explore` of the session for these arguments; in a notebook."""
+        """Open the explorer of the session for these arguments, in a notebook."""
         return explore(self.compiled(*args, **keywords))
 
     def _leaves_and_key(
@@ -381,7 +381,7 @@ def _devices(given: Any) -> int:
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
-    """Of those that have a position."""
+    """Return the names of the parameters that have a position."""
     try:
         parameters = inspect.signature(function).parameters
         return [

@@ -48,7 +48,7 @@ from xla_explorer.explorer.xla import (
 from xla_explorer.explorer.xla.as_called import as_called
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
-from xla_explorer.explorer.xla.overrides import XlaOverrides, overrides
+from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
 from xla_explorer.explorer.xla.profile import of_one_module
 from xla_explorer.explorer.xla.tried_advice import try_flags
 from xla_explorer.explorer.xla.what_if import WhatIf
@@ -63,9 +63,9 @@ from xla_explorer.hlo.module import HloModule
 
 __all__ = [
     "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory",
-    "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile", "compare",
-    "overrides", "profile", "read_profile", "replay", "replay_fusion", "sweep_flags", "time",
-    "why_memory", "why_recompiled", "why_slow",
+    "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile", "XlaSearch",
+    "compare", "overrides", "profile", "read_profile", "replay", "replay_fusion", "search",
+    "sweep_flags", "time", "why_memory", "why_recompiled", "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5
@@ -197,7 +197,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
 
 
 def _timed(executable: Executable, leaves: list[Any], repeats: int) -> list[float]:
-    """Microseconds of each call from Python."""
+    """Return the microseconds of each call from Python."""
     found = []
     for _ in range(repeats):
         started = clock.perf_counter_ns()

@@ -113,7 +113,7 @@ class Session(SessionCode):
         return frame
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
-        """Why a decision went as it went: the recorded one, else the same checks asked again.
+        """Return the reason of a decision: the recorded one, else that of the same checks now.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ class SessionCode(Compilation):
     """A compile with its code as methods."""
 
     def llvm_ir(self, optimized: bool = True, *, kernel: str = "") -> CodeText:
-        """LLVM IR, after LLVM's passes or before.
+        """Return the LLVM IR, after LLVM's passes or before them.
 
         Parameters
         ----------
@@ -110,7 +110,9 @@ class SessionCode(Compilation):
         )
 
     def ptx(self, **options: Any) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed.
+        """Return the PTX of the same source, compiled for the backend `gpu` on first use.
+
+        No GPU is needed.
 
         Parameters
         ----------
@@ -143,7 +145,7 @@ class SessionCode(Compilation):
         return buffer_report(self)
 
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
-        """Kernel by kernel: the HLO lines and the code that each stage made of them.
+        """Return the HLO lines of each kernel beside the code of each stage.
 
         Parameters
         ----------

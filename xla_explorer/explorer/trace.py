@@ -342,7 +342,7 @@ class Trace:
         return self.passes.module
 
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """One row a decision.
+        """Return one row per decision.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class Trace:
         return decisions_frame(self.passes.record, self.passes.lineage, kind)
 
     def why_not(self, kind: str, *subjects: str | int | HloInstruction) -> Answer:
-        """Why a decision went as it went; see `Session.why_not`.
+        """Return the reason of a decision; see `Session.why_not`.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ def optimize(
     keep_errors: bool = False,
     **options: Any,
 ) -> Trace:
-    """Run passes on a copy of a module: `.module` is the result, `.passes` says how it came about.
+    """Run passes on a copy of a module; `.module` is the result, `.passes` the record.
 
     Parameters
     ----------

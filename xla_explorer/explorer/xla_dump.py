@@ -158,7 +158,7 @@ class XlaDump(Report):
 
 
 def dumped_session(dumped: DumpedModule) -> Session:
-    """One module of a dump as a session that cannot run."""
+    """Return a module of a dump as a session that cannot run."""
     with collector_paused():
         stages, module = read_stages(dumped)
         trace = dumped_trace(stages, module)

@@ -95,6 +95,6 @@ def magic_line_candidates(text: str) -> list[str]:
 
 
 def opcode_candidates(text: str) -> list[str]:
-    """Opcodes that fit at the end of a line of HLO: after `name = shape `."""
+    """Return opcodes that fit at the end of a line of HLO, after `name = shape `."""
     found = _OPCODE_PLACE.search(text)
     return [name for name in OPCODES if name.startswith(found.group(1))] if found else []

@@ -79,7 +79,7 @@ def user_lines(
 
 
 def one_diagnostic(function: _Function) -> _Function:
-    """Decorate a magic: errors that we raise on purpose become one diagnostic."""
+    """Wrap a magic: its intended errors become one diagnostic."""
 
     @wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
@@ -104,7 +104,7 @@ def show_without_frames(
     traceback: Any,
     tb_offset: int | None = None,
 ) -> None:
-    """IPython's handler for our errors raised by plain calls in a cell."""
+    """Handle our errors of plain calls in a cell, for IPython."""
 
     def named(filename: str) -> str | None:
         found = shell.compile.format_code_name(filename)  # ("Cell", "In[3]")

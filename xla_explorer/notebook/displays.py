@@ -90,7 +90,7 @@ FORMS: dict[tuple[str, str], Callable[[Any], Form]] = {
 
 
 def register_displays(shell: Any) -> None:
-    """Teach an IPython shell these forms; nothing is imported for it."""
+    """Register these forms with an IPython shell, without imports."""
     formatter = shell.display_formatter.mimebundle_formatter
     for (module, name), form in FORMS.items():
         formatter.for_type_by_name(module, name, lambda thing, form=form: (bundle(form(thing)), {}))

@@ -133,7 +133,7 @@ Steps = tuple[HloPass | PassPipeline, ...]
 
 
 def places(pipeline: PassPipeline, above: Path = ()) -> list[tuple[Path, HloPass | PassPipeline]]:
-    """Every step with its place, nested pipelines before their own steps."""
+    """Return every step with its place, nested pipelines before their own steps."""
     found: list[tuple[Path, HloPass | PassPipeline]] = []
     for number, step in enumerate(pipeline.steps):
         found.append(((*above, number), step))

@@ -103,7 +103,7 @@ class AnnotatedSource(Report):
         return Table(AnnotatedLine._fields, self.lines)
 
     def _folded(self) -> str:
-        """Every line a <details> that needs no script; darker is slower."""
+        """Return each line as a <details> without script; darker is slower."""
         parts, used, cut = [], 0, 0
         for line in self.lines:
             body = _code_html(line)
@@ -219,7 +219,7 @@ def _source_lines(session: Compilation) -> list[tuple[int, str, int | None]]:
 
 
 def _sources(session: Compilation) -> dict[int, tuple[int, ...]]:
-    """Instruction of the result -> instructions of the source that it came from."""
+    """Return the source instructions of each instruction of the result."""
     ids: dict[str, list[int]] = defaultdict(list)
     for i in session.source.instructions():
         ids[i.name].append(i.id)
@@ -238,7 +238,7 @@ def _sources(session: Compilation) -> dict[int, tuple[int, ...]]:
 def _code(
     session: Compilation, sources: dict[int, tuple[int, ...]]
 ) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
-    """Stage -> source instruction -> lines; and what could not be made."""
+    """Return lines by stage and source instruction, and the stages that failed."""
     code: dict[str, dict[int, list[str]]] = {}
     missing: dict[str, Reason] = {}
     for pane in code_panes(session):
@@ -261,7 +261,7 @@ def _code(
 def _parts_of_lines(
     session: Compilation, sources: dict[int, tuple[int, ...]], times: dict[str, float]
 ) -> dict[int, float]:
-    """Source instruction -> its part of the times of the kernels that compute it.
+    """Return each source instruction's part of the times of its kernels.
 
     The parts of a kernel add up to its time.
     """
@@ -283,7 +283,7 @@ def _parts_of_lines(
 
 
 def _times(session: Compilation) -> dict[str, float]:
-    """Kernel -> median microseconds of the last profile."""
+    """Return the median microseconds of the last profile by kernel."""
     frame = session.last_profile
     if frame is None:
         return {}
@@ -342,7 +342,7 @@ def _rows(session: Compilation) -> Iterator[RelationRow]:
 
 
 def _code_of(session: Compilation) -> dict[int, list[tuple[str, int, str]]]:
-    """Of each instruction its lines in every stage that can be made."""
+    """Return the lines of each instruction in every possible stage."""
     found: dict[int, list[tuple[str, int, str]]] = defaultdict(list)
     stages: dict[str, Any] = {
         name: stage for name, stage in session.stages().items() if stage.is_code
@@ -359,7 +359,7 @@ def _code_of(session: Compilation) -> dict[int, list[tuple[str, int, str]]]:
 
 
 def _kernel_of(session: Compilation) -> dict[int, tuple[str, float | None, int | None]]:
-    """Of each instruction the kernel that computes it, with its microseconds and bytes in a run."""
+    """Return the kernel of each instruction, with microseconds and bytes per run."""
     frame = session.last_profile
     measured = (
         {}

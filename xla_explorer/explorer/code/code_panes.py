@@ -27,7 +27,7 @@ XLA_LOOPS: Final = (
 
 
 def code_panes(compilation: Compilation) -> list[CodePane]:
-    """Every text of a compile, in order; the lines are made when they are looked at."""
+    """Return every text of a compile, in order; lines are made on first use."""
     source = compilation.source
     written = python_pane(source, compilation.source_lines)
     panes = (

@@ -59,7 +59,7 @@ def _counted(emulation: Any, steps: Sequence[ProgramStep]) -> int:
 
 
 def estimated_microseconds(session: Compilation, steps: Sequence[ProgramStep]) -> float | None:
-    """By the cost model of the backend; None where it has none."""
+    """Return the time by the backend's cost model; None if it has none."""
     found = [session.module.find(step.instruction) for step in steps if step.opcode != "entry"]
     if not found:
         return None

@@ -27,7 +27,7 @@ class FlameSpan(NamedTuple):
     parts: tuple[FlameSpan, ...] = ()
 
     def data(self) -> list[Any]:
-        """As JSON: [name, ms, parts]."""
+        """Return the span as JSON: [name, ms, parts]."""
         return [self.name, round(self.ms, 5), [part.data() for part in self.parts]]
 
 

@@ -77,7 +77,7 @@ class Explanation(Report):
         ]
 
     def blocks(self) -> Blocks:
-        """Definition, history, decisions, code."""
+        """Yield definition, history, decisions and code."""
         place = [f"from {self.line}"] if self.line else []
         yield Listing(self.definition, [self.summary, *place, self.state, *self.notes])
         yield Listing("history", self.history, numbered=True)
@@ -114,7 +114,7 @@ class Explanation(Report):
 
 
 def explain(session: Compilation, key: int) -> Explanation:
-    """Gather it. key: an instruction id that was there at some step."""
+    """Return the explanation of an instruction id that existed at some step."""
     lineage = session.passes.lineage
     record = lineage.records.get(key)
     module = session.module

@@ -50,7 +50,7 @@ def _members(i: HloInstruction | None) -> Iterable[int]:
 
 
 def _function_times(compilation: Compilation) -> dict[str, float]:
-    """Microseconds of a run by function: kernels that are alike share one."""
+    """Return microseconds per run by function; equal kernels share a function."""
     times, found = kernel_times(compilation), dict[str, float]()
     for step in program_steps(compilation):
         name = getattr(step, "function", "")
@@ -75,7 +75,7 @@ def kept_lines(compilation: Compilation, stage: str, lines: Sequence[TextLine]) 
 
 
 def _hottest_first(compilation: Compilation, stage: str, lines: Sequence[TextLine]) -> list[range]:
-    """Kernels' functions and single lines, by the time of a run that they take."""
+    """Return kernels' functions and single lines, the slowest first."""
     times, by_function = instruction_times(compilation), _function_times(compilation)
     found: list[tuple[float, range]] = []
     grouped: set[int] = set()

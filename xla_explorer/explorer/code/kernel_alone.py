@@ -44,7 +44,7 @@ def module_of_kernel(i: HloInstruction) -> HloModule:
 
 
 def operands_of_kernel(i: HloInstruction, module: HloModule) -> tuple[Any, ...]:
-    """Random arguments; constants as they are."""
+    """Return random arguments of a kernel; constants stay as they are."""
     given = random_arguments(module)
     return tuple(
         [

@@ -75,11 +75,11 @@ class KernelRun(Report):
         raise NotImplementedError
 
     def headline(self) -> str:
-        """Equal or not, and the work of both."""
+        """Return the verdict on the values, and the work of both kernels."""
         return f"%{self.kernel}: {'equal' if self.equal else 'NOT EQUAL'}, {self.work()}"
 
     def blocks(self) -> Blocks:
-        """Values, the work of both, what was found, diffs."""
+        """Yield the values, the work of both, the findings and the diffs."""
         yield self.records()
         yield Sentence(f"values: {self.values}")
         yield from self.further()
@@ -137,14 +137,14 @@ class TimedRun(KernelRun):
         ]
 
     def work(self) -> str:
-        """Both times."""
+        """Return both times."""
         return (
             f"{microseconds(self.scheduled_us)} beside {microseconds(self.default_us)} by default, "
             f"ratio {self.ratio:.3f} (iqr {self.iqr:.3f})"
         )
 
     def further(self) -> Blocks:
-        """llvm-mca's figures."""
+        """Yield llvm-mca's figures."""
         if self.loops:
             yield Table(
                 ["kernel", *LOOP_COLUMNS[1:-1]], self.loops, title="llvm-mca, innermost loops"
@@ -195,7 +195,7 @@ class CountedRun(KernelRun):
         return self.scheduled["warp_instructions"] / max(self.default["warp_instructions"], 1)
 
     def work(self) -> str:
-        """Instructions of warps."""
+        """Return both numbers of warp instructions."""
         mine, theirs = self.scheduled["warp_instructions"], self.default["warp_instructions"]
         return f"{mine} warp instructions beside {theirs} by default, ratio {self.ratio:.3f}"
 
@@ -213,7 +213,7 @@ class CountedRun(KernelRun):
 
 
 def _counters(session: Compilation, leaves: Sequence[Any]) -> tuple[dict[str, int], list[str]]:
-    """(totals, findings) of one kernel."""
+    """Return (totals, findings) of one kernel."""
     executable: Any = session.executable
     found = executable.emulate(list(leaves))
     totals = {name: sum([int(row[name] or 0) for row in found.rows]) for name in COUNTERS}
@@ -276,7 +276,7 @@ def checked_values(
 def times_of(
     default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int
 ) -> tuple[PairedTiming, int]:
-    """(both timed in turns on the same arguments, the threads that may work on them)."""
+    """Return (times of both in alternation on the same arguments, number of threads)."""
     executables: list[Any] = [default.executable, scheduled.executable]
     if not hasattr(executables[0], "place"):  # its code runs in a child process
         return _timed_apart(default, scheduled, given, repeats), threads_of(default)

@@ -142,7 +142,7 @@ class KernelSchedule(Schedule, Report):
         return Table(["directive", "verdict", "numbers or reason"], rows)
 
     def to_json(self) -> Any:
-        """Kernel, text, and who makes the kernel that runs."""
+        """Return the kernel, the text, and the writer of the kernel that runs."""
         return {"kernel": self.kernel, "schedule": str(self), "written_by": self.written_by}
 
     def __repr__(self) -> str:
@@ -182,7 +182,7 @@ def has_scans(session: Compilation) -> bool:
 
 
 def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequence[Directive]]:
-    """(who makes the kernel that runs, its directives)."""
+    """Return (the writer of the kernel that runs, its directives)."""
     written = _written(session).get(i.id)
     return ("writer", ()) if written is None else (written.by, parse_directives(written.directives))
 
@@ -199,7 +199,7 @@ def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
 
 @kept
 def _written(session: Compilation) -> Mapping[int, WrittenSchedule]:
-    """By which schedules the kernels that run were written, here or in a process of their own."""
+    """Return the schedules of the kernels that run, here or in a child process."""
     executable = session.result.executable if session.result is not None else None
     if isinstance(executable, RemoteExecutable):
         return executable.written_schedules

@@ -46,7 +46,7 @@ class LlvmSetting(NamedTuple):
 
 
 def llvm_setting(session: Compilation) -> LlvmSetting:
-    """XlaExplorerError for backends whose use of LLVM is not known here."""
+    """Return the LLVM setting of a session. XlaExplorerError for backends without one."""
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
     from xla_explorer.backends.llvm.target_machine import host_target
@@ -105,7 +105,7 @@ def functions_reached(text: str, function: str) -> str:
 def _alone(
     lines: list[str], origins: list[int | None], function: str
 ) -> tuple[list[str], list[int | None]]:
-    """Without the functions that `function` does not reach through calls."""
+    """Remove the functions that `function` does not reach through calls."""
     bodies: dict[str, tuple[int, int]] = {}
     start, name = -1, ""
     for k, line in enumerate(lines):

@@ -63,7 +63,7 @@ LOOP_COLUMNS = [
 def llvm_passes(
     session: Compilation, kernel: str, *, changed_only: bool = True, machine_passes: bool = True
 ) -> WideFrame:
-    """One row a run of an LLVM pass on a kernel (or on the whole module), in order.
+    """Return one row per run of an LLVM pass on a kernel (or on the whole module), in order.
 
     level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing
     changed. Where a pass changes the form of the code (instruction selection makes machine code of
@@ -295,7 +295,7 @@ _JUMP = re.compile(r"^\s*j[a-z]+\s+(\.L\w+)")
 
 
 def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
-    """Innermost loops of the assembly: function, label, instructions, instruction ids.
+    """Return innermost loops of the assembly: function, label, instructions, instruction ids.
 
     A loop runs from a label to a jump back to it.
     """

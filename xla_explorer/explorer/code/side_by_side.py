@@ -61,7 +61,7 @@ class SideBySide(Report):
         self.kernels, self.stages = kernels, list(stages)
 
     def blocks(self) -> Blocks:
-        """HLO and code of each kernel in columns."""
+        """Yield the HLO and the code of each kernel in columns."""
         for number, kernel in enumerate(self.kernels[:MOST_KERNELS]):
             html = _columns(kernel, self.stages, opened=number == 0)
             yield Layout(html, "\n".join(_summary(kernel)), "\n\n".join(_sections(kernel)))
@@ -98,7 +98,7 @@ def _summary(kernel: KernelCode) -> Iterator[str]:
 
 
 def _sections(kernel: KernelCode) -> list[str]:
-    """Markdown: a code block a stage."""
+    """Return Markdown with a code block per stage."""
     cells = [("HLO", kernel.hlo), *kernel.code.items()]
     return [
         Sentence(f"%{kernel.name}", bold=True).to_markdown(),

@@ -31,7 +31,7 @@ _ASSEMBLY = re.compile(r'^"?([A-Za-z_$][\w$.]*)"?:')
 
 @kept
 def stage_functions(stage: CompilationStage) -> dict[str, list[CodeLine]]:
-    """`functions_of` a stage's lines."""
+    """Return the functions of a stage's lines; see `functions_of`."""
     return functions_of(stage.name, stage.lines())
 
 
@@ -65,7 +65,7 @@ def _delimited(
 
 
 def _labelled(lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLine]]:
-    """Assembly: a function begins at its label; local labels begin with a dot.
+    """Return functions of assembly, which begin at labels without a leading dot.
 
     What follows a function's end (tables of constants) is left out.
     """

@@ -128,7 +128,7 @@ def turn_a_refusal(facts: OwnFacts) -> Advice | None:
 
 
 def share_among_threads(facts: OwnFacts) -> Advice | None:
-    """Long kernels on one thread where there are more."""
+    """Advise to use more threads for long kernels on one thread."""
     alone = [
         k for k in facts.kernels if k.threads == 1 and k.us > _WORTH_THREADS_US and not k.reason
     ]
@@ -142,7 +142,7 @@ def share_among_threads(facts: OwnFacts) -> Advice | None:
 
 
 def tune_what_waits(facts: OwnFacts) -> Advice | None:
-    """Kernels far below every roof of the machine."""
+    """Advise to tune kernels that are far below every roof of the machine."""
     roofs = [
         (k, k.fact.least_us)
         for k in facts.kernels
@@ -159,7 +159,7 @@ def tune_what_waits(facts: OwnFacts) -> Advice | None:
 
 
 def move_fewer_bytes(facts: OwnFacts) -> Advice | None:
-    """Kernels at the roof of the memory: no schedule makes them faster."""
+    """Advise to move fewer bytes in kernels at the memory's roof: no schedule is faster."""
     bound = [k for k in facts.kernels if k.bound == "memory" and not k.reason]
     time = sum([k.us for k in bound])
     if time < 0.25 * facts.run_us:
@@ -170,7 +170,7 @@ def move_fewer_bytes(facts: OwnFacts) -> Advice | None:
 
 
 def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
-    """Kernels that are shorter than their start."""
+    """Advise to start fewer kernels that are shorter than their launch."""
     short = [k for k in facts.kernels if k.bound == "launch"]
     time = sum([k.us for k in short])
     if len(short) < 5 or time < 2 * NOTABLE * facts.run_us:
@@ -244,14 +244,14 @@ class SessionAdvice(Report):
 
 
 def said(advice: Advice, run_us: float) -> str:
-    """One advice as a sentence with its bound."""
+    """Return a piece of advice as a sentence with its bound."""
     place = f" ({advice.line})" if advice.line else ""
     share = f", {advice.gain_us / run_us:.0%}" if run_us else ""
     return f"{advice.sentence}{place}; {advice.evidence}{share}"
 
 
 def own_facts(session: Compilation) -> OwnFacts:
-    """Kernels with measured times where there is a profile, else with those of the cost model."""
+    """Return facts with measured times if there is a profile, else with predicted ones."""
     steps = {step.instruction: step for step in program_steps(session)}
     threads = kernel_threads(session)
     measured = measured_kernels(session)

@@ -209,7 +209,7 @@ def _only_moves(i: HloInstruction) -> bool:
 
 
 def halve_doubles(facts: Facts) -> Advice | None:
-    """Arithmetic in 64 bits, and the line at which it begins."""
+    """Advise against arithmetic in 64 bits, with the line at which it begins."""
     wide = [
         kernel for kernel in facts.kernels if _element_type(kernel.instruction) in ("f64", "c128")
     ]

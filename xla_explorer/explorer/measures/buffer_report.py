@@ -181,7 +181,7 @@ class BufferReport(Report):
         return wide_frame(pairs, ["source", "target", "label"])
 
     def why_not_shared(self, a: str, b: str) -> Reason | None:
-        """None when two values share memory, else why not.
+        """Return None if two values share memory, else the reason.
 
         KeyError with near names for unknown ones.
         """

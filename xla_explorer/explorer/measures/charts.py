@@ -149,7 +149,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
 
 
 def memory(session: Compilation) -> altair.Chart:
-    """Bytes in use at each position of the schedule, and the instruction that stands there.
+    """Return a chart of the bytes in use over the schedule, with the instructions.
 
     Needs the extra `charts`.
 
@@ -194,7 +194,7 @@ def _altair() -> Any:
 
 
 def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> altair.LayerChart:
-    """Kernels as points over a line, whose columns are the two axes; both are logarithmic."""
+    """Return a chart of kernels as points over a line, on two logarithmic axes."""
     x, y = [
         axis(f"{name}:Q", scale=alt.Scale(type="log"))
         for axis, name in zip((alt.X, alt.Y), line.columns, strict=True)

@@ -82,7 +82,7 @@ def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str
 
 
 def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
-    """One sentence with the numbers behind the marks."""
+    """Return a sentence with the numbers behind the marks."""
     parts = []
     for mark in marks:
         if mark == "uncoalesced":

@@ -111,7 +111,7 @@ class DumpedBuffers:
     def memory_by_position(
         self, kinds: Iterable[str] = ("arena",)
     ) -> list[tuple[HloInstruction, int, int]]:
-        """(instruction, moment, bytes that hold something needed then)."""
+        """Return (instruction, moment, live bytes) of each moment."""
         wanted, change = set(kinds), [0] * (len(self._schedule) + 2)
         for place in self._places.values():
             if place[0].allocation.kind in wanted:
@@ -127,7 +127,7 @@ class DumpedBuffers:
     def held_at(
         self, position: float, kinds: Iterable[str] = ("arena",)
     ) -> list[tuple[DumpedValue, int]]:
-        """(value, bytes) of what holds something at a moment, the largest first."""
+        """Return (value, bytes) of the live values at a moment, the largest first."""
         wanted = set(kinds)
         held = [
             max(alive, key=lambda value: value.start)
@@ -199,7 +199,7 @@ def _allocation(one: DumpedSlice) -> DumpedAllocation:
 
 
 def _merged(place: list[DumpedValue]) -> list[tuple[int, int, int]]:
-    """(start, end, bytes) of a place's use, values that touch or overlap as one."""
+    """Return the times of a place's use as (start, end, bytes), overlapping values merged."""
     found: list[tuple[int, int, int]] = []
     for value in sorted(place, key=lambda one: one.start):
         if found and value.start <= found[-1][1]:
@@ -211,7 +211,7 @@ def _merged(place: list[DumpedValue]) -> list[tuple[int, int, int]]:
 
 
 def dumped_buffers(compilation: Compilation) -> DumpedBuffers | None:
-    """XLA's assignment of a compile by real XLA or of a dump; None where its dump has none."""
+    """Return XLA's assignment of a compile by XLA or of a dump; None if there is none."""
     stages = compilation.stages() if compilation.error is None else {}
     if STAGE not in stages:
         return None

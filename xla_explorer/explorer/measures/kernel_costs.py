@@ -119,7 +119,7 @@ class ProgramCost(NamedTuple):
 
 
 def kernel_costs(module: HloModule, target: Target | None = None) -> list[KernelCost]:
-    """Every kernel that the entry reaches through loops, branches and calls, in program order.
+    """Return every kernel that the entry reaches through loops, branches and calls, in order.
 
     target: a GPU's numbers, if it is one.
     """

@@ -81,7 +81,7 @@ class _Writer:
         self.given, self.room, self.exhausted = given, 4 * longest, False
 
     def write(self, i: HloInstruction, top: bool = False) -> str:
-        """One instruction with everything below it that has no name."""
+        """Return the formula of an instruction and all unnamed ones below it."""
         if i.id in self.given:
             return self.given[i.id]
         self.room -= 4

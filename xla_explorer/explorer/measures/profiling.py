@@ -63,7 +63,7 @@ class Timing(Report):
         self.median_us, self.iqr_us = spread(self.samples_us)
 
     def blocks(self) -> Blocks:
-        """One sentence."""
+        """Yield one sentence."""
         load = f", load average {self.load:.1f}" if self.load is not None else ""
         noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
         yield Sentence(
@@ -88,7 +88,7 @@ def timing(session: Compilation, arrays: Sequence[Any], repeats: int | None) -> 
 
 
 def spread(samples: Sequence[float]) -> tuple[float, float]:
-    """(median, interquartile range)."""
+    """Return (median, interquartile range)."""
     low, middle, high = np.percentile(np.asarray(samples, dtype=float), [25, 50, 75]).tolist()
     return middle, high - low
 
@@ -189,7 +189,7 @@ def measured_kernels(session: Compilation) -> dict[int, tuple[float, int]]:
 
 
 def time_calls(session: Compilation, arrays: Sequence[Any], repeats: int) -> list[float]:
-    """Microseconds of whole calls from Python, one per run, after one warm-up."""
+    """Return the microseconds of whole calls from Python, after one warm-up."""
     leaves = session.signature.leaves(arrays)
     execute, samples = session.executable.execute, []
     execute(leaves)

@@ -114,7 +114,7 @@ def argument_name(parameter: HloInstruction) -> str:
 
 
 def channels_last(facts: Facts) -> Advice | None:
-    """Transposes before and after convolutions."""
+    """Advise against transposes before and after convolutions."""
 
     def moves(i: HloInstruction) -> bool:
         kinds = {part.opcode.name for part in parts(i)} - {"parameter", "bitcast", "reshape"}
@@ -135,7 +135,10 @@ def channels_last(facts: Facts) -> Advice | None:
 
 
 def index_major(facts: Facts) -> Advice | None:
-    """Scatters and gathers by an index into the minor dimension: each row is strewn over memory."""
+    """Advise against scatters and gathers by an index into the minor dimension.
+
+    Each row is strewn over memory.
+    """
 
     def strewn(i: HloInstruction) -> bool:
         if i.opcode.name not in ("scatter", "gather"):
@@ -311,7 +314,7 @@ def scan_by_doubling(facts: Facts) -> Advice | None:
 
 
 def select_few(facts: Facts) -> Advice | None:
-    """Sorts of which a few elements are read."""
+    """Advise against sorts of which few elements are read."""
 
     def few(i: HloInstruction) -> bool:
         if i.opcode.name != "sort" or len(i.operands) > 2:
@@ -332,7 +335,7 @@ def select_few(facts: Facts) -> Advice | None:
 
 
 def hoist_from_loops(facts: Facts) -> Advice | None:
-    """Kernels of a loop's body or condition that compute the same in each turn."""
+    """Advise to move loop-invariant kernels out of a loop's body or condition."""
     modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
     whiles = [i for module in modules for i in module.instructions() if i.opcode.name == "while"]
     kept = {c: _unchanged(loop) for loop in whiles for c in loop.called}

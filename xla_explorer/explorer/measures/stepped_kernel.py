@@ -142,7 +142,7 @@ class SteppedKernel(Report):
         return Table(COLUMNS, [[row[column] for column in COLUMNS] for row in self._rows()])
 
     def blocks(self) -> Blocks:
-        """In HTML the PTX where the warps stand; else a row a warp."""
+        """Yield the PTX around the warps in HTML, else a row per warp."""
         yield Layout(self._place(), self.records().to_text(), self.records().to_markdown())
 
     def _place(self) -> str:
@@ -182,7 +182,7 @@ def _begins(opcode: str, place: int | str) -> bool:
 
 
 def _ranges(warps: list[int]) -> str:
-    """`warps 0-3, 7` of ascending numbers."""
+    """Return `warps 0-3, 7` of ascending numbers."""
     parts: list[list[int]] = []
     for warp in warps:
         if parts and parts[-1][-1] == warp - 1:

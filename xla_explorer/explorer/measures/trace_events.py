@@ -133,7 +133,7 @@ def _named(what: str, name: str, track: int, process: int = 0) -> dict[str, Any]
 
 
 def _is_said(value: Any) -> bool:
-    """Neither empty nor None nor NaN."""
+    """Return True if a value is neither empty nor None nor NaN."""
     return value is not None and value != "" and value == value
 
 

@@ -93,7 +93,7 @@ class Signature:
         )
 
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
-        """One array per leaf, checked.
+        """Return one checked array per leaf.
 
         Tuple parameters take tuples; all leaves in order are accepted too, as is a pytree of them.
         """

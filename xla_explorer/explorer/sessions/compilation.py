@@ -237,7 +237,7 @@ class Compilation(PickledResult):
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
     def stage(self, name: str) -> CompilationStage:
-        """One artifact of the compile, such as `llvm-ir-optimized`.
+        """Return one artifact of the compile, such as `llvm-ir-optimized`.
 
         Parameters
         ----------
@@ -456,7 +456,7 @@ def _fusion_line(compilation: Compilation, fusion: InstructionRecord) -> str:
 
 
 def _plain(values: Any) -> Any:
-    """Arguments as they travel: arrays of any library as numpy's."""
+    """Return arguments in sendable form: arrays of any library as numpy's."""
     if isinstance(values, tuple | list):
         return tuple([_plain(value) for value in values])
     return (

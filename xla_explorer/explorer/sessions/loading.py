@@ -196,7 +196,7 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
 def _module_of_text(
     text: str | bytes, filename: str | None, *, mlir: bool = False, entry: EntryChoice = NO_CHOICE
 ) -> HloModule:
-    """HLO text or MLIR text, by how it begins. mlir: its name says MLIR."""
+    """Return the module of HLO or MLIR text. mlir: True if the file's name is one of MLIR."""
     start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
     if not mlir and _MLIR.match(start) is None:
         _refuse_choice(entry, "HLO text")

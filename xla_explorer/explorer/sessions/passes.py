@@ -241,7 +241,7 @@ class RecordedPass(Report):
         yield self.text if self.known_diff is None else self.text_diff()
 
     def records(self) -> Table:
-        """Its row of `passes.to_frame()`."""
+        """Return the pass's row of `passes.to_frame()`."""
         difference = self.known_diff if self.changed else None
         counts = (
             (len(difference.added), len(difference.removed), len(difference.changed))
@@ -280,7 +280,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self._step_texts = StepTexts()
 
     def draw_edges(self, edges: Any) -> None:
-        """Edges of your own over every picture of these passes, in the widget and in pages.
+        """Draw edges of your own over every picture of these passes, in the widget and in pages.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return Table(_COLUMNS, [row for p in self for row in p.records().rows])
 
     def text_of(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
-        """(line, instruction id or None) of a snapshot's text; the last ones are kept.
+        """Return (line, instruction id or None) of a snapshot's text; the last ones are kept.
 
         Parameters
         ----------
@@ -399,7 +399,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         return found
 
     def fusion_edges(self, number: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
-        """(refused pair -> code, accepted pairs) of the fusion decisions up to a pass.
+        """Return (refused pair -> code, accepted pairs) of the fusion decisions up to a pass.
 
         Parameters
         ----------
@@ -471,7 +471,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
 
 
 def _seconds(p: RecordedPass) -> float | None:
-    """Wall time of a pass; None for one of real XLA, whose dump holds no times."""
+    """Return the wall time of a pass; None for real XLA, whose dump has no times."""
     return p.step.known_seconds if p.step is not None else 0.0
 
 

@@ -46,7 +46,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 def flatten(arguments: Sequence[Any]) -> list[tuple[str, Any]]:
-    """(path, leaf) of every leaf: ``args[0]['w']``, ``args[1].bias[2]``."""
+    """Return (path, leaf) of every leaf: ``args[0]['w']``, ``args[1].bias[2]``."""
     jax = sys.modules.get("jax")
     if jax is not None:
         found, _ = jax.tree_util.tree_flatten_with_path(tuple(arguments))

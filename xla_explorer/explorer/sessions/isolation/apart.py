@@ -87,7 +87,7 @@ def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: A
 
 
 def _stays_here(module: HloModule, isolation: Isolation, arguments: Any) -> Reason | None:
-    """Why a child cannot evaluate a module: functions and objects of this process."""
+    """Return why a child cannot evaluate a module: functions and objects of this process."""
     if has_callbacks(module):
         return Reason("function-of-this-process", "it calls Python functions of this process")
     targets = {target for i in module.instructions() if (target := custom_call_target(i))}

@@ -60,7 +60,7 @@ class ChildProcess:
         return self._child.pid
 
     def ask(self, timeout: float | Deadline | None, *request: Any) -> Any:
-        """One request, its answer.
+        """Send one request and return the answer.
 
         After a ProcessEndedError (or an interrupt) the process is gone; after a RemoteError it is
         not.

@@ -101,7 +101,7 @@ class RemoteProgram(RemoteWork):
     def compile(
         self, given: Any, filename: str | None, verify: bool, check_values: Any
     ) -> dict[str, Any]:
-        """Everything from the text to the code, in the child."""
+        """Compile from the text to the code in the child."""
         is_path = isinstance(given, Path)
         request = (
             "compile",
@@ -164,11 +164,11 @@ class RemoteExecutable:
         return found
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Leaves in, leaves out. IsolatedError (a crash, a timeout, memory) names the kernel."""
+        """Run on leaves. IsolatedError (a crash, a timeout, memory) names the kernel."""
         return list(self.program.ask("execute", [np.asarray(a) for a in arrays]))
 
     def profile(self, arrays: list[Array], repeats: int) -> ProfileResult:
-        """Measured in the child, without the way there."""
+        """Measure in the child, without the time of the messages."""
         found: ProfileResult = self.program.ask("profile", [np.asarray(a) for a in arrays], repeats)
         return found
 

@@ -12,7 +12,7 @@ from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.trace import PassStep
 from xla_explorer.foundation.journal import Event, Journal, Span
-from xla_explorer.foundation.plain_data import does_travel, travels
+from xla_explorer.foundation.plain_data import is_plain_data, register_plain_data
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
 from xla_explorer.hlo.attributes.interning import Attributes, attributes_of
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, Evaluator, Host, Token
@@ -58,7 +58,7 @@ _EVENT = (
 
 def portable(problem: BaseException) -> BaseException | None:
     """Return the exception if it can be sent, else None."""
-    return problem if does_travel(problem) else None
+    return problem if is_plain_data(problem) else None
 
 
 def with_state(arguments: Any) -> list[Any]:
@@ -78,7 +78,7 @@ def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, .
     return Literal(shape, array, text, parts)
 
 
-def _literal_apart(literal: Literal) -> tuple[Any, ...]:
+def _values_of_literal(literal: Literal) -> tuple[Any, ...]:
     # The text of what was read from a text and never decoded is shorter than its array, and says
     # whether values were left out.
     text = literal._text if literal._array is None or literal.is_elided else None
@@ -109,7 +109,7 @@ def _trace(
     return made
 
 
-def _trace_apart(trace: PassTrace) -> tuple[Any, ...]:
+def _values_of_trace(trace: PassTrace) -> tuple[Any, ...]:
     error = (
         None
         if trace.error is None
@@ -126,48 +126,52 @@ def _trace_apart(trace: PassTrace) -> tuple[Any, ...]:
     return begun, trace.steps, error, trace.seconds
 
 
-travels(PrimitiveType, lambda v: (v.name,), primitive_type)
-travels(Shape, lambda v: (v.text,), parse_shape)
-travels(Layout, lambda v: (v.minor_to_major, v.properties), layout)
-travels(OpcodeSpec, lambda v: (v.name,), opcode)
-travels(Attributes, lambda v: (dict(v),), attributes_of)
-travels(Literal, _literal_apart, _literal)
-travels(StackFrameTables, lambda v: (v.text,), StackFrameTables)
+register_plain_data(PrimitiveType, lambda v: (v.name,), primitive_type)
+register_plain_data(Shape, lambda v: (v.text,), parse_shape)
+register_plain_data(Layout, lambda v: (v.minor_to_major, v.properties), layout)
+register_plain_data(OpcodeSpec, lambda v: (v.name,), opcode)
+register_plain_data(Attributes, lambda v: (dict(v),), attributes_of)
+register_plain_data(Literal, _values_of_literal, _literal)
+register_plain_data(StackFrameTables, lambda v: (v.text,), StackFrameTables)
 # JAX's pytree of the results stays here: the child returns leaves.
-travels(HloModule, lambda m: m.__reduce__()[1][:-1], module_of_parts)
+register_plain_data(HloModule, lambda m: m.__reduce__()[1][:-1], module_of_parts)
 
-travels(Token, lambda _: (), lambda: TOKEN_VALUE)
-travels(Host, lambda h: (list(h.infeed), h.outfeed, h.sent, h.on_send, h.on_receive), Host.of_state)
-travels(Evaluator, Evaluator.state, Evaluator.of_state)
+register_plain_data(Token, lambda _: (), lambda: TOKEN_VALUE)
+register_plain_data(
+    Host, lambda h: (list(h.infeed), h.outfeed, h.sent, h.on_send, h.on_receive), Host.of_state
+)
+register_plain_data(Evaluator, Evaluator.state, Evaluator.of_state)
 
-travels(HloParseError, lambda e: (e.message, e.span, e.hint), HloParseError)
-travels(StablehloError, lambda e: (e.message, e.span, e.hint), StablehloError)
-travels(StablehloUnsupportedError, lambda e: (e.reason, e.span, e.hint), StablehloUnsupportedError)
+register_plain_data(HloParseError, lambda e: (e.message, e.span, e.hint), HloParseError)
+register_plain_data(StablehloError, lambda e: (e.message, e.span, e.hint), StablehloError)
+register_plain_data(
+    StablehloUnsupportedError, lambda e: (e.reason, e.span, e.hint), StablehloUnsupportedError
+)
 
-travels(Violation, lambda v: _fields(v, _VIOLATION), lambda *values: Violation(*values))
-travels(Event, lambda e: _fields(e, _EVENT), lambda *values: Event(*values))
-travels(
+register_plain_data(Violation, lambda v: _fields(v, _VIOLATION), lambda *values: Violation(*values))
+register_plain_data(Event, lambda e: _fields(e, _EVENT), lambda *values: Event(*values))
+register_plain_data(
     Span,
     lambda s: (s.id, s.kind, s.name, s.parent, _fields(s, _SPAN)),
     lambda number, kind, name, parent, rest: _with_fields(
         Span(number, kind, name, parent), _SPAN, rest
     ),
 )
-travels(Journal, lambda j: (j.level.name.lower(), j.spans, j.events), _journal)
-travels(
+register_plain_data(Journal, lambda j: (j.level.name.lower(), j.spans, j.events), _journal)
+register_plain_data(
     PassStep,
     lambda s: (s.index, s.path, s.hlo_pass, s.options, _fields(s, _STEP)),
     lambda index, path, hlo_pass, options, rest: _with_fields(
         PassStep(index, path, hlo_pass, options), _STEP, rest
     ),
 )
-travels(
+register_plain_data(
     PassControl,
     lambda c: (c.force, c.forbid, c.skipped_rules, c.rewrite_limit, c.check_values),
     lambda *values: PassControl(*values),
 )
-travels(PassTrace, _trace_apart, _trace)
-travels(
+register_plain_data(PassTrace, _values_of_trace, _trace)
+register_plain_data(
     CompileOptions,
     lambda o: (o.passes, o.journal, o.threads, o.verify, o.cache, o.control, o.backend_options),
     lambda *values: CompileOptions(*values),

@@ -62,7 +62,7 @@ class RemoteWork:
 
     @contextmanager
     def one_run(self) -> Iterator[None]:
-        """Inside, all requests together have the time of one."""
+        """Count the time of all requests inside as that of one."""
         with under(Bounds(self.isolation.timeout, self.isolation.memory)), limited_run():
             yield
 
@@ -90,7 +90,7 @@ class RemoteWork:
         return process
 
     def asked(self, process: ChildProcess, *request: Any) -> Any:
-        """One request, its answer. IsolatedError, or what the child raised."""
+        """Send one request and return the answer. Raises IsolatedError, and the child's errors."""
         with self.one_run():
             until = deadline()
             if until is not None and not until.left:  # what came before has taken the time

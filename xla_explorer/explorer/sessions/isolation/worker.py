@@ -134,17 +134,17 @@ class Worker:
         }
 
     def stage(self, number: int, name: str) -> tuple[str | bytes, list[int | None]]:
-        """Content and origins of a stage."""
+        """Return the content and the origins of a stage."""
         self.board.begin(number, "compiling")
         stage = self.programs[number].stages[name]
         return (stage.text if stage.is_text else stage.data), stage.origins
 
     def schedules(self, number: int) -> dict[int, WrittenSchedule]:
-        """By which schedules the kernels were written."""
+        """Return the schedules of the kernels."""
         return written_schedules(getattr(self.programs[number].executable, "program", None))
 
     def execute(self, number: int, arrays: list[Any]) -> list[Any]:
-        """Leaves in, leaves out; with instrumentation if the backend has it."""
+        """Run on leaves, with instrumentation if the backend has it."""
         executable = self._begin(number, "running")
         watched = getattr(executable, "execute_watched", None)
         if watched is None:
