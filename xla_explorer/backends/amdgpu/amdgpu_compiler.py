@@ -69,7 +69,7 @@ class AmdGpuCompiler:
         )
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
+        """Return None if there is a kernel for the (optimised) instruction, else the reason."""
         return gpu_strategy(instruction, AMDGPU).why_not_native
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
@@ -86,7 +86,7 @@ class AmdGpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at."""
+        """Assign buffers and write kernels with their launches; LLVM runs when a stage is read."""
         architecture = _architecture(options)
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()

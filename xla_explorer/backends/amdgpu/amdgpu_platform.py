@@ -1,4 +1,4 @@
-"""AMD GPUs as a platform: nothing runs here, everything can be compiled and looked at."""
+"""The platform of AMD GPUs: programs can be compiled and inspected, but not run."""
 
 from __future__ import annotations
 

@@ -61,10 +61,10 @@ class Buffer(NamedTuple):
 class AheadOfTimeProgram:
     """See `backends.interfaces.AotCompilationResult`.
 
-    prefix: begins every symbol that the linker sees. compiled: IR and object code. weights: what
-    the caller passes; empty where everything is in the object. workspace_bytes: memory that the
-    caller provides for each run that goes on at the same time. needs: functions of the C library
-    (or of the compiler's runtime) that the object calls.
+    prefix: begins every symbol that the linker sees. compiled: IR and object code. weights:
+    constants that the caller passes; empty if all are in the object. workspace_bytes: memory that
+    the caller provides for each concurrent run. needs: functions of the C library (or of the
+    compiler's runtime) that the object calls.
     """
 
     trace: PassTrace

@@ -55,9 +55,9 @@ def all_sections(data: bytes) -> dict[str, int]:
 
 
 def undefined_symbols(data: bytes) -> list[str]:
-    """Names of the functions and data that the object refers to and does not define, sorted.
+    """Return the undefined functions and data of an object, sorted.
 
-    ELF and wasm; [] for other formats, whose linkers say themselves what is missing.
+    ELF and wasm; [] for other formats, whose linkers report undefined symbols.
     """
     if data[:4] == _ELF:
         return sorted(_undefined_in_elf(data))
@@ -178,7 +178,7 @@ def _imported_by_wasm(data: bytes) -> set[str]:
 
 
 def _other_sizes(data: bytes) -> Iterator[SectionSize]:
-    """Mach-O and COFF, by what LLVM says is code and by the usual names."""
+    """Return the sections of Mach-O and COFF, by LLVM's flag of code and by common names."""
     for section in llvm(all_targets=True).ObjectFileRef.from_data(data).sections():
         name = (section.name() or b"").decode("ascii", "replace")
         is_data = any(part in name for part in ("const", "data", "cstring", "literal"))

@@ -31,9 +31,10 @@ class Weight(NamedTuple):
 
 
 class ProgramEntry(NamedTuple):
-    """lines: of the whole IR module, with origins.
+    """A program with its C entry.
 
-    weights: empty where all constants are in the object. workspace_bytes: what the caller provides.
+    lines: of the whole IR module, with origins. weights: empty if all constants are in the object.
+    workspace_bytes: memory that the caller provides.
     """
 
     lines: list[str]
@@ -104,9 +105,9 @@ def write_entry(
 ) -> ProgramEntry:
     """Add the entry `<prefix>_run` to a program that went through `with_prefix`.
 
-    sizes: bytes of each input, then of each output, in the order of the table; inputs: how many of
-    them are inputs. least_weight: constants of so many bytes and more are passed by the caller;
-    None embeds all.
+    sizes: bytes of each input, then of each output, in the order of the table; inputs: the number
+    of inputs. least_weight: constants from so many bytes on are passed by the caller; None embeds
+    all.
     """
     lines = program.lines
     used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}

@@ -19,10 +19,11 @@ ARENA = Arena()
 
 
 class Activation:
-    """Made from the table's entries that all runs share (constants and tables).
+    """The state of one run.
 
-    address: of the table. failure: what ended the last run, where it was a step on the evaluator.
-    arena: None before `take_memory`.
+    It is made from the table's entries that all runs share (constants and tables). address: of the
+    table. failure: exception of an evaluator step that ended the last run. arena: None before
+    `take_memory`.
     """
 
     def __init__(
@@ -64,7 +65,6 @@ class Activation:
         failure, self.failure = self.failure, None
         return failure
 
-    # -- the evaluator, for what has no native code ------------------------------------------------
     def _evaluate(self, number: int) -> int:
         """Evaluate step `number` on the buffers; called from native code.
 

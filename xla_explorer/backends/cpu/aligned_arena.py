@@ -100,9 +100,8 @@ def _map_pages(length: int) -> mmap.mmap:
 class ArenaBuffer:
     """Scratch memory: `address` (aligned) and `size` bytes.
 
-    Return it with `release` or a `with` block.
-
-    One that is dropped without it goes back to the system, not to the arena.
+    Return it with `release` or a `with` block. A buffer that is garbage-collected returns to the
+    system, not to the arena.
     """
 
     __slots__ = ("_arena", "_owner", "address", "offset", "size")
@@ -136,8 +135,8 @@ class ArenaBuffer:
 class Arena:
     """Scratch memory for executions; safe from several threads.
 
-    max_idle_bytes: what may lie unused in the arena; what is released beyond that goes back to the
-    system. Contents are undefined: a buffer may hold what its last user wrote.
+    max_idle_bytes: bound of unused memory in the arena; memory released beyond it returns to the
+    system. Buffers are uninitialised and may contain old data.
     """
 
     def __init__(self, max_idle_bytes: int = 1 << 30) -> None:
@@ -179,7 +178,7 @@ class Arena:
 
 
 class _Block:
-    """Memory that the pool may hand out: free when only the block itself refers to `owner`."""
+    """Memory of the pool: free if only the block itself refers to `owner`."""
 
     __slots__ = ("address", "offset", "owner", "size")
 

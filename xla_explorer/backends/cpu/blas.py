@@ -91,7 +91,7 @@ def preferred_core_type(target: TargetDescription) -> str | None:
 
 @contextmanager
 def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """Set variables for the block, then put back what was there."""
+    """Set environment variables for the block, then restore them."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:

@@ -90,10 +90,7 @@ class CpuCompiler:
         return ahead_of_time_program(module, options)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
-        """Optimise a copy of the module.
-
-        `none` runs only what code generation cannot do without.
-        """
+        """Optimise a copy of the module; `none` runs only the passes that code generation needs."""
         options_given = options.backend_options
         policy = _fusion_policy(options_given.get("fusion_policy"))
         default = cpu_pipeline(

@@ -54,7 +54,7 @@ class CpuStreamExecutor:
         return DeviceMemory(address, size, owner)
 
     def deallocate(self, memory: DeviceMemory) -> None:
-        """Drop what keeps the memory alive."""
+        """Drop the owner of the memory."""
         memory.handle, memory.address = None, 0
 
     def copy_to_device(

@@ -50,20 +50,18 @@ _CACHED_SIZES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MachineLimits:
-    """Measured peaks.
+    """Measured peaks of a machine.
 
     Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
-    is 2).
+    is 2). Without a suffix: one core. `_all`: all cores at once. cores: those that this process may
+    use.
 
-    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use.
-    cached_bandwidth: of one core, by the bytes that the triad touches (rising): what the caches
-    give. streaming_bandwidth: of a triad that writes past the cache and reads a page of each
-    operand at a time; an ordinary store reads its line first, so `stream_bandwidth` counts 12 bytes
-    of 16 that move. 0 where it was not measured. processor_share: of the time of the measurements
-    on one core, how much this process had that core for; below 0.9 others were at work, and the
-    limits are measured again by the next process.
-
-    Sixteen-bit floats have no limit of their own: their conversions may cost more than their bytes.
+    cached_bandwidth: of one core, by the bytes that the triad touches (rising).
+    streaming_bandwidth: of a triad with non-temporal stores that reads a page of each operand at a
+    time; 0 if not measured. An ordinary store reads its line first, so `stream_bandwidth` counts 12
+    of 16 moved bytes. processor_share: share of the one-core measurements in which this process had
+    the core. Below 0.9 the next process measures again. Sixteen-bit floats have no limit of their
+    own: their conversions may cost more than their bytes.
     """
 
     cpu: str
@@ -392,9 +390,9 @@ def _available_bytes() -> int:
 
 
 class _Clock:
-    """Times work.
+    """A clock of repeated work.
 
-    share: of the best times on one core, the least part in which the thread had the core.
+    share: least share of a core that a thread had during the best times on one core.
     """
 
     def __init__(self) -> None:

@@ -258,12 +258,10 @@ def why_no_threads(threads: int) -> Reason | None:
 class ThreadPool:
     """Threads for `parallel_for`; the caller counts as one of them.
 
-    threads: how many work at a time, by default the usable cores. spins: how long an idle worker
-    stays awake, in pause instructions (20,000 are about 0.2 to 1 ms). Where threads are not
-    possible (`reason` says why), `parallel_for` runs all chunks on the caller.
-
-    One job runs at a time; a `parallel_for` inside a job, or from a second thread meanwhile, runs
-    serially where it is.
+    threads: number of threads, by default the usable cores. spins: pause instructions of an idle
+    worker before it sleeps (20,000 are about 0.2 to 1 ms). If threads are not possible (see
+    `reason`), `parallel_for` runs all chunks on the caller. One job runs at a time. A
+    `parallel_for` inside a job, or from a second thread meanwhile, runs serially in its thread.
     """
 
     def __init__(self, threads: int | None = None, *, spins: int = 20_000) -> None:

@@ -45,8 +45,8 @@ def cpu_pipeline(
         for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))
     ]
     wide = (make_pass("excess-precision"),) if excess_precision else ()
-    # Reductions are split when no simplification comes any more, which would join them. Products
-    # before fusion, which takes what is left: a loop around it could be fused with what follows.
+    # Reductions are split after the last simplification, which would merge them. Products take
+    # their epilogues before fusion, which could fuse these into other loops.
     fusing: HloPass | PassPipeline = PassPipeline(
         "cpu-fusion",
         (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion")),

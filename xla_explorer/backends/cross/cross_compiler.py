@@ -55,7 +55,7 @@ class CrossCompiler:
         return cpu_pipeline(self.name, libraries=False)
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """None when there is native code for the (optimised) instruction."""
+        """Return None if there is native code for the (optimised) instruction, else the reason."""
         return cpu_strategy(
             instruction, described_cpu(target_description(self.target))
         ).why_not_native
@@ -74,10 +74,10 @@ class CrossCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, LLVM IR, object; an executable where a runner is there.
+        """Assign buffers, compile to an object, and make an executable if a runner is installed.
 
-        A module with an instruction without native code has neither: nothing there could evaluate
-        it.
+        A module with an instruction without native code has neither, because no evaluator can run
+        it there.
         """
         description = self._description(options)
         seconds = {"hlo-passes": trace.seconds}

@@ -109,7 +109,7 @@ def make_runner(target: CpuTarget) -> Runner:
 
 
 def command(arguments: list[str], what: str) -> None:
-    """Run a tool. RunFailedError with the end of what it printed."""
+    """Run a tool. RunFailedError has the end of its output."""
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-2000:]
@@ -120,7 +120,7 @@ def command(arguments: list[str], what: str) -> None:
 
 
 class _Folder:
-    """A folder that goes when its owner goes."""
+    """A temporary folder, deleted with its owner."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="xla_explorer_"))

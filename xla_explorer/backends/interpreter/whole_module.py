@@ -1,4 +1,4 @@
-"""Modules that a backend cannot run at all: the evaluator runs them as a whole, and says why."""
+"""Modules that a backend cannot run: the evaluator runs them as a whole, with a reason."""
 
 from __future__ import annotations
 

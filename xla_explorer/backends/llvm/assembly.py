@@ -55,13 +55,11 @@ _WORD = re.compile(r"[\w.$]+")
 
 
 class AssemblyLine(NamedTuple):
-    """One line.
+    """A line of assembly.
 
     kind: `instruction`, `label`, `directive`, `data`, `comment`, `packet` (a brace around
-    instructions that are issued together) or `blank`.
-
-    hlo_line: line of the source file, from 1; None where the compiler names none. function: the
-    symbol it belongs to.
+    instructions that are issued together) or `blank`. hlo_line: line of the source file, from 1;
+    None without debug information. function: the symbol of its function.
     """
 
     text: str

@@ -52,13 +52,13 @@ class NoCodeProcessError(Exception):
 
 
 class LlvmInThisProcessWarning(RuntimeWarning):
-    """LLVM works in the user's process, which it ends where it finds itself wrong."""
+    """LLVM runs in the user's process, which it aborts on an internal error."""
 
 
 class CodeProcess:
-    """One process of LLVM. `submit` may be called by several threads.
+    """A child process that runs LLVM.
 
-    NoCodeProcessError where none can be started.
+    `submit` may be called by several threads. NoCodeProcessError if no child can be started.
     """
 
     def __init__(self, threads: int) -> None:
@@ -98,9 +98,9 @@ class CodeProcess:
         return self._process.pid
 
     def submit(self, job: Job) -> Future[Made]:
-        """Have a job done.
+        """Submit a job.
 
-        The future raises what the job did, or how the process ended (ChildEndedError).
+        The future raises the job's exception, or ChildEndedError with the end of the process.
         """
         future: Future[Made] = Future()
         future.set_running_or_notify_cancel()
@@ -120,9 +120,9 @@ class CodeProcess:
         return future
 
     def abandon(self, future: Future[Made]) -> None:
-        """Nobody waits for the job any more.
+        """Drop a job whose result is no longer needed.
 
-        LLVM cannot be interrupted: the process ends, unless it has other jobs.
+        LLVM cannot be interrupted: the process is ended, unless it has other jobs.
         """
         with self._lock:
             others = [found for found in self._jobs.values() if found is not future]
@@ -136,7 +136,7 @@ class CodeProcess:
         self._process.wait()
 
     def forget(self) -> None:
-        """In a forked process: leave what belongs to the process that was forked."""
+        """Drop the parent's process in a forked child."""
         for stream in (self._process.stdin, self._process.stdout):
             if (
                 stream is not None
@@ -188,7 +188,7 @@ class CodeProcess:
 
 
 class _Maker:
-    """The process of this process, started when there is a job, and again after it ended."""
+    """The child process of this process: started with the first job, and again after it ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -252,10 +252,10 @@ def submit(job: Job) -> Future[Made]:
 
 
 def result_of(future: Future[Made]) -> Made:
-    """Wait for a job.
+    """Wait for a job and return its output.
 
-    What it raised; ChildEndedError where LLVM ended its process; NoCodeProcessError where there was
-    none.
+    Raises the job's exception, ChildEndedError if LLVM crashed, NoCodeProcessError without a
+    process.
     """
     try:
         return future.result()

@@ -31,7 +31,7 @@ def message(number: int, head: Mapping[str, Any], payload: bytes = b"") -> bytes
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write to a pipe. OSError when nobody reads it."""
+    """Write to a pipe. OSError if it has no reader any longer."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view[:_CHUNK]) :]

@@ -1,4 +1,4 @@
-"""CPUs by their LLVM names: all that the shared pipeline has to know of each, as data.
+"""CPUs by their LLVM names: the rows that parametrise the shared pipeline.
 
 Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchitecture levels);
 RISC-V ELF psABI (lp64d).
@@ -61,7 +61,7 @@ CPU_TARGETS = {
             baseline="+m,+a,+f,+d,+c",
             runner="qemu",
             compiler="riscv64-linux-gnu-gcc",
-            # Debian's qemu 7.2 wants the version of the extension spelled out.
+            # Debian's qemu 7.2 requires the version of the extension.
             emulator=("qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"),
         ),
         CpuTarget(
@@ -122,7 +122,7 @@ _LEVELS = ("", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 
 def _check_names(triple: str, cpu: str, features: str) -> None:
-    """UnknownTargetError for names that LLVM does not know."""
+    """Raise UnknownTargetError for names that LLVM lacks."""
     architecture = triple.split("-", 1)[0]
     if architecture == "x86_64" and cpu in _LEVELS and not features:
         return
@@ -139,7 +139,7 @@ _FEATURES = re.compile(r"[A-Za-z0-9_.+,=-]*")
 
 
 def _check_characters(triple: str, cpu: str | None, features: str | None) -> None:
-    """LLVM takes any text as a triple, and it stands in the C files that are written."""
+    """Raise for characters that are not valid in triples; C files contain the triple."""
     for what, given, pattern in (
         ("triple", triple, _NAME_OF_LLVM),
         ("cpu", cpu, _NAME_OF_LLVM),

@@ -29,7 +29,7 @@ PASSES = "none"  # what LLVM does before it generates code
 
 
 class EarlyObjects:
-    """The objects of one program. seconds: what the writer of the program waited for here."""
+    """The early objects of one program. seconds: time that its writer waited."""
 
     def __init__(
         self,

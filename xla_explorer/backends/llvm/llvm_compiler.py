@@ -66,7 +66,7 @@ class CompiledObject:
 
     @property
     def optimized_text(self) -> str:
-        """LLVM IR after optimisation, part by part if cut; computed at the first use, then kept."""
+        """LLVM IR after optimisation, part by part if partitioned; computed on first use."""
         if self._optimized_text is None:
             self._optimized_text = "\n".join(
                 optimized_ir(text, self.description, self.options) for text in self.part_texts()
@@ -75,7 +75,7 @@ class CompiledObject:
 
     @property
     def assembly_text(self) -> str:
-        """Assembly, part by part if cut; computed at the first use, then kept."""
+        """Assembly, part by part if partitioned; computed on first use."""
         if self._assembly is None:
             self._assembly = "\n".join(
                 emit_assembly(text, self.description, self.options) for text in self.part_texts()
@@ -99,15 +99,14 @@ def optimize_and_emit(
     cache: ObjectCache | None = None,
     parts: int = 1,
 ) -> CompiledObject:
-    """Object code for LLVM IR text.
+    """Compile LLVM IR text to object code.
 
     description: the target, this machine by default. The settings are `options` if given, else
-    those of `preset`, with `level` over them. cache: where to look first and to store; None
-    compiles always. parts: cut the module into so many at most and compile them on several cores
-    (0: as many as there are cores); the result then has several `objects`.
-
-    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target,
-    LlvmCrashedError where LLVM dies of it.
+    those of `preset`, with `level` over them. cache: read first, then written; None compiles
+    always. parts: partition the module into at most so many, and compile them on several cores (0:
+    as many as there are cores); the result then has several `objects`. Raises LlvmIrError for IR
+    that does not parse or verify, TargetError for an unknown target, LlvmCrashedError if LLVM
+    crashes.
     """
     description = description or host_target()
     options = _resolve(options, preset, level)

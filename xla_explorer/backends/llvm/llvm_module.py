@@ -1,7 +1,7 @@
-"""LLVM at work on one module, in whichever process: parse, optimise, generate code.
+"""Compilation of one module by LLVM: parse, optimise, generate code.
 
-`code_maker.py` says in which. Nothing here imports numpy, which the process of `code_process.py`
-would wait for.
+It runs in this process or a child: see `code_maker.py`. Nothing here imports numpy, so that the
+child of `code_process.py` starts fast.
 """
 
 from __future__ import annotations
@@ -123,17 +123,16 @@ class Job(NamedTuple):
 def perform(job: Job) -> tuple[bytes, dict[str, float]]:
     """Do the job in this process.
 
-    Returns what is wanted, and the seconds of each step: `parse`, `optimize`, `emit`.
-
-    Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or
-    one without objects.
+    Returns the requested output, and the seconds of each step: `parse`, `optimize`, `emit`. Raises
+    LlvmIrError for IR that does not parse or verify, TargetError for an unknown target or one
+    without objects.
     """
     started = time.perf_counter()
     options, description = job.options, job.description
     level = options.level if job.code_level is None else job.code_level
     with IrModule(job.ir_text, description, verify=options.verify) as ir:
         parsed = time.perf_counter()
-        # Only a machine of its own may be told to be verbose.
+        # Verbosity is a state of the target machine, so a verbose job has its own.
         machine = (create_target_machine if job.verbose else own_target_machine)(description, level)
         run_pipeline(ir.module, machine, options, job.passes)
         optimized = time.perf_counter()
@@ -206,8 +205,8 @@ def run_pipeline(
 ) -> None:
     """Optimise a llvmlite module in place.
 
-    passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 whatever the level (`none`), or what
-    makes registers of variables and folds (`short`).
+    passes: LLVM's -O0 to -O3 pipeline (`default`), its -O0 at every level (`none`), or mem2reg and
+    constant folding only (`short`).
     """
     binding = llvm()
     tuning = binding.create_pipeline_tuning_options(

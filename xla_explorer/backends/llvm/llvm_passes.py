@@ -43,8 +43,8 @@ class LlvmPassStep(NamedTuple):
 
     number: position in the pipeline, from 0. name: LLVM's name of the pass (`LoopVectorizePass`,
     `X86 DAG->DAG Instruction Selection`). function: the function, "" for the whole module. level:
-    `ir` or `machine`. changed: whether it changed anything; if not, before and after are the same
-    text. before, after: LLVM IR or machine IR of what it ran on.
+    `ir` or `machine`. changed: True if it changed anything; else before and after are the same
+    text. before, after: LLVM IR or machine IR of the function.
     """
 
     number: int

@@ -92,16 +92,14 @@ def prepare_host() -> None:
 class NativeLibrary:
     """One or more object files, linked into this process as a library of their own.
 
-    object_bytes: an object, or several that refer to each other. symbols: addresses for names that
-    the objects leave undefined. exports: the names whose addresses are wanted. process_symbols:
-    names that are still undefined are looked up in this process (libm, libc). Every library has its
-    own name space: equal symbol names in two libraries do not conflict. The code stays loaded until
-    `close`, or until the library and all functions bound from it are gone.
+    object_bytes: an object, or several that refer to each other. symbols: addresses of names that
+    the objects leave undefined. exports: names with callable addresses. process_symbols: look up
+    names that are still undefined in this process (libm, libc). Every library has its own name
+    space: equal symbol names in two libraries do not conflict. The code stays loaded until `close`,
+    or until the library and all functions bound from it are gone.
 
-    Programs for a CPU that has more than this one (XLA_EXPLORER_TARGET) can be loaded, which
-    verifies them; calling them is refused.
-
-    Raises NativeLinkError.
+    Programs for a CPU with more features than this one (XLA_EXPLORER_TARGET) can be loaded, which
+    verifies them; calling them is refused. Raises NativeLinkError.
     """
 
     def __init__(

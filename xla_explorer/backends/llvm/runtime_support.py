@@ -212,11 +212,10 @@ _LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind 
 
 
 def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_library: bool) -> str:
-    """IR text that defines those of the symbols that are known here; empty when none is.
+    """Return IR text that defines the known symbols among these; empty without any.
 
     half_is_integer: the target passes half precision to these functions as a 16-bit integer (wasm),
-    not as a float. has_c_library: leave to the C library what every one of them has (`fmod`,
-    `round`).
+    not as a float. has_c_library: omit functions that every C library has (`fmod`, `round`).
     """
     half = "i16" if half_is_integer else "half"
     bits = "%b = add i16 %x, 0" if half_is_integer else "%b = bitcast half %x to i16"

@@ -235,7 +235,7 @@ def usable_core_numbers() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-# What each level adds to the one before (x86-64 psABI, section 3.1.1), in LLVM's words.
+# Features of each level beyond the previous one (x86-64 psABI, section 3.1.1), by LLVM's names.
 _LEVEL_FEATURES = {
     "x86-64-v2": ("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
@@ -244,10 +244,10 @@ _LEVEL_FEATURES = {
 
 
 def why_not_here(description: TargetDescription) -> Reason | None:
-    """None where this machine executes code for the target, else what it lacks.
+    """Return None if this machine executes code for the target, else the missing feature.
 
-    Features are compared where they are known by name (those of the levels, and those that are
-    spelled out); of a CPU by another name only the width of its registers is known.
+    Named features (of levels, and explicit ones) are compared. Of a CPU with another name only the
+    width of its registers is compared.
     """
     return _lacking(description, detected_target())
 
@@ -326,7 +326,7 @@ _X86_LEVEL_BITS = {
 
 
 def _simd_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
-    """Bits of the widest vector registers, and whether there are fused multiply-adds."""
+    """Return (bits of the widest vector registers, has fused multiply-adds)."""
     architecture = triple.split("-", 1)[0]
     on = {part[1:] for part in features.split(",") if part.startswith("+")}
     if architecture in X86:

@@ -26,15 +26,15 @@ _MOST_CORES: Final = 1024
 
 
 class TargetRequestError(XlaExplorerError, ValueError):
-    """XLA_EXPLORER_TARGET does not say what it can say."""
+    """XLA_EXPLORER_TARGET does not parse."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetRequest:
-    """cpu: empty for the one that is here.
+    """The parsed value of XLA_EXPLORER_TARGET.
 
-    vector_bits: the widest vectors to use, 0 for what the CPU has. cores: 0 for those that this
-    process may use.
+    cpu: empty for this machine's. vector_bits: the widest vectors, 0 for those of the CPU. cores: 0
+    for those that this process may use.
     """
 
     cpu: str = ""

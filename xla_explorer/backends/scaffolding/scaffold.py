@@ -26,10 +26,9 @@ class ScaffoldError(XlaExplorerError, ValueError):
 
 @dataclass(frozen=True)
 class Scaffold:
-    """folder: of the package.
+    """A written package.
 
-    files: what was written, relative to it. lines: of Python that make the backend, tests not
-    counted.
+    folder: of the package. files: relative to it. lines: of the backend's Python, without tests.
     """
 
     name: str

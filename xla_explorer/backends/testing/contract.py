@@ -33,9 +33,9 @@ _PLACES = ("kernel", "library", "copy", "evaluator")
 
 
 class ContractCheck(NamedTuple):
-    """status: `ok`, `failed`, `skipped`.
+    """The outcome of a check.
 
-    message: what is wrong and what to mend, or why it was skipped.
+    status: `ok`, `failed`, `skipped`. message: the fault with a remedy, or the reason of a skip.
     """
 
     name: str
@@ -197,7 +197,7 @@ def results_own_their_memory(s: Subject) -> str | None:
 
 
 def steps_say_where_they_run(s: Subject) -> str | None:
-    """runs_on is one of the known places, and what is not native has a Reason."""
+    """Check that runs_on is a known place, and steps without native code have a Reason."""
     for step in s.executable.steps:
         if step.runs_on not in _PLACES:
             return f"step %{step.name} runs on {step.runs_on!r}: one of {', '.join(_PLACES)}"
@@ -214,8 +214,7 @@ def supports_tells_the_truth(s: Subject) -> str | None:
     """
     _ = s.result  # skipped where nothing compiles
     compiler, options = s.backend.compiler(), CompileOptions(cache=False)
-    # Where nothing runs, that every opcode compiles or is refused is all there is to see, and one
-    # type shows it.
+    # Without a device, only compilation and refusals can be checked, and one type is enough.
     types = _HONESTY_TYPES if s.backend.availability() is None else _HONESTY_TYPES[:1]
     for program in PROGRAMS[:: s.sample]:
         for element_type in [t for t in types if t in program.types]:

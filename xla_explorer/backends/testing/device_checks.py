@@ -106,7 +106,7 @@ def synchronize_waits(s: Subject) -> str | None:
 
 
 def results_are_read_after_synchronize(s: Subject) -> str | None:
-    """Between a launch and reading from the device there is a synchronize."""
+    """Check that reads from the device follow a synchronize after the launch."""
     executable, executor = s.executable, s.executor
     with _watched(type(executor), "launch", "synchronize", "copy_from_device") as calls:
         for factor in (1.0, 3.0):

@@ -93,7 +93,7 @@ def _death(status: int) -> str:
 
 
 def serve(backend: str, given: IO[str], answers: IO[str]) -> None:
-    """Answer lines until there are no more."""
+    """Answer lines until the end of the input."""
     found = platform(backend)
     for line in given:
         task: dict[str, Any] = json.loads(line)
@@ -104,7 +104,7 @@ def serve(backend: str, given: IO[str], answers: IO[str]) -> None:
 
 def main() -> None:
     """Run the child."""
-    # What the backend prints must not get between the answers.
+    # Output of the backend must not mix with the answers.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     serve(sys.argv[1], sys.stdin, own)

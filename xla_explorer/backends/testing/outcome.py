@@ -35,9 +35,9 @@ Run = tuple[Outcome, list[Array], list[Array] | None, list[Array] | None]
 
 
 def run_module(backend: Platform, module: HloModule, values: str, seed: int) -> Run:
-    """Compile and run on arguments drawn as `values` says.
+    """Compile and run on random arguments (see `values`).
 
-    Raises what the evaluator raises, never what the backend does.
+    Raises the evaluator's exceptions, never the backend's.
     """
     arguments, expected = reference(module, values, seed)
     compiler, options = backend.compiler(), CompileOptions(cache=False)
@@ -50,7 +50,7 @@ def run_module(backend: Platform, module: HloModule, values: str, seed: int) -> 
 
 
 def reference(module: HloModule, values: str, seed: int) -> tuple[list[Array], list[Array]]:
-    """(arguments, one an array leaf of the parameters; what the evaluator makes of them)."""
+    """Return (arguments, one per array leaf of the parameters; the evaluator's results)."""
     leaves = [
         leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array
     ]
@@ -61,7 +61,7 @@ def reference(module: HloModule, values: str, seed: int) -> tuple[list[Array], l
 def judge(
     result: CompileResult, arguments: list[Array], expected: list[Array]
 ) -> tuple[Outcome, list[Array] | None]:
-    """Run what was compiled: (how it went, the results where there are any)."""
+    """Run the executable and return (outcome, results or None)."""
     if result.executable is None:
         why = result.why_not
         if why is None:

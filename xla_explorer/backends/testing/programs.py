@@ -1,7 +1,7 @@
-"""A small program for each opcode and element type: what conformance runs on a backend.
+"""A small program for each opcode and element type, which conformance runs on a backend.
 
-Texts with holes: `{t}` is the element type, `{n}` and `{m}` are sizes, so that a failure can be
-looked for at smaller sizes.
+Texts have holes: `{t}` is the element type, `{n}` and `{m}` are sizes, so that a failure can be
+minimised to smaller sizes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,10 @@ SIZES = ((1, 1), (2, 2), (2, 3), SMALL, LARGE)
 
 
 class OpcodeProgram(NamedTuple):
-    """opcode: what it is about.
+    """A program of one opcode.
 
-    types: element types it makes sense for. body: lines of the entry. functions: computations
-    before it.
-
-    values: how its arguments are drawn: `any` (both signs), `positive` (0.5 to 2), `unit` (inside
+    types: supported element types. body: lines of the entry. functions: computations before it.
+    values: distribution of its arguments: `any` (both signs), `positive` (0.5 to 2), `unit` (inside
     -1 .. 1), `spd` (symmetric, positive definite), `index` (0 to 9), `small` (shift counts, -3 ..
     3), `special` (NaN, infinities and zeros of both signs among them).
     """

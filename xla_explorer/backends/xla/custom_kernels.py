@@ -1,10 +1,8 @@
-"""Kernels that a program brings along: Pallas's, Triton's.
+"""Kernels of Pallas or Triton in a program, which XLA calls without a view of their code.
 
-XLA calls them and cannot look inside; their calls say what they are.
-
-A call of Triton has its function's name, its grid and its own intermediate representation in its
-configuration, an MLIR dictionary. The representation is text, or MLIR bytecode, which jaxlib prints
-where it has Triton's dialect; names of the user's functions stand in it either way.
+The configuration of a call of Triton is an MLIR dictionary with the function's name, its grid and
+its intermediate representation. The representation is text, or MLIR bytecode, which jaxlib prints
+if it has Triton's dialect. Both contain the names of the user's functions.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ class CustomKernel(NamedTuple):
     """A kernel of the program's own.
 
     id: of its instruction. function: the kernel's name on the device. code: its representation as
-    text, empty where it is bytecode. bytecode: that, else empty. source: the function of the user
-    that it was made of, where its code says so.
+    text, empty for bytecode. bytecode: else empty. source: the user's function, if the code names
+    it.
     """
 
     name: str

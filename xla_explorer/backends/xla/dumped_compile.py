@@ -22,7 +22,7 @@ from xla_explorer.frontends.xla_dump import (
 )
 from xla_explorer.hlo.module import HloModule, snapshot_difference
 
-# Where the code of a kernel begins, and its name; it ends with a brace of its own.
+# Begin of a kernel's code, with its name; the code ends with a brace.
 _BEGINS: Final = {
     "llvm": re.compile(r'define [^@]*@"?([\w.$\-]+)"?\('),
     "ptx": re.compile(r"\s*(?:\.visible\s+)?\.entry\s+([\w.$]+)"),

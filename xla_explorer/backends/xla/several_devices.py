@@ -51,7 +51,7 @@ def measured_on_one(module: HloModule) -> str | None:
 
 
 def refuse_to_measure_on_one(module: HloModule) -> None:
-    """Raise if one device cannot run the program; warn if it can but several were meant."""
+    """Raise if one device cannot run the program; warn if the program is for several devices."""
     refusal = of_each_device(module) or between_devices(module)
     if refusal is not None:
         raise refusal

@@ -19,11 +19,10 @@ _MARK = "xla_explorer/"
 
 
 class SourceNames:
-    """The way there and back for one module.
+    """The conversion of one module to StableHLO and the restoration of its names.
 
-    restored: XLA's name to ours, of each instruction of the text that came back last.
-
-    text, constants: what is sent; the values of large constants by their names.
+    restored: XLA's name to ours, for each instruction of the last text. text, constants: the
+    request; values of large constants by their names.
     """
 
     def __init__(self, source: HloModule) -> None:
@@ -118,7 +117,7 @@ class SourceNames:
 
 
 def _free(name: str, taken: set[str], ending: str) -> str:
-    """`name`, or with an ending and a number where it is taken; it is taken from then on."""
+    """Return `name`, with a suffix if it is taken, and mark it as taken."""
     made, number = name, 0
     while made in taken:
         number += 1

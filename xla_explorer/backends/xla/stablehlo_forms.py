@@ -73,10 +73,9 @@ def _replace_copy(done: HloInstruction) -> None:
 
 # -- fusions ---------------------------------------------------------------------------------------
 def _is_elementwise(fusion: HloInstruction) -> bool:
-    """Return whether a fusion is one elementwise loop, of which XLA:CPU makes a kernel.
+    """Return True if a fusion is one elementwise loop, which XLA:CPU compiles to a kernel.
 
-    Layouts inside of fusions are lost on the way, and XLA assigns none there; so are
-    configurations.
+    The conversion drops layouts inside fusions, where XLA assigns none, and configurations.
     """
     return fusion.attributes.get("kind") == "kLoop" and all(
         i.shape.is_array and (i.opcode.elementwise or i.opcode.name in _SPREAD)

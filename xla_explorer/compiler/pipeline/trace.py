@@ -114,13 +114,13 @@ class PassTrace:
     """
 
     __slots__ = (
-        "repeated_decisions",
         "control",
         "error",
         "initial",
         "journal",
         "module",
         "pipeline",
+        "repeated_decisions",
         "seconds",
         "steps",
         "target",

@@ -28,8 +28,8 @@ _LOG_BYTES = 8192
 class CudaError(GpuExecutionError):
     """A driver call failed.
 
-    code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device.
-    where: at what work, when it is known.
+    code: `CUDA_ERROR_...`; fatal: True if the process must be restarted to use the device. where:
+    the work that failed, if known.
     """
 
     where = ""
@@ -50,10 +50,9 @@ class CudaDriver:
     """The driver's functions by name.
 
     binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
-    driver's shared object, for what the binding does not do; None finds it when it is needed.
-
-    lost: the error that cost the context; every call after it fails with it, so that nobody looks
-    for the fault in a later program.
+    driver's shared object, for functions that the binding lacks; None finds it on first use. lost:
+    the error that destroyed the context. Every later call fails with it, so that no later program
+    is blamed.
     """
 
     def __init__(self, binding: Any, library: Any = None) -> None:
@@ -72,10 +71,9 @@ class CudaDriver:
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def discard(self, function: str, *arguments: Any) -> None:
-        """Give something back.
+        """Release a resource, and ignore errors.
 
-        What goes wrong has been said by the work that it belonged to, and nothing can be done about
-        it.
+        The work that used the resource has reported them already.
         """
         if self.lost is None:
             with contextlib.suppress(CudaError):

@@ -48,11 +48,9 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 class LoadedModule:
     """A module on the device.
 
-    functions: those looked up so far. shared_limits: bytes of dynamic shared memory that were
-    allowed them.
-
-    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets
-    the module when nobody holds this any more.
+    functions: those looked up so far. shared_limits: their bytes of dynamic shared memory. code:
+    `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: called with
+    the module when it is garbage-collected.
     """
 
     def __init__(self, module: Any, code: str, given_up: list[Any]) -> None:
@@ -65,11 +63,10 @@ class LoadedModule:
 class CudaExecutor:
     """See `DeviceExecutor`.
 
-    Work goes to one stream of its own; memory given back is kept by size for the next request.
-
-    Threads may share it: what one records as a graph is not mixed with what others queue. stream:
-    that work goes to where no other is named; recording changes it. lock: for who calls the driver.
-    context: of the device.
+    Work is queued on a stream of its own. Released memory is kept by size for later requests.
+    Threads may share it: a graph that one records does not contain work that others queue. stream:
+    the default stream of work; recording changes it. lock: for calls of the driver. context: of the
+    device.
     """
 
     def __init__(self, driver: CudaDriver, ordinal: int = 0) -> None:
@@ -96,7 +93,7 @@ class CudaExecutor:
 
     @property
     def facts(self) -> DeviceFacts:
-        """Asked of the driver once."""
+        """Facts of the device, read from the driver once."""
         if self._facts is None:
             d = self.driver
             major, minor = (
@@ -321,7 +318,7 @@ class CudaExecutor:
         values = tuple(
             [self._tensor_map(a) if isinstance(a, PlacedTensorMap) else a for a in arguments]
         )
-        # None: the value knows where its bytes are.
+        # None: the value has its own address.
         types = tuple(
             [None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments]
         )

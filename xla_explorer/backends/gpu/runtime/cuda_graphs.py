@@ -1,8 +1,8 @@
-"""CUDA graphs of queued work, with loops and branches that the device decides itself.
+"""CUDA graphs of queued work, with loops and branches that the device decides.
 
-A loop or a branch is a conditional node: a graph of its own runs as long as a handle's value says.
-The value is set on the device, by the kernels below. Source: CUDA Driver API, "Graph Management";
-CUDA C++ Programming Guide, "Conditional Graph Nodes".
+A loop or a branch is a conditional node: its graph runs while a handle's value is not zero. The
+kernels below set the value on the device. Source: CUDA Driver API, "Graph Management"; CUDA C++
+Programming Guide, "Conditional Graph Nodes".
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ CONDITIONS_PTX = (
     + _kernel("set_index", 3, ("ld.global.u32 %r2, [%rd2];", "cvt.u32.u64 %r3, %rd3;", "min.u32 %r1, %r2, %r3;"))
     # (handle, counter): a loop of a known count begins.
     + _kernel("first_trip", 2, ("mov.u32 %r1, 1;", "mov.u64 %rd3, 0;", "st.global.u64 [%rd2], %rd3;"))
-    # (handle, counter, trips): whether there is another trip.
+    # (handle, counter, trips): 1 if another iteration follows.
     + _kernel("next_trip", 3, (
         "ld.global.u64 %rd4, [%rd2];", "add.u64 %rd4, %rd4, 1;", "st.global.u64 [%rd2], %rd4;", "setp.lt.u64 %p1, %rd4, %rd3;",
         "selp.u32 %r1, 1, 0, %p1;",
@@ -121,7 +121,7 @@ class CudaGraphs:
         """See `GraphExecutor`."""
         self.driver.discard("cuGraphExecDestroy", graph)
 
-    # -- what the device decides -------------------------------------------------------------------
+    # -- conditions on the device ------------------------------------------------------------------
     def record_while(
         self, predicate: int, condition: Callable[[], None], body: Callable[[], None]
     ) -> None:

@@ -43,7 +43,7 @@ class _DLManagedTensor(ctypes.Structure):
     _fields_ = (("tensor", _DLTensor), ("context", ctypes.c_void_p), ("deleter", _Deleter))
 
 
-# What exported capsules keep alive until their reader calls the deleter.
+# Arrays of exported capsules, until their consumer calls the deleter.
 _exported: dict[int, tuple[Any, ...]] = {}
 
 
@@ -63,7 +63,7 @@ def _release_unread(capsule: int) -> None:
         _exported.pop(api.PyCapsule_GetPointer(capsule, b"dltensor"), None)
 
 
-# Kept here: a callback that is collected ends the process.
+# Kept alive: a call of a collected callback crashes the process.
 _DELETER, _CAPSULE_DESTRUCTOR = _Deleter(_release), _Deleter(_release_unread)
 
 

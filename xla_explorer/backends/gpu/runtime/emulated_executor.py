@@ -71,7 +71,7 @@ class EmulatedExecutor:
 
     @property
     def facts(self) -> DeviceFacts:
-        """The emulator stands for the default architecture."""
+        """Facts of the emulated device, of the default architecture."""
         architecture = gpu_architecture(DEFAULT_ARCHITECTURE)
         return DeviceFacts("PTX emulator", architecture.name, architecture.multiprocessors, 0, 0)
 
@@ -132,7 +132,7 @@ class EmulatedExecutor:
         return self.load_ptx(PtxProgram(code.decode(), DEFAULT_ARCHITECTURE, ()))
 
     def load_ptx(self, program: PtxProgram) -> EmulatedProgram:
-        """See `DeviceExecutor`. UnsupportedPtxError names what the emulator lacks."""
+        """See `DeviceExecutor`. UnsupportedPtxError names the unsupported instruction."""
         found = self._programs.pop(program.text, None)
         if found is None:
             module = parse_ptx(program.text, program.origins or None)

@@ -54,7 +54,7 @@ class PinnedMemory:
         self._busy.append((*piece, event))
 
     def _collect(self) -> None:
-        """Take back what is no longer read."""
+        """Reclaim pieces whose copies are done."""
         still = []
         for address, size, event in self._busy:
             if self.driver.is_done(event):

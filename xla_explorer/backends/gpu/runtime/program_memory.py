@@ -21,15 +21,14 @@ _KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
 class ProgramMemory:
     """The memory of a program's allocations.
 
-    `upload`, then `results` any number of times; `close` gives it back.
+    Call `upload`, then `results` any number of times; `close` releases it.
 
     Attributes
     ----------
     scratch : dict of int to DeviceMemory
         By stream, since kernels of different streams run at once.
     kept : list
-        What queued work reads: host arrays that are copied, and owners of memory that arguments lie
-        in.
+        Objects that queued work reads: copied host arrays, and owners of arguments' memory.
     """
 
     def __init__(

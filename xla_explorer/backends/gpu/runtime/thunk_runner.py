@@ -106,9 +106,9 @@ class GpuRun:
             return self.memory.results()
 
     def close(self) -> None:
-        """Give the memory back.
+        """Release the memory; a second call does nothing.
 
-        A second time does nothing. What was kept for queued work is let go when that is done.
+        Objects that queued work reads are released when it is done.
         """
         if self.memory.kept:
             self._drain()
@@ -259,9 +259,9 @@ class GpuRun:
         return self.memory.fetch(next(places), shape) if shape.is_array else None
 
     def _copy_carried(self, thunk: Thunk, body: int) -> None:
-        """Results of a body to where they are looked for.
+        """Copy results of a body to the state.
 
-        By way of other memory where that would overwrite what is still to be read.
+        A copy that would overwrite the source of a later one goes through other memory.
         """
         pairs = thunk.carried_copies[body]
         aside: list[tuple[DeviceMemory, BufferSlice]] = []
