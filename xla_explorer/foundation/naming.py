@@ -34,7 +34,7 @@ def legal_name(name: str) -> str:
 
 
 def _numbered(name: str) -> bool:
-    """Return whether a name ends in a number of its stem."""
+    """Return True if a name ends in a number of its stem."""
     stem, _, suffix = name.rpartition(".")
     return bool(stem) and suffix.isdecimal() and suffix.isascii() and len(suffix) <= _LONGEST_NUMBER
 

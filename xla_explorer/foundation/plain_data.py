@@ -1,10 +1,10 @@
 """Serialisation of values for messages between processes, without code from the bytes.
 
 A JSON text holds a table whose entries refer to earlier ones, so that shared values stay shared.
-Arrays and bytes follow unchanged. Supported are Python's plain values, numpy's arrays,
-enumerations, named tuples, dataclasses, exceptions (without unsupported attributes), and classes
-declared by `travels`. Objects are filled without calling `__init__`. A class that is not loaded is
-imported only from this package.
+Arrays and bytes follow unchanged. Python's plain values, numpy's arrays, enumerations, named tuples
+and dataclasses are supported. So are exceptions (without unsupported attributes), and classes
+declared by `register_plain_data`. Objects are filled without calling `__init__`. A class that is
+not loaded is imported only from this package.
 """
 
 from __future__ import annotations
@@ -41,15 +41,17 @@ _TO_VALUES: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
 _FROM_VALUES: dict[type, Callable[..., Any]] = {}
 
 
-def travels(
+def register_plain_data(
     cls: type[_T], to_values: Callable[[_T], tuple[Any, ...]], from_values: Callable[..., _T]
 ) -> None:
     """Declare the conversion of a class to plain values and back."""
     _TO_VALUES[cls], _FROM_VALUES[cls] = to_values, from_values
 
 
-travels(Reason, lambda r: (r.code, r.message, r.facts), Reason)
-travels(SourceSpan, lambda s: (s.filename, s.line, s.column, s.end_column, s.line_text), SourceSpan)
+register_plain_data(Reason, lambda r: (r.code, r.message, r.facts), Reason)
+register_plain_data(
+    SourceSpan, lambda s: (s.filename, s.line, s.column, s.end_column, s.line_text), SourceSpan
+)
 
 
 def _parts_of(kind: type, value: Any) -> Iterable[Any] | None:
@@ -116,9 +118,9 @@ class _Writer:
         own = {
             name: v
             for name, v in vars(value).items()
-            if not name.startswith("__") and does_travel(v)
+            if not name.startswith("__") and is_plain_data(v)
         }
-        arguments = tuple([v if does_travel(v) else str(v) for v in value.args])
+        arguments = tuple([v if is_plain_data(v) else str(v) for v in value.args])
         return ["o", self.class_number(kind), self.write(arguments), self.write(own)]
 
     def buffer(self, data: Buffer) -> int:
@@ -159,8 +161,8 @@ def packed(value: Any) -> list[Buffer]:
     return [struct.pack("<Q", len(head)) + head, *writer.buffers]
 
 
-def does_travel(value: Any) -> bool:
-    """Return whether `packed` supports a value."""
+def is_plain_data(value: Any) -> bool:
+    """Return True if `packed` supports a value."""
     try:
         packed(value)
     except PlainDataError:

@@ -288,7 +288,7 @@ class HloComputation:
 
     @property
     def is_entry(self) -> bool:
-        """Return whether this is the module's entry."""
+        """Return True if this is the module's entry."""
         return self.module.entry is self
 
     def parameters(self) -> list[HloInstruction]:

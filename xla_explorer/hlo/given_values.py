@@ -154,7 +154,7 @@ def whole_booleans(array: Array) -> Array:
 
 
 def has_dimensions_of(array: Array, shape: Shape) -> bool:
-    """Return whether an array has a shape's dimensions; a dynamic one may be below its bound."""
+    """Return True if an array has a shape's dimensions; a dynamic one may be below its bound."""
     return array.shape == shape.dimensions or (
         any(shape.dynamic)
         and array.ndim == shape.rank

@@ -138,7 +138,7 @@ class HloInstruction:
 
     @property
     def is_root(self) -> bool:
-        """Return whether this is the root of its computation."""
+        """Return True if this is the root of its computation."""
         return self.parent.root is self
 
     @property

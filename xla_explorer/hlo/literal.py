@@ -79,12 +79,12 @@ class Literal:
 
     @property
     def is_elided(self) -> bool:
-        """Return whether the text is the placeholder `{...}`, whose `array` is a counter."""
+        """Return True if the text is the placeholder `{...}`, whose `array` is a counter."""
         return self._text == _ELIDED
 
     @property
     def has_elided_values(self) -> bool:
-        """Return whether the literal, or a part of a tuple, is the placeholder."""
+        """Return True if the literal, or a part of a tuple, is the placeholder."""
         return self.is_elided or any(part.has_elided_values for part in self.parts)
 
     @property

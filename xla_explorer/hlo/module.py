@@ -198,7 +198,7 @@ class HloModule:
 
     @property
     def is_scheduled(self) -> bool:
-        """Return whether the entry has a schedule."""
+        """Return True if the entry has a schedule."""
         return self.entry.schedule is not None
 
     def instructions(self) -> Iterator[HloInstruction]:

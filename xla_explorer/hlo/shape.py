@@ -76,7 +76,7 @@ class Shape:
         return parse_shape, (self.text,)
 
     def compatible(self, other: Shape) -> bool:
-        """Return whether types and dimensions are the same; layouts may differ."""
+        """Return True if types and dimensions are the same; layouts may differ."""
         return self.base is other.base
 
     @property

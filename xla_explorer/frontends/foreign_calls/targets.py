@@ -228,7 +228,7 @@ def _function_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
 
 
 def _have_equal_memory(given: list[Shape], own: list[Shape]) -> bool:
-    """Return whether shapes have the same elements in the same order of memory."""
+    """Return True if shapes have the same elements in the same order of memory."""
     leaves = [[leaf for shape in shapes for _, leaf in shape.leaves()] for shapes in (given, own)]
     return len(leaves[0]) == len(leaves[1]) and all(map(_has_equal_memory, *leaves))
 

@@ -23,7 +23,7 @@ _WRAPPED_AS = ("lowered", "compiled", "traced")
 
 
 def is_stage(given: Any) -> bool:
-    """Return whether an object is one of JAX's that hold a program, or of a library that wraps one.
+    """Return True if an object is one of JAX's that hold a program, or of a library that wraps one.
 
     JAX itself is not imported.
     """
@@ -44,7 +44,7 @@ def jaxs_stage(given: Any) -> Any:
 
 
 def _is_slot(given: Any, name: str) -> bool:
-    """Return whether a name is a field, whose reading runs no code of the object."""
+    """Return True if a name is a field, whose reading runs no code of the object."""
     return isinstance(getattr(type(given), name, None), types.MemberDescriptorType)
 
 

@@ -134,7 +134,7 @@ class BufferSets:
 
 
 def interfere(x: Value, y: Value) -> bool:
-    """Return whether two different values are live at the same time."""
+    """Return True if two different values are live at the same time."""
     if x.start > y.start:
         x, y = y, x
     if x.start == y.start:

@@ -17,7 +17,7 @@ def custom_call_target(i: HloInstruction) -> str:
 
 
 def is_pad_to_static(i: HloInstruction) -> bool:
-    """Return whether an instruction is PadToStatic, which splits a dynamic array.
+    """Return True if an instruction is PadToStatic, which splits a dynamic array.
 
     `(f32[8], s32[]) custom-call(f32[<=8] x)` returns the padded array and its sizes.
     """
@@ -25,7 +25,7 @@ def is_pad_to_static(i: HloInstruction) -> bool:
 
 
 def is_padded_parameter(i: HloInstruction) -> bool:
-    """Return whether an instruction is a dynamic entry parameter read only by PadToStatic.
+    """Return True if an instruction is a dynamic entry parameter read only by PadToStatic.
 
     In memory, the sizes of its dimensions follow the array padded to its bounds.
     """

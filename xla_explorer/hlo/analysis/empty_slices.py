@@ -6,7 +6,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def gathers_nothing(i: HloInstruction) -> bool:
-    """Return whether each slice of a gather is empty by a size of 0 in a dropped dimension.
+    """Return True if each slice of a gather is empty by a size of 0 in a dropped dimension.
 
     The result may have elements all the same; as in XLA, they are zero.
     """

@@ -10,7 +10,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def repacks(i: HloInstruction) -> bool:
-    """Return whether a bitcast changes the number of bytes: `s4[8,2]` as `s8[8]`.
+    """Return True if a bitcast changes the number of bytes: `s4[8,2]` as `s8[8]`.
 
     HLO packs sub-byte elements; here each element has a byte.
     """
@@ -68,7 +68,7 @@ def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
 
 
 def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
-    """Return whether every path from `i` to the update of `root` is elementwise over one shape."""
+    """Return True if every path from `i` to the update of `root` is elementwise over one shape."""
     update = root.operands[1]
     seen: set[HloInstruction] = set()
     stack = [i]
@@ -89,7 +89,7 @@ def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
 
 
 def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
-    """Return whether an operation may write its result over an operand that dies there.
+    """Return True if an operation may write its result over an operand that dies there.
 
     Element k of each result must depend only on element k of the operand, in any order of k. The
     caller checks that the sizes are equal.
@@ -110,7 +110,7 @@ def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
 
 
 def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
-    """Return whether element k of every result depends only on element k of the operand."""
+    """Return True if element k of every result depends only on element k of the operand."""
     fused = fusion.called[0]
     root = fused.root
     roots = root.operands if root.opcode.name == "tuple" else (root,)

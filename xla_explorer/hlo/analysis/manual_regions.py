@@ -44,7 +44,7 @@ class Border(NamedTuple):
 
 
 def is_region(i: HloInstruction) -> bool:
-    """Return whether a call runs a manual region, by Shardy's name of the computation."""
+    """Return True if a call runs a manual region, by Shardy's name of the computation."""
     return i.opcode.name == "call" and i.called[0].name.startswith(REGION_BODY)
 
 

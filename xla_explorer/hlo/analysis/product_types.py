@@ -84,7 +84,7 @@ def sum_steps(product: HloInstruction) -> tuple[PrimitiveType, ...]:
 
 @cache
 def _holds(target: PrimitiveType, source: PrimitiveType) -> bool:
-    """Return whether a float type has all values of another type."""
+    """Return True if a float type has all values of another type."""
     if not target.is_float or source.is_complex:
         return False
     wide = _information(target)

@@ -25,16 +25,16 @@ class Reachability:
             self._bits[i] = bits
 
     def reaches(self, start: HloInstruction, goal: HloInstruction) -> bool:
-        """Return whether `goal` is `start` or depends on it."""
+        """Return True if `goal` is `start` or depends on it."""
         return bool(self._bits[goal] >> self._place[start] & 1)
 
     def connected(self, a: HloInstruction, b: HloInstruction) -> bool:
-        """Return whether one depends on the other."""
+        """Return True if one depends on the other."""
         return self.reaches(a, b) or self.reaches(b, a)
 
 
 def depends_on(goal: HloInstruction, start: HloInstruction) -> bool:
-    """Return whether `goal` is `start` or depends on it, by searching upwards from `goal`."""
+    """Return True if `goal` is `start` or depends on it, by searching upwards from `goal`."""
     seen = {goal}
     stack = [goal]
     while stack:

@@ -13,5 +13,5 @@ class AnyValue:
 
 
 def is_value(operand: Any) -> TypeGuard[HloValue]:
-    """Return whether an operand is a value of a builder."""
+    """Return True if an operand is a value of a builder."""
     return isinstance(operand, AnyValue)

@@ -29,7 +29,7 @@ def integer(name: str, given: Any, role: str) -> int:
 
 
 def several(given: Any) -> bool:
-    """Return whether axes or sizes are a sequence."""
+    """Return True if axes or sizes are a sequence."""
     return isinstance(given, Iterable) and not isinstance(given, str) and np.ndim(given) == 1  # type: ignore[arg-type]
 
 

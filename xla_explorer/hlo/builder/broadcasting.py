@@ -63,7 +63,7 @@ def _words(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value can be a constant: Python numbers, numpy scalars, arrays, lists."""
+    """Return True if a value can be a constant: Python numbers, numpy scalars, arrays, lists."""
     return isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list)) or hasattr(
         value, "__array__"
     )

@@ -56,7 +56,7 @@ def index_value(value: HloValue, index: Any) -> HloValue:
 
 
 def _is_array(part: Any) -> bool:
-    """Return whether an index is an array of numbers.
+    """Return True if an index is an array of numbers.
 
     A sequence, or a numpy array with dimensions.
     """

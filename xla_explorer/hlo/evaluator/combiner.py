@@ -50,7 +50,7 @@ def _through_converts(i: HloInstruction) -> HloInstruction:
 
 
 def _rounds(i: HloInstruction, result: PrimitiveType) -> bool:
-    """Return whether a conversion loses bits or turns a float into an integer."""
+    """Return True if a conversion loses bits or turns a float into an integer."""
     t = i.shape.element_type
     narrows = t.bits < result.bits or t.is_float is not result.is_float
     return i.opcode.name == "reduce-precision" or (i.opcode.name == "convert" and narrows)

@@ -150,7 +150,7 @@ def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) ->
 
 
 def only_kept_elements_are_used(i: HloInstruction) -> bool:
-    """Return whether users read only loop-invariant elements.
+    """Return True if users read only loop-invariant elements.
 
     XLA assumes that loops terminate, so it deletes such a loop.
     """
@@ -161,7 +161,7 @@ def only_kept_elements_are_used(i: HloInstruction) -> bool:
 
 
 def never_ends(condition: HloComputation, body: HloComputation) -> bool:
-    """Return whether the condition reads nothing that the body changes.
+    """Return True if the condition reads nothing that the body changes.
 
     Such a loop is endless once it has run an iteration.
     """

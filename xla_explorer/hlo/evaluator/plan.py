@@ -111,7 +111,7 @@ class Plan:
 
 
 def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None = None) -> bool:
-    """Return whether removing the instruction would be visible.
+    """Return True if removing the instruction would be visible.
 
     True for transfers, asynchronous operations, custom calls marked so, and calls of computations
     with any of them. Random state alone does not count. known: results for computations so far.

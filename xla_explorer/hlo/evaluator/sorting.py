@@ -194,7 +194,7 @@ def _lexicographic(
 
 
 def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
-    """Return whether EQ or NE compares both sides' key: `a == b`, or `(a < b) == (b < a)`."""
+    """Return True if EQ or NE compares both sides' key: `a == b`, or `(a < b) == (b < a)`."""
     left, right = equal.operands
     if left.opcode.name == "compare" and right.opcode.name == "compare":
         if left.attributes is not right.attributes or left.operands != right.operands[::-1]:
@@ -211,7 +211,7 @@ def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
 
 
 def mirrored(left: HloInstruction, right: HloInstruction, offset: int) -> bool:
-    """Return whether `right` is `left` with every even parameter 2k replaced by 2k + 1."""
+    """Return True if `right` is `left` with every even parameter 2k replaced by 2k + 1."""
     known: set[tuple[int, int]] = set()
 
     def same(a: HloInstruction, b: HloInstruction) -> bool:

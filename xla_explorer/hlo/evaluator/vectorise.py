@@ -47,7 +47,7 @@ class VectorPlan(Plan):
 
 
 def is_vectorisable(computation: HloComputation) -> bool:
-    """Return whether each scalar instruction is also defined element by element on arrays."""
+    """Return True if each scalar instruction is also defined element by element on arrays."""
     return all(map(_instruction_is_vectorisable, computation.instructions.values()))
 
 

@@ -131,7 +131,7 @@ def _same(wanted: Shape, found: Shape) -> bool:
 
 
 def _agree(wanted: Shape, found: Shape) -> bool:
-    """Return whether shapes agree up to dynamic dimensions.
+    """Return True if shapes agree up to dynamic dimensions.
 
     Bounded dimensions may become static, unbounded ones may get any size.
     """
@@ -172,7 +172,7 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
 
 @lru_cache(maxsize=1 << 14)
 def layout_is_permutation(shape: Shape) -> bool:
-    """Return whether each leaf's minor-to-major order is a permutation of its dimensions."""
+    """Return True if each leaf's minor-to-major order is a permutation of its dimensions."""
     return all(
         not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves()
     )

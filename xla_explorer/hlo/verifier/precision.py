@@ -81,7 +81,7 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
 
 
 def agrees_up_to_precision(i: HloInstruction, wanted: Shape, *, layout_sensitive: bool) -> bool:
-    """Return whether the stated result is the inferred one in another, allowed float precision."""
+    """Return True if the stated result is the inferred one in another, allowed float precision."""
     if i.opcode.name in NEVER_MIXED or (
         layout_sensitive and i.opcode.name == "copy" and _moves_to_or_from_host(i)
     ):
@@ -110,7 +110,7 @@ def _compatible(a: Shape, b: Shape) -> bool:
 
 
 def differs_in_precision_alone(i: HloInstruction, reason: Reason) -> bool:
-    """Return whether an opcode's own constraint refuses only the result's float precision.
+    """Return True if an opcode's own constraint refuses only the result's float precision.
 
     This concerns broadcast and reshape.
     """

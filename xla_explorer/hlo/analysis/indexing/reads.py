@@ -23,7 +23,7 @@ class Guard(NamedTuple):
 
     @property
     def always_holds(self) -> bool:
-        """Return whether the ranges of the axes alone prove the condition."""
+        """Return True if the ranges of the axes alone prove the condition."""
         low, high = self.expression.bounds
         return low >= 0 and high < self.bound
 

@@ -43,7 +43,7 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
 
 
 def _changes_nothing(i: HloInstruction, evaluator: Evaluator) -> bool:
-    """Return whether the only device has the whole arrays."""
+    """Return True if the only device has the whole arrays."""
     alone = len(evaluator.device.world.devices) == 1
     return alone and [o.shape.base for o in i.operands] == [s.base for _, s in i.shape.leaves()]
 

@@ -59,7 +59,7 @@ def require_integer_scalar(shape: Shape, what: str) -> None:
 
 
 def same_types(a: Shape, b: Shape) -> bool:
-    """Return whether element types agree up to float precision.
+    """Return True if element types agree up to float precision.
 
     The verifier checks mixed precisions separately.
     """
@@ -74,7 +74,7 @@ def require_same_type(a: Shape, b: Shape, what: str) -> None:
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:
-    """Return whether the dimensions agree; an unbounded dimension agrees with any."""
+    """Return True if the dimensions agree; an unbounded dimension agrees with any."""
     if a.dimensions == b.dimensions:
         return True
     return a.rank == b.rank and all(
