@@ -171,7 +171,7 @@ def _schedules(session: Compilation) -> Iterator[KernelSchedule]:
             made = schedule_of(session, i.id)
         except ScheduleError:
             continue
-        key = _anonymous(made.start)
+        key = _text_without_names(made.start)
         if key not in seen and step.runs_on == "kernel":
             seen.add(key)
             yield made
@@ -200,7 +200,7 @@ def _tuned_kernel(
             str(session.options.threads),
             __version__,
         )
-    key = store.key(_anonymous(made.start), str(made), *machine)
+    key = store.key(_text_without_names(made.start), str(made), *machine)
     if (kept := _read(store.get(key), made)) is not None:
         return kept._replace(
             kernel=made.kernel, seconds=time.perf_counter() - started, found="cache"
@@ -291,7 +291,7 @@ def _of_policies(made: KernelSchedule) -> list[Schedule]:
     ]
 
 
-def _anonymous(nest: LoopNest) -> str:
+def _text_without_names(nest: LoopNest) -> str:
     """Return the text of a nest without its name and the numbers of instructions."""
     lines = [line.partition("  # ")[0] for line in nest_text(nest).splitlines()]
     return "\n".join([lines[0].replace(f"@{nest.name}(", "@kernel(", 1), *lines[1:]])

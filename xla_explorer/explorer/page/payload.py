@@ -33,9 +33,9 @@ from xla_explorer.explorer.page.pools import (
     PICTURE_KEYS,
     PackedColumn,
     Pool,
-    as_it_is,
     by_instruction,
     column,
+    identity,
 )
 from xla_explorer.explorer.page.private_paths import data_without_paths
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
@@ -234,7 +234,7 @@ def build_payload(
             ]
     if complete:
         with collector_paused():
-            _embed(payload, source, sorted(set(same)), as_it_is if paths else data_without_paths)
+            _embed(payload, source, sorted(set(same)), identity if paths else data_without_paths)
     if not paths:
         done = {key: value for key, value in payload.items() if key in _WITHOUT_PATHS}
         cut: Any = {

@@ -21,15 +21,15 @@ behind the end of the last such pair. count < 0: new slots of the pool, beginnin
 behind the end of the last such pair."""
 
 
-def as_it_is(value: Any) -> Any:
+def identity(value: Any) -> Any:
     """Return the value."""
     return value
 
 
-_STRETCH = 24
+_SLICE = 24
 
 
-def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
+def _sequence_difference(slots: list[int], before: list[int]) -> SlotSequence:
     """Return a sequence of slots as a difference to the one before."""
     if slots == before:
         return [0, len(slots)] if slots else []
@@ -45,22 +45,20 @@ def _taken_over(slots: list[int], before: list[int]) -> SlotSequence:
             out += [slots[first] - new_end, first - k]
             new_end = slots[first] + k - first
         else:
-            count = _as_long_as_equal(slots, k, before, place)
+            count = _common_length(slots, k, before, place)
             k += count
             out += [place - old_end, count]
             old_end = place + count
     return out
 
 
-def _as_long_as_equal(a: list[int], i: int, b: list[int], j: int) -> int:
+def _common_length(a: list[int], i: int, b: list[int], j: int) -> int:
     """Return how many elements from `a[i]` and from `b[j]` on are equal, comparing whole slices."""
-    count, stretch, most = 0, _STRETCH, min(len(a) - i, len(b) - j)
-    while count < most and a[i + count : i + count + stretch] == b[j + count : j + count + stretch]:
-        count, stretch = count + stretch, 2 * stretch
-    while (
-        count < most and a[i + count : i + count + _STRETCH] == b[j + count : j + count + _STRETCH]
-    ):
-        count += _STRETCH
+    count, length, most = 0, _SLICE, min(len(a) - i, len(b) - j)
+    while count < most and a[i + count : i + count + length] == b[j + count : j + count + length]:
+        count, length = count + length, 2 * length
+    while count < most and a[i + count : i + count + _SLICE] == b[j + count : j + count + _SLICE]:
+        count += _SLICE
     while count < most and a[i + count] == b[j + count]:
         count += 1
     return min(count, most)
@@ -133,7 +131,7 @@ class Pool:
             for k in [k for k, at in enumerate(found) if at is None]:
                 found[k] = at = self._slot(rows[k], step)
                 self._taken.add(at)
-        out = _taken_over(found, self._before)
+        out = _sequence_difference(found, self._before)
         self._before = found
         return out
 
@@ -154,7 +152,7 @@ class Pool:
         self._same[id(slots[at][-1])] = at
         return at
 
-    def packed(self, clean: Callable[[Any], Any] = as_it_is) -> PackedPool:
+    def packed(self, clean: Callable[[Any], Any] = identity) -> PackedPool:
         """Return all slots, by columns."""
         rows: list[Any] = []
         versions: list[int] = []
@@ -171,7 +169,7 @@ class Pool:
         return PackedPool(slots=len(self.slots), versions=versions, columns=columns)
 
 
-def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> PackedColumn:
+def column(values: Listed[Any], clean: Callable[[Any], Any] = identity) -> PackedColumn:
     """Return the values of one field of many rows in the shortest of the simple forms.
 
     clean: applied to every value, before texts are split.
@@ -181,7 +179,7 @@ def column(values: Listed[Any], clean: Callable[[Any], Any] = as_it_is) -> Packe
         return PackedColumn(differences=_differences(values))
     if not kinds <= {str, type(None)}:
         return _table(list(map(clean, values)), list(map(repr, values)))
-    if clean is not as_it_is:
+    if clean is not identity:
         cleaned = {value: clean(value) for value in set(values)}
         values = list(map(cleaned.__getitem__, values))
     found = _table(values, values)

@@ -22,7 +22,7 @@ _MAY_FOLD = PASSED_THROUGH | {"get-tuple-element", "tuple"}  # and constants
 LONGEST_CONSTANT = 12
 SMALL = 1_000
 """Nodes of a picture that is folded anew, not compared with the one before."""
-QUIET = PASSED_THROUGH | {
+NON_COMPUTE = PASSED_THROUGH | {
     "parameter",
     "constant",
     "transpose",
@@ -30,7 +30,7 @@ QUIET = PASSED_THROUGH | {
     "get-tuple-element",
     "iota",
 }
-"""Opcodes that do not name a fusion."""
+"""Opcodes that compute nothing: they name a fusion only if it has no others."""
 
 
 class FoldedRows:
@@ -150,7 +150,7 @@ class _Links:
         self.nodes = [
             node for node in graph.nodes if node.opcode in _MAY_FOLD or node.kind == "constant"
         ]
-        quiet = {node.id for node in self.nodes}
+        foldable = {node.id for node in self.nodes}
         operands = self.operands = defaultdict[int, list[int]](list)
         users = self.users = defaultdict[int, list[int]](list)
         self.held: set[int] = set()
@@ -158,10 +158,10 @@ class _Links:
         self.boxes = {group.instruction for group in graph.groups if group.instruction is not None}
         for source, target, kind, _, _ in graph.edges:
             if kind == "data":
-                if source in quiet:
+                if source in foldable:
                     users[source].append(target)
                     operands[target].append(source)
-                elif target in quiet:
+                elif target in foldable:
                     operands[target].append(source)
             elif kind == "control":
                 self.held.update((source, target))
@@ -172,19 +172,19 @@ def _named_fusions(
 ) -> list[PictureGroup]:
     """Name each fusion by its first three operations: "subtract, exponential, sum over 1"."""
     words: dict[str, list[str]] = defaultdict(list)
-    plumbing: dict[str, list[str]] = defaultdict(list)
+    others: dict[str, list[str]] = defaultdict(list)
     count: dict[str, int] = defaultdict(int)
     for node in nodes:
         if node.group is None:
             continue
         count[node.group] += 1
         word = node.label if node.kind == "reduction" else node.opcode
-        listed = plumbing[node.group] if word in QUIET else words[node.group]
+        listed = others[node.group] if word in NON_COMPUTE else words[node.group]
         if word not in listed:
             listed.append(word)
     named = []
     for group in groups:
-        found = words[group.id] or plumbing[group.id]
+        found = words[group.id] or others[group.id]
         if group.kind == "fusion" and group.label == "fusion" and found:
             label = ", ".join(found[:3]) + (f" +{len(found) - 3}" if len(found) > 3 else "")
             detail = " · ".join(filter(None, [f"fusion of {count[group.id]}", group.detail]))

@@ -14,7 +14,7 @@ from xla_explorer.explorer.pictures.blocks import (
     in_sections,
     repeated_layers,
 )
-from xla_explorer.explorer.pictures.folding import QUIET
+from xla_explorer.explorer.pictures.folding import NON_COMPUTE
 from xla_explorer.explorer.pictures.layers import BACKWARD
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.metadata import layers_of_scope, parse_metadata
@@ -40,8 +40,8 @@ def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     if len(set(named.values())) < 2:
         found = repeated_layers(records)
     else:
-        found = _with_siblings(_without_outer_boxes(named))
-        found = _adopted(records, found)
+        found = _group_siblings(_without_outer_boxes(named))
+        found = _with_unscoped(records, found)
     return in_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
 
 
@@ -105,7 +105,9 @@ def _without_outer_boxes(named: Mapping[int, tuple[bool, Path]]) -> dict[int, Pa
     return found
 
 
-def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
+def _with_unscoped(
+    records: Sequence[InstructionRecord], paths: Mapping[int, Path]
+) -> dict[int, Path]:
     """Add the instructions without a scope to `paths`.
 
     Between two scopes an instruction belongs to the scope of its last operand. Many instructions
@@ -114,7 +116,9 @@ def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) ->
     """
     ordered = in_program_order(records)
     place = {r.id: k for k, r in enumerate(ordered)}
-    quiet = {r.id: r.opcode.name in QUIET - {"parameter"} for r in ordered if r.id not in paths}
+    non_compute = {
+        r.id: r.opcode.name in NON_COMPUTE - {"parameter"} for r in ordered if r.id not in paths
+    }
     reads = set(paths)  # depends on a scope
     for r in ordered:
         if not reads.isdisjoint(r.operands):
@@ -129,23 +133,22 @@ def _adopted(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) ->
         if r.id in found or r.opcode.name == "tuple":
             continue
         boxed = [o for o in r.operands if o in found]
-        if boxed and (r.id in feeds or r.opcode.name in QUIET):
+        if boxed and (r.id in feeds or r.opcode.name in NON_COMPUTE):
             found[r.id] = found[max(boxed, key=place.__getitem__)]
-        elif r.opcode.name not in QUIET or not outside.keys().isdisjoint(r.operands):
+        elif r.opcode.name not in NON_COMPUTE or not outside.keys().isdisjoint(r.operands):
             outside[r.id] = (BEFORE if r.id in feeds else AFTER,)
     sizes = Counter(outside.values())
     found |= {key: path for key, path in outside.items() if sizes[path] > 2 * SHORTEST_LAYER}
-    for r in reversed(
-        ordered
-    ):  # instructions that only move constants belong to the scope of their first reader
+    # Instructions that only move constants belong to the scope of their first reader.
+    for r in reversed(ordered):
         if (path := found.get(r.id)) is not None:
             late = path == (AFTER,)
-            moved = [o for o in r.operands if quiet.get(o) and o not in reads]
+            moved = [o for o in r.operands if non_compute.get(o) and o not in reads]
             found |= dict.fromkeys([o for o in moved if not (late and o in feeds)], path)
     return found
 
 
-def _with_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
+def _group_siblings(paths: Mapping[int, Path]) -> dict[int, Path]:
     """Put scopes that differ in a number alone into a common box."""
     families: dict[tuple[Path, str], dict[str, None]] = {}
     for path in dict.fromkeys(paths.values()):

@@ -14,7 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import violations
 
-Move = Callable[[HloInstruction], bool]
+Transformation = Callable[[HloInstruction], bool]
 
 
 def minimize(
@@ -22,7 +22,7 @@ def minimize(
 ) -> HloModule:
     """Make a module smaller while it still fails.
 
-    Five moves are tried until none helps:
+    Five transformations are tried until none helps:
 
     - make another instruction the root;
     - replace an instruction by a parameter;
@@ -74,7 +74,7 @@ def minimize(
     while progress and time.monotonic() < end:
         progress = False
         other_roots = smaller_modules(
-            best, tidy=True, moves=[_make_root]
+            best, tidy=True, transformations=[_make_root]
         )  # tidied they are the smallest
         for smaller in chain(other_roots, smaller_modules(best, tidy=True)):
             if time.monotonic() >= end:
@@ -93,31 +93,36 @@ def _fails(still_fails: Callable[[HloModule], object], module: HloModule) -> boo
 
 
 def smaller_modules(
-    module: HloModule, *, tidy: bool = False, moves: Sequence[Move] | None = None
+    module: HloModule,
+    *,
+    tidy: bool = False,
+    transformations: Sequence[Transformation] | None = None,
 ) -> Iterator[HloModule]:
-    """Yield well-formed modules that are one move smaller, moves at early instructions first.
+    """Yield the smaller well-formed modules that one transformation makes, in program order.
 
     tidy: without dead code and unused parameters.
     """
     for i in list(module.entry.post_order()):
-        for move in moves or (
+        for transformation in transformations or (
             _make_root,
-            _bypass,
-            _become_parameter,
-            _take_out,
-            partial(_repeat, which=0),
-            partial(_repeat, which=-1),
+            _replace_by_operand,
+            _replace_by_parameter,
+            _remove_unused,
+            partial(_merge_operands, which=0),
+            partial(_merge_operands, which=-1),
         ):
             candidate = module.clone()
-            if _made_smaller(candidate, move, i.id, tidy) and _weight(candidate) < _weight(module):
+            if _made_smaller(candidate, transformation, i.id, tidy) and _weight(
+                candidate
+            ) < _weight(module):
                 yield candidate
 
 
-def _made_smaller(module: HloModule, move: Move, key: int, tidy: bool) -> bool:
-    """Apply a move to an instruction; return True if the module stays well formed."""
+def _made_smaller(module: HloModule, transformation: Transformation, key: int, tidy: bool) -> bool:
+    """Apply a transformation to an instruction; return True if the module stays well formed."""
     module.attributes.pop("entry_computation_layout", None)
     module.out_tree = None
-    if not move(module.find(key)):
+    if not transformation(module.find(key)):
         return False
     if tidy:
         _tidy(module)
@@ -139,7 +144,7 @@ def _weight(module: HloModule) -> tuple[int, int, int]:
 def _tidy(module: HloModule) -> None:
     make_pass("dce").run(module, PassContext())
     for parameter in module.entry.parameters():
-        _take_out(parameter)
+        _remove_unused(parameter)
 
 
 def _make_root(i: HloInstruction) -> bool:
@@ -154,7 +159,7 @@ def _make_root(i: HloInstruction) -> bool:
     return True
 
 
-def _take_out(i: HloInstruction) -> bool:
+def _remove_unused(i: HloInstruction) -> bool:
     """Remove an unused instruction; renumber the parameters."""
     computation = i.parent
     if i.users or i is computation.root:
@@ -168,7 +173,7 @@ def _take_out(i: HloInstruction) -> bool:
     return True
 
 
-def _bypass(i: HloInstruction) -> bool:
+def _replace_by_operand(i: HloInstruction) -> bool:
     """Replace it by an operand of the same shape."""
     computation = i.parent
     for operand in i.operands:
@@ -179,7 +184,7 @@ def _bypass(i: HloInstruction) -> bool:
     return False
 
 
-def _become_parameter(i: HloInstruction) -> bool:
+def _replace_by_parameter(i: HloInstruction) -> bool:
     """Replace it by a new parameter."""
     computation = i.parent
     if i.opcode.name in ("parameter", "constant") or not i.shape.is_array or i is computation.root:
@@ -190,7 +195,7 @@ def _become_parameter(i: HloInstruction) -> bool:
     return True
 
 
-def _repeat(i: HloInstruction, which: int) -> bool:
+def _merge_operands(i: HloInstruction, which: int) -> bool:
     """Replace its operands of one shape by one of them."""
     if i.opcode.name == "tuple" or len(set(i.operands)) < 2:
         return False

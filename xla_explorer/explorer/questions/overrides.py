@@ -105,22 +105,22 @@ def overrides_of(session: Compilation) -> Overrides:
     for word, kind, subjects in session.requested:
         names = tuple([_name(session, subject) for subject in subjects])
         if kind in FUSION_KINDS:
-            reason = _of_a_fusion(known, kernels, at_fusion, word, names)
+            reason = _fusion_refusal(known, kernels, at_fusion, word, names)
         elif kind in KINDS_OF_ONE_KERNEL:
             names = (_name(session, subjects[0]), *map(str, subjects[1:]))
-            of_kind = _of_a_directive if kind in LOOP_KINDS else _of_a_choice
+            of_kind = _directive_refusal if kind in LOOP_KINDS else _choice_refusal
             reason = of_kind(session, word, kind, names)
         elif kind == "native-code":
-            reason = _of_a_library(session, word, names[0])
+            reason = _library_refusal(session, word, names[0])
         else:
-            reason = _of_a_decision(known, word, kind, names)
+            reason = _decision_refusal(known, word, kind, names)
         instructions = 1 if kind in KINDS_OF_ONE_KERNEL else len(names)
         listed = (*[f"%{name}" for name in names[:instructions]], *names[instructions:])
         found.append(Override(word, kind, listed, reason is None, reason))
     return Overrides(found)
 
 
-def _of_a_fusion(
+def _fusion_refusal(
     known: Known, kernels: _Kernels, at_fusion: Mapping[str, str], word: str, names: tuple[str, ...]
 ) -> Reason | None:
     """Return why an override about two instructions in one kernel was not granted, if so."""
@@ -137,7 +137,7 @@ def _of_a_fusion(
     )
 
 
-def _of_a_directive(
+def _directive_refusal(
     session: Compilation, word: str, kind: str, names: tuple[str, ...]
 ) -> Reason | None:
     """Return why an override of a directive was not granted, if so.
@@ -166,7 +166,7 @@ def _of_a_directive(
     )
 
 
-def _of_a_choice(
+def _choice_refusal(
     session: Compilation, word: str, kind: str, names: tuple[str, ...]
 ) -> Reason | None:
     """Return why another emitter (`launch`) or level (`math`) was chosen, if so."""
@@ -210,7 +210,7 @@ def _of_a_choice(
     )
 
 
-def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
+def _library_refusal(session: Compilation, word: str, name: str) -> Reason | None:
     """Return why a library computes an instruction despite `forbid`, or not despite `force`."""
     steps = [step for step in program_steps(session) if step.name == name]
     if not steps:
@@ -223,7 +223,7 @@ def _of_a_library(session: Compilation, word: str, name: str) -> Reason | None:
     return reasons[-1] if reasons else refuse("never-decided", f"no library was tried for %{name}")
 
 
-def _of_a_decision(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
+def _decision_refusal(known: Known, word: str, kind: str, names: tuple[str, ...]) -> Reason | None:
     """Return why an override was not granted, from the last decision about its subjects."""
     try:
         found = answer(known, kind, names)

@@ -21,7 +21,7 @@ from xla_explorer.hlo.module import ModuleSnapshot
 if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassTrace
 
-_ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "normalization-fusion"})
+_PRODUCER_CONSUMER_KINDS = frozenset({"fusion", "dot-epilogue-fusion", "normalization-fusion"})
 
 
 class RefusalCost(NamedTuple):
@@ -99,12 +99,12 @@ class RefusalCosts:
             )
         known = [end for end in ends if end is not None]
         return (
-            self._one_after_the_other(known[0])
-            if decision.kind in _ONE_AFTER_THE_OTHER
-            else self._beside(known)
+            self._producer_consumer_cost(known[0])
+            if decision.kind in _PRODUCER_CONSUMER_KINDS
+            else self._siblings_cost(known)
         )
 
-    def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
+    def _producer_consumer_cost(self, producer: InstructionRecord) -> RefusalCost:
         """Return the cost of not fusing a producer: the consumer reads its result from memory.
 
         If it is the only reader, the store and a launch are saved too.
@@ -122,7 +122,7 @@ class RefusalCosts:
         )
         return self._saved([size, size] if alone else [size], alone)
 
-    def _beside(self, ends: Sequence[InstructionRecord]) -> RefusalCost:
+    def _siblings_cost(self, ends: Sequence[InstructionRecord]) -> RefusalCost:
         """Return the cost of not fusing siblings: common operands are read twice, plus a launch."""
         shared = set(ends[0].operands).intersection(*[end.operands for end in ends[1:]])
         shapes = [self._records[key].shape for key in shared if key in self._records]

@@ -129,7 +129,7 @@ def why_recompiled(
             wraps(function)(lambda *arguments: function(*arguments)),
             static_argnums=static_argnums or None,
         )
-    phases = _listening()
+    phases = _record_phases()
     found: list[Call] = []
     for number, arguments in enumerate(calls):
         phases.clear()
@@ -194,7 +194,7 @@ def _is_numpy(jax: Any, argument: Any) -> bool:
 
 
 @cache
-def _listening() -> dict[str, list[float]]:
+def _record_phases() -> dict[str, list[float]]:
     """Return seconds by phase, which a listener of JAX fills in.
 
     One is registered per process, since JAX cannot remove a listener.

@@ -1,6 +1,6 @@
 // A reader's actions, the same in every view: select, step, walk through decisions, try a what-if. Each changes the shared
 // state; the views that subscribe to it follow.
-import { breath, messageOf } from "./elements.js";
+import { yieldToMain, messageOf } from "./elements.js";
 
 /** @typedef {import("./state.js").App} App */
 /** @typedef {App["store"]["decisions"][number]} Decision */
@@ -46,7 +46,7 @@ export function actionsOf(app, { tabs, why, help }) {
     for (const near of [app.nextChange(1), app.nextChange(-1)])
       for (const k of [near, near === null || !near ? null : near - 1]) if (k !== null) store.step(k).catch(() => {});
     try {
-      await breath(); // the picture is drawn; longer work follows
+      await yieldToMain(); // the picture is drawn; longer work follows
       if (mine !== ticket) return;
       if (now.lacksText || old?.lacksText) await Promise.all([store.text(number), before === null ? null : store.text(before)]);
       if (mine === ticket) app.change({ text: number });

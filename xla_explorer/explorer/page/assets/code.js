@@ -1,7 +1,7 @@
 // The code strip: any number of texts side by side or as tabs of one pane, one selection through all of them.
 import { codePane, editorPane, firstPanes, panesOfStep } from "./code_pane.js";
 import { EDITED } from "./editor.js";
-import { breath, make, messageOf } from "./elements.js";
+import { yieldToMain, make, messageOf } from "./elements.js";
 import { noiseButton } from "./noise.js";
 import { closePane, movePane, openPane, paneOfOne, readPanes, showTab, writtenPane } from "./open_panes.js";
 import { draggable, paneFrame } from "./pane_frame.js";
@@ -175,7 +175,7 @@ export function codeStrip(app) {
     open = kept.length ? kept : firstPanes(panes, app.wantedPane, store.data.live).map(paneOfOne);
     for (const name of inFront().filter(name => name !== EDITED)) {
       build(name);
-      await breath();
+      await yieldToMain();
     }
     layout();
     loaded = true;

@@ -15,14 +15,14 @@ export function make(tag, props = {}, ...children) {
         key.replace(/^aria([A-Z])/, (_, c) => "aria-" + c.toLowerCase()),
         value,
       );
-    else el[key] = key.startsWith("on") && typeof value === "function" ? answerless(value) : value;
+    else el[key] = key.startsWith("on") && typeof value === "function" ? ignoringResult(value) : value;
   }
   el.append(.../** @type {(Node | string)[]} */ (children.filter(c => c !== null && c !== undefined)));
   return el;
 }
 
 /** A handler whose result is dropped: a handler that returns false would cancel the event, such as Tab or F5. @param {(event?: Event) => unknown} handler */
-const answerless = handler => (/** @type {Event | undefined} */ event) => void handler(event);
+const ignoringResult = handler => (/** @type {Event | undefined} */ event) => void handler(event);
 
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 /**
@@ -152,7 +152,7 @@ export function slowButton(props, during, work, failed) {
 }
 
 /** Lets the browser paint and respond between two pieces of work. A timer that follows others would wait 4 ms. @returns {Promise<unknown>} */
-export const breath = () => /** @type {any} */ (globalThis).scheduler?.postTask?.(() => {}) ?? new Promise(done => setTimeout(done));
+export const yieldToMain = () => /** @type {any} */ (globalThis).scheduler?.postTask?.(() => {}) ?? new Promise(done => setTimeout(done));
 const MOST_WAITED = 60; // ms: a page in the background has no frames
 /** Resolves when the changes are on the screen: to lay all of them out at once would take too long. @returns {Promise<unknown>} */
 export const painted = () =>
@@ -176,7 +176,7 @@ export function atOnce(work) {
   }
 }
 /**
- * The same, with a breath between the pieces.
+ * All of a work in pieces, yielding to the browser between them.
  * @template T
  * @param {Generator<Pause, T, any>} work
  * @param {() => boolean} [isOvertaken] true if the result is no longer needed: the work is abandoned
@@ -188,6 +188,6 @@ export async function inPieces(work, isOvertaken = () => false) {
     if (isOvertaken()) return undefined;
     const { done, value } = work.next(given);
     if (done) return value;
-    given = await (value ? value.later() : breath());
+    given = await (value ? value.later() : yieldToMain());
   }
 }

@@ -2,7 +2,7 @@
 import { actionsOf } from "./actions.js";
 import { codeStrip } from "./code.js";
 import { sourceEditor } from "./editor.js";
-import { breath, isScrolling, make, painted } from "./elements.js";
+import { yieldToMain, isScrolling, make, painted } from "./elements.js";
 import { hoverHelp } from "./hover.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 import { reachAll } from "./reach.js";
@@ -54,7 +54,7 @@ let widgets = 0; // for ids that are unique on a page of several widgets
 async function build(root, model, ask, disposals, editor) {
   const began = performance.now(),
     store = await openStore(model, ask);
-  await breath();
+  await yieldToMain();
   /** @type {View} */
   const kept = model.get("view") ?? {},
     address = model.address?.read() ?? kept,
@@ -131,7 +131,7 @@ async function build(root, model, ask, disposals, editor) {
     keys[event.key]();
   };
   root.explorer = app;
-  await breath();
+  await yieldToMain();
   await open(app, model, address, code);
   hover.load();
   root.dataset.openMs = (performance.now() - began).toFixed(1);
@@ -151,14 +151,14 @@ async function open(app, model, address, code) {
   app.setTab("graph");
   await painted();
   await store.step(last).catch(() => {}); // add the boxes of the final module: panes link through them
-  await breath();
+  await yieldToMain();
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   await painted();
   const loading = code.load();
   if (store.data.complete) await loading; // those of a live view follow later
   if (address.find) app.restoreSearch(address.find);
   if (wanted !== null) app.select(wanted, "address");
-  await breath();
+  await yieldToMain();
   app.setTab(store.data.comparison ? "compare" : (address.tab ?? (somewhere ? app.tab : "overview")));
 }
 

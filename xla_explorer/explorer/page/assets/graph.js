@@ -1,7 +1,7 @@
 // The graph tab: its keys and clicks. Its state is in graph_state.js, its drawing in graph_view.js, its camera in
 // graph_camera.js.
 import { bringBlocks, openBlocks } from "./blocks.js";
-import { breath, make, messageOf } from "./elements.js";
+import { yieldToMain, make, messageOf } from "./elements.js";
 import { panByPointer } from "./graph_camera.js";
 import { chooseStart, fetchMiddle, lookAtHottest, showAround, showInstruction, showNeighbourhood, showPaths } from "./graph_reach.js";
 import { boxAround, instructionOf, arrowTarget, selectedElement } from "./graph_state.js";
@@ -152,12 +152,12 @@ function graphTab(app) {
     const first = !looked,
       { now } = app;
     looked = true;
-    await breath();
+    await yieldToMain();
     if (now.whole && (!first || app.boxes.length) && view.state.options.focus === null) await bringBlocks(view, view.state.options.blocks); // a page has it at once
     if (app.now !== now) return;
     if (first) {
       chooseStart(view); // before anything is drawn, so that nothing is drawn twice
-      await breath();
+      await yieldToMain();
     }
     await view.drawInPieces();
     if (app.now !== now) return;

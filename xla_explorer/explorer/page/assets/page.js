@@ -1,8 +1,8 @@
 // The exported page as the host of the explorer (see Host in explorer.js): its data and its address.
-import { breath } from "./elements.js";
+import { yieldToMain } from "./elements.js";
 import { render } from "./explorer.js";
 
-await breath(); // reading the file took long enough
+await yieldToMain(); // reading the file took long enough
 // The static form is hidden while scripts run, and shown if this one fails.
 const page = document.documentElement;
 page.classList.add("failed");

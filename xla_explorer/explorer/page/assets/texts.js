@@ -1,7 +1,7 @@
 // The text tab: a pass's changes of the printed module, unified or side by side.
 import { inBackground } from "./background.js";
 import { commonEnds, diffRows, numbersBetween, rowsOfPairs } from "./diff.js";
-import { breath, make, numberOf, scrolled, showNumber } from "./elements.js";
+import { yieldToMain, make, numberOf, scrolled, showNumber } from "./elements.js";
 import { highlighted } from "./highlighted.js";
 import { LINE_HEIGHT, longList } from "./long_list.js";
 import { noiseButton } from "./noise.js";
@@ -91,11 +91,11 @@ function textTab(app) {
     const numbers = numbersBetween(before, now, ends);
     let next = numbers.next();
     for (; !next.done; next = numbers.next()) {
-      await breath();
+      await yieldToMain();
       if (!isWanted()) return null;
     }
     const pairs = await inBackground("keptPairs", ...next.value);
-    await breath();
+    await yieldToMain();
     return rowsOfPairs(before, now, ends, pairs, context);
   }
 

@@ -40,7 +40,7 @@ def _fusion(session: Compilation) -> ReplayedFusion:
     )
 
 
-def _of_a_cpu(session: Compilation) -> Compilation:
+def _require_cpu(session: Compilation) -> Compilation:
     """Return the session.
 
     NotThereError if XLA:GPU compiled it, whose assignment and schedule have other rules.
@@ -58,8 +58,8 @@ KINDS: Final[Mapping[str, Callable[[Compilation], Replay]]] = {
     "dot-library": lambda session: replayed_library(_passes(session, library.PASS)[0]),
     "layout": lambda session: replayed_layouts(_passes(session, layout.PASS)[0]),
     "simplifier": lambda session: simplifier.replayed_simplifier(_passes(session, simplifier.PASS)),
-    "buffers": lambda session: replayed_buffers(_of_a_cpu(session)),
-    "schedule": lambda session: replayed_schedule(_of_a_cpu(session)),
+    "buffers": lambda session: replayed_buffers(_require_cpu(session)),
+    "schedule": lambda session: replayed_schedule(_require_cpu(session)),
     "multi-output-fusion": lambda session: replayed_multi_output(
         _passes(session, multi_output.PASS)[0]
     ),

@@ -72,8 +72,8 @@ def replayed_rules(step: RecordedPass) -> RecordedPasses[RecordedPass]:
 
 def agreement_by_name(step: RecordedPass, ours: RecordedPasses[RecordedPass]) -> dict[str, bool]:
     """Return, for each instruction that our rules rewrote, whether XLA rewrote it too."""
-    made, theirs = _both_fates(step.before, ours.record, step.module)
-    return {name: theirs[name] != KEPT for name, fate in made.items() if fate != KEPT}
+    made, theirs = _both_outcomes(step.before, ours.record, step.module)
+    return {name: theirs[name] != KEPT for name, outcome in made.items() if outcome != KEPT}
 
 
 def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
@@ -82,7 +82,7 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
     for event in decision_events(trace, "rule"):
         if event.acted and event.names:
             rules.setdefault(event.names[0].lstrip("%"), event.by)
-    ours, theirs = _both_fates(before, trace, step.module)
+    ours, theirs = _both_outcomes(before, trace, step.module)
     dead = _dead(before)
     for i in before.instructions():
         here, there = ours[i.name], theirs[i.name]
@@ -111,12 +111,12 @@ def _rows(step: RecordedPass) -> Iterator[ReplayRow]:
         )
 
 
-def _both_fates(
+def _both_outcomes(
     before: HloModule, trace: PassTrace, theirs: HloModule
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the fate of each instruction by our rules, and by XLA's."""
+    """Return the outcome of each instruction by our rules, and by XLA's."""
     ours, theirs = _names_kept(before, trace), _own_names(before, theirs)
-    return _fates(before, ours, {i: i.id for i in ours.instructions()}), _fates(
+    return _outcomes(before, ours, {i: i.id for i in ours.instructions()}), _outcomes(
         before, theirs, _identities(before, ours, theirs)
     )
 
@@ -207,10 +207,10 @@ def _same_constant(one: HloInstruction, other: HloInstruction) -> bool:
     )
 
 
-def _fates(
+def _outcomes(
     before: HloModule, after: HloModule, identities: Mapping[HloInstruction, int]
 ) -> dict[str, str]:
-    """Return the fate of each instruction of a module."""
+    """Return the outcome of each instruction of a module."""
     dead = _dead(after)
     later = {identities[i]: i for i in after.instructions() if i not in dead}
     found = {}
