@@ -143,7 +143,7 @@ def _judged(
     answer = _same_specials(graph, arrays, got) if special else _near(graph, arrays, got)
     if answer is None or answer[0]:
         return None
-    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` assumes that there are none."
+    hint = "A NaN or an infinity stays one: `llvm.maximum` keeps a NaN, and `fast` assumes neither occurs."
     hint = hint if special else "Compute the first element by hand: which index does each load use?"
     return Failure(
         "wrong-value",
