@@ -73,7 +73,7 @@ _READ = (
     "dot-library-rewriter",
     "fusion",
 )  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
-_MOST_RECORDED = 5  # runs: thousands of events each, which are alike
+_MOST_RECORDED = 5  # runs: of thousands of similar events each
 _RECORDED_US = 5e6  # of recorded runs together
 _SECONDS_OF_ROUNDS = 8.0
 _TIMED_US = 5e6  # of either compiler's runs together
@@ -172,7 +172,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     each = timed_each_round(float(recorded.runs()["wall_us"].median()), repeats)
     for _ in enough_rounds(
         clock.monotonic
-    ):  # in turns, so that a change of the machine's pace meets both
+    ):  # in alternation, so that a change of the machine's pace affects both
         theirs_us += executable.time(leaves, each)
         if placed is not None:
             ours_us += _timed(placed, leaves, each)

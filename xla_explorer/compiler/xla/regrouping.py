@@ -179,3 +179,46 @@ def _above(i: HloInstruction) -> set[HloInstruction]:
             found.add(one)
             waiting += one.operands
     return found
+
+
+_FREE = frozenset({"parameter", "constant", "broadcast", "iota", "bitcast", "reshape", "tuple"})
+
+
+def edges_inside(module: HloModule) -> list[tuple[int, tuple[str, str]]]:
+    """Return (work, (producer, consumer)) of each pair that one kernel computes.
+
+    Work is the number of elements that the kernel's instructions compute. Producers that cost
+    nothing to compute again are left out.
+    """
+    found = []
+    for fusion in module.entry.instructions.values():
+        if fusion.opcode.name != "fusion" or _why_no_loop(fusion) is not None:
+            continue
+        inside = fusion.called[0].instructions.values()
+        work = sum([i.shape.element_count for i in inside if i.shape.is_array])
+        found += [
+            (work, (producer.name, consumer.name))
+            for consumer in inside
+            for producer in dict.fromkeys(consumer.operands)
+            if producer.opcode.name not in _FREE and consumer.opcode.name not in _FREE
+        ]
+    return found
+
+
+def edges_between(module: HloModule) -> list[tuple[int, tuple[str, str]]]:
+    """Return (work, (producer, consumer)) of each pair of kernels that one loop could compute."""
+    found = []
+    for second in module.entry.instructions.values():
+        for first in dict.fromkeys(second.operands):
+            if "fusion" not in (first.opcode.name, second.opcode.name):
+                continue
+            if first.opcode.name in _FREE or _why_not_fused(first, second) is not None:
+                continue
+            ends = [_end(first), _end(second)]
+            found.append((first.shape.element_count, (ends[0].name, ends[1].name)))
+    return found
+
+
+def _end(kernel: HloInstruction) -> HloInstruction:
+    """Return the instruction that names a kernel: the root of a fusion, or itself."""
+    return kernel.called[0].root if kernel.opcode.name == "fusion" else kernel

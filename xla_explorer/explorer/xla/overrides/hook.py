@@ -158,6 +158,19 @@ def install(report: XlaOverrides) -> Callable[[], None]:
     return close
 
 
+@contextmanager
+def captured() -> Iterator[list[bytes]]:
+    """Collect the modules that XLA compiles for its CPU while the context is open, as bytes."""
+    found: list[bytes] = []
+    hooks = import_optional("jax.extend.xla", "jax")
+    name, stage = f"xla_explorer.captured.{next(_numbers)}", hooks.PipelineStage.PRE_SCHEDULER
+    hooks.register_hlo_module_transformation(found.append, name=name, stage=stage, platforms="cpu")
+    try:
+        yield found
+    finally:
+        hooks.clear_hlo_module_transformation(name, stage, "cpu")
+
+
 class _Acting:
     """The two callbacks of one report. XLA may call them from several threads."""
 

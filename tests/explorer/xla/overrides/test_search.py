@@ -1,0 +1,109 @@
+"""`xe.xla.search`: its trials on real XLA, the changes that it keeps, and the file that it writes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.compiler.xla.regrouping import edges_between, edges_inside
+from xla_explorer.explorer.xla.overrides import measured_search as searching
+from xla_explorer.explorer.xla.overrides.requests import read_requests
+
+MODULE = """HloModule m
+
+%a (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %one = f32[] constant(1)
+  %ones = f32[8]{0} broadcast(%one), dimensions={}
+  %s = f32[8]{0} sine(%p)
+  ROOT %t = f32[8]{0} add(%s, %ones)
+}
+
+%b (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  ROOT %u = f32[8]{0} exponential(%q)
+}
+
+ENTRY %e (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %k = f32[8]{0} fusion(%x), kind=kLoop, calls=%a
+  ROOT %l = f32[8]{0} fusion(%k), kind=kLoop, calls=%b
+}
+"""
+
+
+def test_edges_of_kernels_are_named_by_the_instructions_that_compute():
+    module = xe.parse_hlo(MODULE)
+    assert [pair for _, pair in edges_inside(module)] == [("s", "t")]
+    assert [pair for _, pair in edges_between(module)] == [("t", "u")]
+
+
+def test_a_point_has_one_value_for_a_flag():
+    point = searching.Change().with_step("flag", ("f", 1)).with_step("flag", ("f", 2))
+    assert point.flags == (("f", 2),)
+    assert point.with_step("fuse", ("a", "b")).fuse == (("a", "b"),)
+
+
+class Clock:
+    """A program whose executables are their own times."""
+
+    def seconds(self, executable, runs):
+        return executable
+
+
+def test_ratios_have_an_interval_around_their_median():
+    assert searching._compared(Clock(), 2.0, 1.0, 11) == (0.5, 0.5, 0.5)
+    noisy = iter([1.0, 1.0, 1.0, *[1.0 + k % 3 / 10 for k in range(22)]])
+
+    class Noisy:
+        def seconds(self, executable, runs):
+            return next(noisy)
+
+    ratio, low, high = searching._compared(Noisy(), None, None, 11)
+    assert low <= ratio <= high and low < high
+
+
+pytest.importorskip("jax.extend.xla", reason="jax has the hook since 0.10.2 (extra `jax`)")
+import jax.numpy as jnp  # noqa: E402
+
+X = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+
+
+def waves(x):
+    """Return a chain that XLA fuses."""
+    return jnp.exp(jnp.sin(x) * 2 + 1).sum(axis=1)
+
+
+@pytest.mark.jax
+def test_every_trial_has_a_row_with_its_interval_or_the_reason():
+    found = xe.xla.search(waves, X, seconds=4)
+    assert {one.word for one in found.trials} >= {"flag", "forbid"}
+    for one in found.trials:
+        assert (one.ratio is None) == (one.low is None) and (one.kept or one.note)
+        assert one.ratio is None or one.low <= one.ratio <= one.high
+    assert list(found.to_frame().columns) == list(searching.Trial._fields)
+    assert "changes timed" in found.headline()
+
+
+@pytest.mark.jax
+def test_kept_changes_add_up_and_are_confirmed(monkeypatch, tmp_path):
+    monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
+    monkeypatch.setattr(searching, "_compared", lambda *given: (0.5, 0.4, 0.6))
+    found = xe.xla.search(waves, X, seconds=3)
+    kept = [one for one in found.trials if one.kept]
+    assert kept and found.flags == {"xla_cpu_prefer_vector_width": 256}
+    assert (found.ratio, found.low, found.high) == (0.5, 0.4, 0.6)
+    assert len(found.best.forbid) + len(found.best.fuse) == len(kept) - 1
+    assert read_requests(found.save(tmp_path / "best.json")).forbid == found.best.forbid
+
+
+@pytest.mark.jax
+def test_a_gain_that_is_not_confirmed_is_not_claimed(monkeypatch):
+    answers = iter([(0.5, 0.4, 0.6)])
+    monkeypatch.setattr(searching, "FLAGS", (("xla_cpu_prefer_vector_width", 256),))
+    monkeypatch.setattr(searching, "_steps", lambda module: [("flag", searching.FLAGS[0])])
+    monkeypatch.setattr(searching, "_compared", lambda *given: next(answers, (1.0, 0.9, 1.1)))
+    found = xe.xla.search(waves, X, seconds=3)
+    assert found.best == searching.Change() and found.ratio == 1.0
+    assert "stays the fastest" in found.headline()
