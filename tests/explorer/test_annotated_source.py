@@ -54,9 +54,9 @@ def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
     assert sum([line.share or 0.0 for line in listing.lines]) == pytest.approx(1.0)
     fused = [line for line in listing.lines if line.share and line.lines > 1]
     assert len(fused) >= 3 and all(line.share < 0.99 for line in fused if line.share)
-    assert all(line.told_time.startswith("~") and "lines in 1 kernel" in line.told_time for line in fused)  # fmt: skip
+    assert all(line.time_text.startswith("~") and "lines in 1 kernel" in line.time_text for line in fused)  # fmt: skip
     alone = [line for line in listing.lines if line.share and line.lines == 1]
-    assert alone and not any("~" in line.told_time for line in alone)
+    assert alone and not any("~" in line.time_text for line in alone)
     assert listing.to_html().count("rgba(") == len([line for line in listing.lines if line.share])
 
 

@@ -58,10 +58,10 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
 
     against: name of the other folder of a comparison.
     """
-    alike = Counter([row.name for row in found.rows])
+    counts = Counter([row.name for row in found.rows])
     rows = "".join([
         f'<tr><td><a href="{prefix}{quote(row.key, safe="")}">{escape(row.name or "(device work without a module)")}</a>'
-        f'{f" <small>{escape(_number(row.key))}</small>" if alike[row.name] > 1 else ""}</td>'
+        f'{f" <small>{escape(_number(row.key))}</small>" if counts[row.name] > 1 else ""}</td>'
         f'<td class="n">{microseconds(row.us) if row.us is not None else ""}</td>'
         f'<td class="n">{row.runs or ""}</td><td class="n">{row.passes or ""}</td></tr>'
         for row in found.rows[:_MOST_ROWS]

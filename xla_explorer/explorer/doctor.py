@@ -128,13 +128,13 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
 def _target() -> Capability:
     """Return the CPU that programs are compiled for, its vectors, its cores, and their source."""
     try:
-        target, asked = host_target(), os.environ.get(TARGET_VARIABLE, "")
+        target, stated = host_target(), os.environ.get(TARGET_VARIABLE, "")
         cores = usable_cores()
     except XlaExplorerError as problem:
         return Capability("target of programs", "missing", problem.message, problem.hint)
     why = (
-        f"{TARGET_VARIABLE}={asked}"
-        if asked
+        f"{TARGET_VARIABLE}={stated}"
+        if stated
         else f"this machine; {TARGET_VARIABLE}=x86-64-v3,cores=1 would be another"
     )
     words = f"{target.cpu or target.architecture}, {cores} cores; {target.vector_width_fact().message} ({why})"

@@ -28,7 +28,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions, module_text
 
 _SHOWN: Final = 40
-_MOST_READ: Final = 64  # modules of one name, to tell them apart by what they compute
+_MOST_READ: Final = 64  # modules of one name, which are distinguished by their computation
 Program = tuple[str, int | None]
 """The name and number of a program in a profile."""
 _ALIKE: Final = PrintOptions.fingerprint.but(header=False)
@@ -125,13 +125,13 @@ class RecordedModules(Report):
         for candidate in candidates:
             program = self._profile.program(*candidate)
             if program is not None and program.module is not None:
-                alike = prints.get(_fingerprint(program.module), [])
+                equal = prints.get(_fingerprint(program.module), [])
                 chosen = next(
-                    (one for one in alike if one.number == candidate[1]),
-                    alike[0] if alike else None,
+                    (one for one in equal if one.number == candidate[1]),
+                    equal[0] if equal else None,
                 )
                 if chosen is not None:
-                    alike.remove(chosen)
+                    equal.remove(chosen)
                     found[f"dump-{chosen.number}"] = candidate
         return found
 

@@ -44,7 +44,8 @@ def search_fusion(
     width
         See `strategy`.
     repeats
-        Timed runs of a trial; the best is timed again in turns with the base, three times as often.
+        Timed runs of a trial; the best is timed again in alternation with the base, three times as
+        often.
     seed
         Of the random choices.
     progress

@@ -183,7 +183,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         self.other = ipywidgets.Dropdown(
             description="swap with", style={"description_width": "70px"}
         )
-        self.shown, self.said = ipywidgets.HTML(), ipywidgets.HTML()
+        self.shown, self.verdict = ipywidgets.HTML(), ipywidgets.HTML()
         self._form = ipywidgets.VBox()
         self.form: PassForm | None = None
         rows = [
@@ -204,7 +204,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         ]
         super().__init__([
             ipywidgets.HBox([self.list, ipywidgets.VBox(edits)]),
-            self.said,
+            self.verdict,
             _button("compile and compare", self.compile),
             self.shown,
         ])  # fmt: skip
@@ -332,7 +332,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         error = (
             f"<pre>{escape(str(self.trace.error))}</pre>" if self.trace.error is not None else ""
         )
-        self.said.value = (
+        self.verdict.value = (
             f"{len(changed)} passes change something, {count}; every one verified{error}"
         )
         self.text = str(self.pipeline)

@@ -57,13 +57,13 @@ class AnnotatedLine(NamedTuple):
     code: dict[str, list[str]]
 
     @property
-    def told_time(self) -> str:
+    def time_text(self) -> str:
         """`12.3 us · 40 %`, with a ~ and the number of lines for a kernel of several."""
         if self.time_us is None:
             return ""
         several = f", of {self.lines} lines in {number_of(len(self.kernels), 'kernel')}"
-        told = f"{microseconds(self.time_us)} · {percent(self.share)}"
-        return f"~{told}{several}" if self.lines > 1 else told
+        text = f"{microseconds(self.time_us)} · {percent(self.share)}"
+        return f"~{text}{several}" if self.lines > 1 else text
 
 
 class AnnotatedSource(Report):
@@ -89,7 +89,7 @@ class AnnotatedSource(Report):
         """Yield the lines with their times and the sizes of their code."""
         out = []
         for line in self.lines:
-            time = line.told_time.split(",")[0]
+            time = line.time_text.split(",")[0]
             sizes = ", ".join([f"{len(code)} {stage}" for stage, code in line.code.items()])
             out.append(
                 f"{line.number:4d} {time:>16} | {line.text.rstrip()}"
@@ -126,7 +126,7 @@ class AnnotatedSource(Report):
 def _line_html(line: AnnotatedLine, body: str) -> str:
     share = line.share or 0.0
     shade = f"background:rgba(230,159,0,{0.08 + 0.6 * min(share, 1.0):.2f});" if line.share else ""
-    time = line.told_time
+    time = line.time_text
     text = f'<span style="white-space:pre">{highlighted(line.text, "hlo")}</span>'
     head = f'<span style="display:inline-block;width:3em;text-align:right;color:#858585">{line.number}</span> '
     place = f'<span style="float:right;color:#858585">{escape(time)}</span>' if time else ""

@@ -28,13 +28,13 @@ def column_time(session: Compilation, steps: Sequence[ProgramStep], emulation: A
     if len(measured) == len(steps):
         total, runs = sum([us for us, _ in measured]), min([n for _, n in measured])
         return f"{microseconds(total)} measured on {_machine(session)} (n {runs})"
-    said = []
+    texts = []
     if is_emulated(session) and (counted := _counted(emulation, steps)):
-        said.append(f"{number_of(counted, 'warp instruction')} on the emulator")
+        texts.append(f"{number_of(counted, 'warp instruction')} on the emulator")
     if (guess := estimated_microseconds(session, steps)) is not None:
         where = f"for {_machine(session)}" if session.backend == "gpu" else "on one core"
-        said.append(f"~{microseconds(guess)} an execution, estimated {where}")
-    return ", ".join(said)
+        texts.append(f"~{microseconds(guess)} an execution, estimated {where}")
+    return ", ".join(texts)
 
 
 def _machine(session: Compilation) -> str:

@@ -107,7 +107,7 @@ class TimedRun(KernelRun):
     default_us, scheduled_us : float
         Least times of one run.
     ratio, iqr : float
-        The median of scheduled / default over rounds taken in turns, and its spread.
+        The median of scheduled / default over alternating rounds, and its spread.
     estimated_us : float
         What the estimate says of the scheduled nest.
     threads : int
@@ -260,17 +260,19 @@ def checked_values(
     wanted = [session.executable.execute(leaves) for session in (default, plain)]
     found = scheduled.executable.execute(leaves)
     error, close = largest_error(flatten_value(evaluate(module, *leaves)), found)
-    said = f"{'agree with' if close else 'DIFFER from'} the evaluator's (largest error {error:.2g})"
+    sentence = (
+        f"{'agree with' if close else 'DIFFER from'} the evaluator's (largest error {error:.2g})"
+    )
     reorders = [str(step.directive) for step in schedule.steps if step.facts.get("reorders-sum")]
     exact = same_bits(wanted[1], found)
-    said += f"; {'bit for bit' if exact else 'not bit for bit'} those of the plain nest"
-    said += (
+    sentence += f"; {'bit for bit' if exact else 'not bit for bit'} those of the plain nest"
+    sentence += (
         f" ({', '.join(reorders)} {'reorder' if len(reorders) > 1 else 'reorders'} a sum)"
         if reorders
         else ""
     )
-    said += f"; {'bit for bit' if same_bits(wanted[0], found) else 'not bit for bit'} those of the default kernel"
-    return bool(close and (exact or reorders)), said
+    sentence += f"; {'bit for bit' if same_bits(wanted[0], found) else 'not bit for bit'} those of the default kernel"
+    return bool(close and (exact or reorders)), sentence
 
 
 def times_of(
@@ -279,7 +281,7 @@ def times_of(
     """Return (times of both in alternation on the same arguments, number of threads)."""
     executables: list[Any] = [default.executable, scheduled.executable]
     if not hasattr(executables[0], "place"):  # its code runs in a child process
-        return _timed_apart(default, scheduled, given, repeats), threads_of(default)
+        return _timed_in_child(default, scheduled, given, repeats), threads_of(default)
     leaves = executables[0].place(default.signature.leaves(given))
     calls = [
         executable.calls_of(leaves) for executable in executables
@@ -297,14 +299,14 @@ def threads_of(session: Compilation) -> int:
     return program.threads if isinstance(program, HostProgram) else session.options.threads or 1
 
 
-def _timed_apart(
+def _timed_in_child(
     default: Compilation, scheduled: Compilation, given: Sequence[Any], repeats: int
 ) -> PairedTiming:
     """Time both kernels in alternation in the child process."""
     leaves = default.signature.leaves(given)
     pairs = [
         [
-            min(session.executable.profile(leaves, _RUNS_APART).total_us)
+            min(session.executable.profile(leaves, _RUNS_IN_CHILD).total_us)
             for session in (default, scheduled)
         ]
         for _ in rounds(repeats)
@@ -326,7 +328,7 @@ def _loops(session: Compilation) -> list[Any]:
     return inner_loops(session).values.tolist() if shutil.which("llvm-mca") else []
 
 
-_RUNS_APART = 20  # in a child process, each round
+_RUNS_IN_CHILD = 20  # in a child process, each round
 SAMPLE_NS = 200_000  # a sample repeats its call for about so long, at least once
 
 

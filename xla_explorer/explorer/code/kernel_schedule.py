@@ -96,7 +96,7 @@ class KernelSchedule(Schedule, Report):
         *arrays
             The kernel's operands; random ones without.
         repeats : int
-            Timed rounds of both, in turns.
+            Timed rounds of both, in alternation.
 
         Returns
         -------

@@ -142,7 +142,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
                 source_line(session, number) if known and number is not None else "",
             ]
         )
-    told, finished = {row[3] for row in rows}, finished_functions(text)
+    remarked, finished = {row[3] for row in rows}, finished_functions(text)
     rows += [
         [
             "finished",
@@ -152,7 +152,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
             source_line(session, step.instruction),
         ]
         for step in program_steps(session)
-        if f"%{step.name}" not in told and getattr(step, "function", "") in finished
+        if f"%{step.name}" not in remarked and getattr(step, "function", "") in finished
     ]
     return wide_frame(rows, REMARK_COLUMNS)
 

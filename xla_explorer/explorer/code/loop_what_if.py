@@ -31,16 +31,16 @@ def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = Fal
     expected = made.estimate()
     reason = problem.reason if problem is not None else None
     code = reason.code if reason is not None else "not-a-schedule" if problem is not None else ""
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     if run and problem is None:
         try:
             ran = made.run(repeats=9)
-            said = (ran.headline(), f"values: {ran.values}", *getattr(ran, "findings", ()))
+            sentences = (ran.headline(), f"values: {ran.values}", *getattr(ran, "findings", ()))
         except XlaExplorerError as failed:
-            said = (f"not run: {failed.message}",)
+            sentences = (f"not run: {failed.message}",)
     return LoopTry(
         str(made), code, problem.message if problem is not None else "", problem.hint or "" if problem is not None else "", lines,
-        expected.nanoseconds, expected.limit, now.estimate().nanoseconds, tuple(choices_of(made)), said, expected.where,
+        expected.nanoseconds, expected.limit, now.estimate().nanoseconds, tuple(choices_of(made)), sentences, expected.where,
     )  # fmt: skip
 
 

@@ -93,8 +93,10 @@ def _summary(kernel: KernelCode) -> Iterator[str]:
     yield from [f"  {line.strip()}" for line in kernel.hlo[:8]]
     for stage, lines in kernel.code.items():
         first = f", first: {lines[0].strip()}" if lines else ""
-        said = "".join([f"; {text}" for text in (kernel.times[stage], kernel.notes[stage]) if text])
-        yield f"  {stage}: {len(lines)} lines{first}{said}"
+        notes = "".join(
+            [f"; {text}" for text in (kernel.times[stage], kernel.notes[stage]) if text]
+        )
+        yield f"  {stage}: {len(lines)} lines{first}{notes}"
 
 
 def _sections(kernel: KernelCode) -> list[str]:

@@ -80,10 +80,10 @@ class StageColumn:
     def _steps(self) -> dict[str, list[ProgramStep]]:
         """The steps that each function is written for."""
         assert self.made_by is not None
-        alike: dict[str, list[ProgramStep]] = {}
+        found: dict[str, list[ProgramStep]] = {}
         for step in program_steps(self.made_by):
-            alike.setdefault(step.function, []).append(step)
-        return alike
+            found.setdefault(step.function, []).append(step)
+        return found
 
     def _of_step(self, step: ProgramStep) -> Iterator[tuple[str, dict[int, int]]]:
         """Yield the functions of a step by name, with the meaning of the ids in their lines.
@@ -105,8 +105,10 @@ class StageColumn:
             counts = Counter([line.instruction for line in self._functions[name]])
             if name != step.function and not _mostly(counts, ids):
                 continue
-            alike = [step_members(self.made_by, other) for other in self._steps[step.function]]
-            written_for = max(alike, key=lambda those: sum([counts[i.id] for i in those]))
+            candidates = [step_members(self.made_by, other) for other in self._steps[step.function]]
+            written_for = max(
+                candidates, key=lambda candidate: sum([counts[i.id] for i in candidate])
+            )
             yield (
                 name,
                 {theirs.id: mine.id for theirs, mine in zip(written_for, members, strict=False)},
@@ -189,16 +191,16 @@ class StageColumn:
                 if any(self._of_step(step))
                 else "no code of its own: it is computed elsewhere, or by a library"
             )
-        said = []
+        texts = []
         for other, same in found:
             beyond = self._beyond(other, same)
-            said.append(
+            texts.append(
                 f"%{other.name}"
                 + (f", which computes {number_of(beyond, 'more instruction')}" if beyond else "")
             )
         return (
-            f"in {' and in '.join(said)}"
-            if said
+            f"in {' and in '.join(texts)}"
+            if texts
             else "no code of its own: this compiler computes it inside another kernel"
         )
 
@@ -210,11 +212,11 @@ class StageColumn:
         emulation = self.made_by.last_emulation or (
             self.session.last_emulation if self.made_by.backend == "gpu" else None
         )
-        said = column_time(self.made_by, [other for other, _ in found], emulation)
+        texts = column_time(self.made_by, [other for other, _ in found], emulation)
         partly = self.made_by is not self.session and any(
             self._beyond(other, same) for other, same in found
         )
-        return f"{said}, all that it computes" if said and partly else said
+        return f"{texts}, all that it computes" if texts and partly else texts
 
 
 def _mostly(counts: Mapping[int | None, int], ids: set[int]) -> bool:

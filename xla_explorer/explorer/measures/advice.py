@@ -118,8 +118,8 @@ def turn_a_refusal(facts: OwnFacts) -> Advice | None:
     if gain < NOTABLE / 2 * facts.run_us:
         return None
     _, one = max(dear, key=lambda pair: pair[0])
-    told = KINDS[kind].reasons.get(code)
-    remedy = f" ({told.remedy})" if told is not None else ""
+    meaning = KINDS[kind].reasons.get(code)
+    remedy = f" ({meaning.remedy})" if meaning is not None else ""
     a, b = [f"%{name}" for name in one.names]
     call = f'session.override(force=[("{kind}", "{a}", "{b}")]).compare()'
     return Advice(
@@ -227,7 +227,9 @@ class SessionAdvice(Report):
         """Yield the advice in order."""
         if self.advice:
             yield Listing(
-                "try first:", [said(one, self.facts.run_us) for one in self.advice], numbered=True
+                "try first:",
+                [advice_sentence(one, self.facts.run_us) for one in self.advice],
+                numbered=True,
             )
         else:
             yield Sentence("no rule has a change to propose that gains a notable part of a run")
@@ -243,7 +245,7 @@ class SessionAdvice(Report):
         )
 
 
-def said(advice: Advice, run_us: float) -> str:
+def advice_sentence(advice: Advice, run_us: float) -> str:
     """Return a piece of advice as a sentence with its bound."""
     place = f" ({advice.line})" if advice.line else ""
     share = f", {advice.gain_us / run_us:.0%}" if run_us else ""

@@ -343,7 +343,7 @@ def hoist_from_loops(facts: Facts) -> Advice | None:
     found = [k for k in looped if _is_same(k.instruction, kept[k.instruction.parent])]
     gain = sum(kernel.us * (1 - 1 / kernel.calls) for kernel in found)
     change = "compute them once before the loop, and let its body and condition read the result"
-    return _of(facts, found, "kernels that compute the same in each turn of a loop", change, gain)
+    return _of(facts, found, "kernels that are loop-invariant", change, gain)
 
 
 def _unchanged(loop: HloInstruction) -> set[int]:

@@ -63,8 +63,8 @@ def _compile_events(session: Compilation) -> list[dict[str, Any]]:
     for track, (title, parts) in enumerate((("phases", phases), ("passes", passes))):
         events.append(_named("thread_name", title, track, _COMPILE))
         clock = 0.0
-        for name, seconds, said in parts:
-            events.append(_complete(name, track, clock, seconds * 1e6, said, _COMPILE))
+        for name, seconds, arguments in parts:
+            events.append(_complete(name, track, clock, seconds * 1e6, arguments, _COMPILE))
             clock += seconds * 1e6
     return events
 
@@ -92,16 +92,16 @@ def _profile_events(frame: pandas.DataFrame, name: str) -> list[dict[str, Any]]:
         length = float(row["median_us"])
         if not length >= 0:  # NaN: it did not run
             continue
-        said = {
+        arguments = {
             str(key): value
             for key, value in row.items()
-            if key not in ("kernel", "median_us") and _is_said(value)
+            if key not in ("kernel", "median_us") and _is_given(value)
         }
         if row["kernel"] == WHOLE_PROGRAM:
-            events.append(_complete(WHOLE_PROGRAM, _PROGRAM_TRACK, 0.0, length, said))
+            events.append(_complete(WHOLE_PROGRAM, _PROGRAM_TRACK, 0.0, length, arguments))
         else:
-            said["hlo_op"] = str(row["kernel"]).lstrip("%")
-            events.append(_complete(str(row["kernel"]), _KERNEL_TRACK, clock, length, said))
+            arguments["hlo_op"] = str(row["kernel"]).lstrip("%")
+            events.append(_complete(str(row["kernel"]), _KERNEL_TRACK, clock, length, arguments))
             clock += length
     return events
 
@@ -115,7 +115,7 @@ def _written(events: list[dict[str, Any]], path: str | Path | None) -> dict[str,
 
 
 def _complete(
-    name: str, track: int, start: float, length: float, said: dict[str, Any], process: int = 0
+    name: str, track: int, start: float, length: float, arguments: dict[str, Any], process: int = 0
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -124,7 +124,7 @@ def _complete(
         "tid": track,
         "ts": start,
         "dur": length,
-        "args": said,
+        "args": arguments,
     }
 
 
@@ -132,7 +132,7 @@ def _named(what: str, name: str, track: int, process: int = 0) -> dict[str, Any]
     return {"name": what, "ph": "M", "pid": process, "tid": track, "args": {"name": name}}
 
 
-def _is_said(value: Any) -> bool:
+def _is_given(value: Any) -> bool:
     """Return True if a value is neither empty nor None nor NaN."""
     return value is not None and value != "" and value == value
 
@@ -306,32 +306,32 @@ def _number(value: Any) -> float | None:
 
 def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) -> dict[str, Any]:
     module, track, name = key
-    said: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for event in found:
-        said.update(event.arguments)
+        arguments.update(event.arguments)
     samples = [event.length_us for event in found]
     median, iqr = spread(samples)
     i = known.get(name)
     cost = instruction_cost(i) if i is not None else None
-    moved = _number(said.get("bytes_accessed", said.get("bytes"))) or (
+    moved = _number(arguments.get("bytes_accessed", arguments.get("bytes"))) or (
         cost.bytes_accessed if cost is not None else None
     )
-    flops = _number(said.get("model_flops", said.get("flops"))) or (
+    flops = _number(arguments.get("model_flops", arguments.get("flops"))) or (
         cost.flops + cost.transcendentals if cost is not None else None
     )
-    line = str(said.get("source") or said.get("line") or "")
+    line = str(arguments.get("source") or arguments.get("line") or "")
     if i is not None and not line and i.op_metadata.source_line:
         line = f"{i.op_metadata.source_file}:{i.op_metadata.source_line}"
     return {
-        "kernel": f"%{name}" if "hlo_op" in said else name,
+        "kernel": f"%{name}" if "hlo_op" in arguments else name,
         "opcode": i.opcode.name
         if i is not None
-        else str(said.get("opcode") or said.get("hlo_category") or ""),
+        else str(arguments.get("opcode") or arguments.get("hlo_category") or ""),
         "runs_on": track,
         "n": len(samples),
         "median_us": median,
         "iqr_us": iqr,
-        "cycles": _number(said.get("cycles")),
+        "cycles": _number(arguments.get("cycles")),
         "bytes": moved,
         "flops": flops,
         "intensity": flops / moved if moved and flops is not None else None,

@@ -33,12 +33,12 @@ from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.beside import Beside
 from xla_explorer.explorer.sessions.elided_constants import record_elided_constants
 from xla_explorer.explorer.sessions.given_schedules import given_schedules
-from xla_explorer.explorer.sessions.isolation.apart import bounds_of
+from xla_explorer.explorer.sessions.isolation.limited_calls import bounds_of
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import (
     Isolation,
+    has_own_process,
     isolation_settings,
-    runs_apart,
 )
 from xla_explorer.explorer.sessions.loading import (
     EntryChoice,
@@ -64,9 +64,9 @@ DUMP = "xla-dump"
 
 
 class CompileFailedError(XlaExplorerError):
-    """A compile that did not get through.
+    """A compile that failed.
 
-    `session` holds everything that happened before; the cause is the exception.
+    `session` has everything that happened before; the cause is the exception.
     """
 
     def __init__(self, session: Compilation) -> None:
@@ -75,19 +75,19 @@ class CompileFailedError(XlaExplorerError):
             f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: {type(problem).__name__}: {problem}",
             "the .session of this error shows every step before",
         )
-        self.session: Any = session  # of the type that was asked for: of `xe.compile`, a Session
+        self.session: Any = session  # of the requested type: of `xe.compile`, a Session
 
 
 class CannotRunError(XlaExplorerError):
-    """A compile that went well on a backend that cannot run here."""
+    """A compile whose backend cannot run here."""
 
 
 class UnknownStageError(XlaExplorerError, KeyError):
-    """An artifact that the backend does not make."""
+    """A name of no artifact of the backend."""
 
 
 class NotThereError(XlaExplorerError, AttributeError):
-    """Something that this session has not, so that `hasattr` says no."""
+    """An attribute that this session does not have, so that `hasattr` is False."""
 
 
 class Compilation(PickledResult):
@@ -145,7 +145,7 @@ class Compilation(PickledResult):
         self.beside: Beside | None = None  # what another compiler made of the same program
         self.written = ""  # its text, where it was written in an editor
         self.isolation: Isolation | None = (
-            None  # how its code is kept apart; None: it runs in this process
+            None  # the limits of its child process; None: it runs in this process
         )
 
     def _passes_of(self, record: PassTrace) -> RecordedPasses[RecordedPass]:
@@ -166,7 +166,7 @@ class Compilation(PickledResult):
             why = self.result.why_not
             raise CannotRunError(
                 f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
-                f"session.stages() has what it made: {', '.join(self.stages())}",
+                f"session.stages() has its code: {', '.join(self.stages())}",
             )
         return self.result.executable
 
@@ -205,7 +205,7 @@ class Compilation(PickledResult):
             The leaves of the arguments, in the order of the entry's parameters.
         """
         executable = self.result.executable if self.result is not None else None
-        return (executable or self.executable).execute(arrays)  # which says why there is none
+        return (executable or self.executable).execute(arrays)  # raises if there is none
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
         """Copy arguments to memory that the backend reads without a copy, as `jax.device_put` does.
@@ -326,7 +326,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
         backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit, backend)
     )
     check_compile_options(backend, backend_options)
-    if isolation is None or runs_apart(backend):
+    if isolation is None or has_own_process(backend):
         source = source_of(module, filename, verify)
         with under(bounds_of(isolation)):
             outcome = compiled(source, backend, options, check_values)
@@ -402,7 +402,7 @@ def recompiled(
 
 def is_of_xla(compilation: Compilation) -> bool:
     """Return True if real XLA compiled it: a dump, or a backend `xla` of any environment."""
-    return compilation.backend == DUMP or runs_apart(compilation.backend)
+    return compilation.backend == DUMP or has_own_process(compilation.backend)
 
 
 def program_steps(compilation: Compilation) -> list[ProgramStep]:
@@ -467,23 +467,23 @@ def _plain(values: Any) -> Any:
 
 
 def _isolation(
-    backend: str, passes: PipelineLike, asked: Any, wanted: Isolation | None
+    backend: str, passes: PipelineLike, explicit: Any, wanted: Isolation | None
 ) -> Isolation | None:
     """Return the isolation that is possible.
 
     If it is impossible, an explicit keyword of the call raises, and the default of `xe.options`
     warns.
     """
-    if wanted is None or runs_apart(backend):
+    if wanted is None or has_own_process(backend):
         return wanted
     # Start-up time, as above.
-    from xla_explorer.explorer.sessions.isolation import kept_here
+    from xla_explorer.explorer.sessions.isolation import why_not_sent
 
-    reason = kept_here(backend, passes, wanted)
+    reason = why_not_sent(backend, passes, wanted)
     if reason is None:
         return wanted
     hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
-    if asked is not None:
+    if explicit is not None:
         raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
     warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning)
     return None

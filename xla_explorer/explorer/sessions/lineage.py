@@ -177,7 +177,7 @@ class Lineage:
         entries: list[tuple[int, int, str]] = []
         if not life or life[0][1] != "created":
             entries.append((0, -1, f"%{record.name} as written"))
-        told: set[tuple[int, str]] = set()
+        recorded: set[tuple[int, str]] = set()
         for event in self.events_about.get(instruction, []):
             step = self.step_of(event)
             text, kind = _event_sentence(event, instruction)
@@ -189,9 +189,9 @@ class Lineage:
                 entries.append(
                     (step, event.sequence, f"pass {step}, {passes.name_of(step)}: {text}")
                 )
-                told.add((step, kind))
+                recorded.add((step, kind))
         for step, word in life:
-            if (step, word) not in told:
+            if (step, word) not in recorded:
                 entries.append((step, 1 << 60, f"pass {step}, {passes.name_of(step)}: {word}"))
         return [text for _, _, text in sorted(entries, key=lambda entry: entry[:2])]
 

@@ -22,8 +22,8 @@ def one_line(session: Any) -> str:
             parts.append(f"{slow} on the evaluator")
     if session.seconds:  # a dump knows no times
         parts.append(f"compiled in {sum(session.seconds.values()) * 1e3:.1f} ms")
-    if session.base is not None and (refused := (asked := session.overrides()).refused):
-        parts.append(f"{len(refused)} of {len(asked)} overrides not granted (.overrides())")
+    if session.base is not None and (refused := (overrides := session.overrides()).refused):
+        parts.append(f"{len(refused)} of {len(overrides)} overrides not granted (.overrides())")
     if session.error is not None:
         parts.append(f"FAILED in {session.failed_phase}: {type(session.error).__name__}")
     return f"<Session {session.source.name} on {session.backend}: {', '.join(parts)}>"

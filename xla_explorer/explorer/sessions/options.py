@@ -29,8 +29,8 @@ _MEANINGS = {
 def _in_child(work: str, *arguments: Any) -> Any:
     """Do work of Python in the child process, under the limits of these options."""
     # By name: what speaks to a child reads these options, and is not loaded without need.
-    apart = importlib.import_module("xla_explorer.explorer.sessions.isolation.apart")
-    return apart.done_as_options_say(work, *arguments)
+    calls = importlib.import_module("xla_explorer.explorer.sessions.isolation.limited_calls")
+    return calls.run_in_child_by_options(work, *arguments)
 
 
 class Options(Report):

@@ -7,9 +7,9 @@ from typing import Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
-from xla_explorer.explorer.sessions.isolation.apart import bounds_of
+from xla_explorer.explorer.sessions.isolation.limited_calls import bounds_of
 from xla_explorer.explorer.sessions.isolation.outcome import compiled
-from xla_explorer.explorer.sessions.isolation.settings import Isolation, runs_apart
+from xla_explorer.explorer.sessions.isolation.settings import Isolation, has_own_process
 from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.limits import under
 from xla_explorer.hlo.module import HloModule
@@ -31,7 +31,7 @@ class PickledResult:
         An unpickled compilation makes it again from its optimised module, on first use.
         """
         trace = self.passes.record
-        if runs_apart(self.backend):
+        if has_own_process(self.backend):
             with under(bounds_of(self.isolation)):
                 made = compiled(self.source, self.backend, self.options, None).result
         elif self.isolation is not None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from xla_explorer.explorer.sessions.isolation.apart import (
-    as_one_run,
-    bounds_of,
-    done_apart,
-    under_limits,
-)
 from xla_explorer.explorer.sessions.isolation.failure import (
     IsolatedCrashError,
     IsolatedError,
     IsolatedMemoryError,
     IsolatedTimeoutError,
 )
-from xla_explorer.explorer.sessions.isolation.program import compile_isolated, kept_here
+from xla_explorer.explorer.sessions.isolation.limited_calls import (
+    as_one_run,
+    bounds_of,
+    run_in_child,
+    under_limits,
+)
+from xla_explorer.explorer.sessions.isolation.program import compile_isolated, why_not_sent
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "as_one_run",
     "bounds_of",
     "compile_isolated",
-    "done_apart",
     "isolation_settings",
-    "kept_here",
+    "run_in_child",
     "under_limits",
+    "why_not_sent",
 ]

@@ -38,7 +38,7 @@ Array = np.ndarray[Any, Any]
 _numbers = itertools.count(1)
 
 
-def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
+def why_not_sent(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
     """Return why a compile cannot be sent to the child; None if it can.
 
     The child has the installed packages and the modules of `Isolation.imports`, but no definitions
@@ -58,10 +58,10 @@ def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
     if own:
         message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
         return Reason("emitter-of-this-process", message, {"opcodes": own})
-    return _pass_kept_here(passes)
+    return _why_pass_not_sent(passes)
 
 
-def _pass_kept_here(passes: Any) -> Reason | None:
+def _why_pass_not_sent(passes: Any) -> Reason | None:
     """Return a reason if the pipeline has passes or rules that a notebook defined."""
     if isinstance(passes, str) and not any(
         cls.__module__ == "__main__" for cls in declared_passes().values()
@@ -115,7 +115,7 @@ class RemoteProgram(RemoteWork):
         )
         with process_lock:
             process = self.prepared()
-            described: dict[str, Any] = self.asked(process, *request, self.options)
+            described: dict[str, Any] = self.answer_of(process, *request, self.options)
             self.process = process
         return described
 
@@ -125,7 +125,7 @@ class RemoteProgram(RemoteWork):
             process = self.prepared()
             if process is not self.process:
                 self._restore(process)
-            return self.asked(process, name, self.number, *arguments)
+            return self.answer_of(process, name, self.number, *arguments)
 
     def restore(self) -> dict[str, Any]:
         """Compile the optimised module, and return a description of the backend's result."""
@@ -133,7 +133,7 @@ class RemoteProgram(RemoteWork):
             return self._restore(self.prepared())
 
     def _restore(self, process: Any) -> dict[str, Any]:
-        described: dict[str, Any] = self.asked(
+        described: dict[str, Any] = self.answer_of(
             process, "restore", self.number, self.trace, self.backend, self.options
         )
         self.process = process

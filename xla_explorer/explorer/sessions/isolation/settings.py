@@ -41,7 +41,7 @@ class Isolation:
     environment: tuple[str, ...] = ()
 
 
-def runs_apart(backend: str) -> bool:
+def has_own_process(backend: str) -> bool:
     """Return True if a backend has a process of its own anyway: real XLA, of any environment."""
     return backend.partition(":")[0] == "xla"
 
@@ -58,7 +58,7 @@ def isolation_settings(
         return isolate
     given = timeout is not None or memory is not None
     wanted = options.isolate if isolate is None else bool(isolate)
-    if not wanted and not (given and runs_apart(backend)):
+    if not wanted and not (given and has_own_process(backend)):
         if given:
             name = "timeout" if timeout is not None else "memory_limit"
             raise XlaExplorerError(

@@ -89,7 +89,7 @@ class RemoteWork:
                     raise self._raised(process, raised) from None
         return process
 
-    def asked(self, process: ChildProcess, *request: Any) -> Any:
+    def answer_of(self, process: ChildProcess, *request: Any) -> Any:
         """Send one request and return the answer. Raises IsolatedError, and the child's errors."""
         with self.one_run():
             until = deadline()

@@ -28,65 +28,65 @@ def bounds_of(isolation: Isolation | None) -> Bounds | None:
     """Return the limits of an isolated session's calls; None for another session."""
     if isolation is None:
         return None
-    return Bounds(isolation.timeout, isolation.memory, partial(done_apart, isolation))
+    return Bounds(isolation.timeout, isolation.memory, partial(run_in_child, isolation))
 
 
-def under_limits(question: Callable[P, R]) -> Callable[P, R]:
+def under_limits(function: Callable[P, R]) -> Callable[P, R]:
     """Run a function under the limits of its first argument that has an `isolation`.
 
     Each compile, run and evaluation inside has the whole limits.
     """
 
-    @wraps(question)
+    @wraps(function)
     def limited(*arguments: P.args, **keywords: P.kwargs) -> R:
         own = next((one.isolation for one in arguments if hasattr(one, "isolation")), None)
         with under(bounds_of(own)):
-            return question(*arguments, **keywords)
+            return function(*arguments, **keywords)
 
     return limited
 
 
-def as_one_run(question: Callable[P, R]) -> Callable[P, R]:
+def as_one_run(function: Callable[P, R]) -> Callable[P, R]:
     """Run a function as `under_limits` does, but with one time limit for all its runs together."""
 
     @under_limits
-    @wraps(question)
+    @wraps(function)
     def limited(*arguments: P.args, **keywords: P.kwargs) -> R:
         if bounds().elsewhere is None:
-            return question(*arguments, **keywords)
+            return function(*arguments, **keywords)
         with limited_run():
-            return question(*arguments, **keywords)
+            return function(*arguments, **keywords)
 
     return limited
 
 
-def done_as_options_say(work: str, module: HloModule, *arguments: Any) -> Any:
+def run_in_child_by_options(work: str, module: HloModule, *arguments: Any) -> Any:
     """Do the same under the limits of `xe.options`."""
     isolation = isolation_settings(True, None, None)
     assert isolation is not None
-    return done_apart(isolation, work, module, *arguments)
+    return run_in_child(isolation, work, module, *arguments)
 
 
-def done_apart(isolation: Isolation, work: str, module: HloModule, *arguments: Any) -> Any:
+def run_in_child(isolation: Isolation, work: str, module: HloModule, *arguments: Any) -> Any:
     """Run work in the child by its name, a method of the worker.
 
     NotImplemented, with a warning, if only this process can do it. Changes to the hosts and
     evaluators among the arguments are applied here too. Raises IsolatedError, and exceptions of the
     work.
     """
-    reason = _stays_here(module, isolation, arguments)
+    reason = _why_not_sent(module, isolation, arguments)
     if reason is not None:
         warn(f"not isolated: {reason.message}", RuntimeWarning)
         return NotImplemented
-    asking = RemoteWork(module.name, "interpreter", isolation)
+    remote = RemoteWork(module.name, "interpreter", isolation)
     with process_lock:
-        result, changed = asking.asked(asking.prepared(), work, module, *arguments)
+        result, changed = remote.answer_of(remote.prepared(), work, module, *arguments)
     for ours, theirs in zip(with_state(arguments), changed, strict=True):
         ours.take_over(theirs)
     return result
 
 
-def _stays_here(module: HloModule, isolation: Isolation, arguments: Any) -> Reason | None:
+def _why_not_sent(module: HloModule, isolation: Isolation, arguments: Any) -> Reason | None:
     """Return why a child cannot evaluate a module: functions and objects of this process."""
     if has_callbacks(module):
         return Reason("function-of-this-process", "it calls Python functions of this process")
