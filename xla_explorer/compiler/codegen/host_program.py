@@ -255,67 +255,49 @@ class HostProgramWriter:
         In a program with loops it passes the table's pointers to an inner function as noalias
         parameters. LLVM then keeps loop-carried values in registers.
         """
-        body, body_origins = self.w.body_lines()
+
+        def own(*lines: str) -> list[tuple[str, int | None]]:
+            return [(line, None) for line in lines]
+
+        body = list(zip(*self.w.body_lines(), strict=True))
         pointers: list[str] = []
         for slot, name in self.calls.pointers.items():
             pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
-        nowhere: list[int | None] = [None] * len(pointers)
         attributes = "nounwind optnone noinline" if self.operations.is_long else "nounwind"
         head = f"define i32 @{self.name}(ptr noalias %arguments) {attributes} {{"
+        if self._has_inner_function():
+            inner, names = (
+                self.kernels.fresh_name(f"{self.name}_body"),
+                self.calls.pointers.values(),
+            )
+            parameters = ", ".join([f"ptr noalias {name}" for name in names])
+            arguments = ", ".join([f"ptr {name}" for name in names])
+            written = [
+                *own(f"define internal i32 @{inner}({parameters}) noinline nounwind {{", "entry:"),
+                *body,
+                *own("}", "", head, "entry:", *pointers),
+                *own(f"  %status = call i32 @{inner}({arguments})", "  ret i32 %status", "}", ""),
+            ]
+        else:
+            written = [*own(head, "entry:", *pointers), *body, *own("}", "")]
+        return [line for line, _ in written], [origin for _, origin in written]
+
+    def _has_inner_function(self) -> bool:
+        """Return True for a program with loops whose argument pointers are known not to alias."""
         loops = any(
             i.opcode.name == "while"
             for c in self.module.computations.values()
             for i in c.instructions.values()
         )
         # The evaluator writes through its own pointers.
-        if (
-            self.operations.is_long
-            or not (self.noalias and loops)
-            or self.operations.steps
-            or len(pointers) > 2 * MOST_POINTERS
-        ):
-            return [head, "entry:", *pointers, *body, "}", ""], [
-                None,
-                None,
-                *nowhere,
-                *body_origins,
-                None,
-                None,
-            ]
-        inner = self.kernels.fresh_name(f"{self.name}_body")
-        parameters = ", ".join([f"ptr noalias {name}" for name in self.calls.pointers.values()])
-        arguments = ", ".join([f"ptr {name}" for name in self.calls.pointers.values()])
-        lines = [
-            f"define internal i32 @{inner}({parameters}) noinline nounwind {{",
-            "entry:",
-            *body,
-            "}",
-            "",
-        ]
-        lines += [
-            head,
-            "entry:",
-            *pointers,
-            f"  %status = call i32 @{inner}({arguments})",
-            "  ret i32 %status",
-            "}",
-            "",
-        ]
-        return lines, [
-            None,
-            None,
-            *body_origins,
-            None,
-            None,
-            None,
-            None,
-            *nowhere,
-            None,
-            None,
-            None,
-            None,
-        ]
+        return (
+            self.noalias
+            and loops
+            and not self.operations.is_long
+            and not self.operations.steps
+            and len(self.calls.pointers) <= MOST_POINTERS
+        )
 
     def write(self) -> HostProgram:
         """Return the program."""

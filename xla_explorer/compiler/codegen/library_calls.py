@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from math import prod
+from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -299,6 +300,26 @@ def convolution_by_library(i: HloInstruction, target: Target | None = None) -> R
     return None
 
 
+class _Weights(NamedTuple):
+    """Weights of a convolution as a matrix: depth x features, maybe transposed, with its stride."""
+
+    depth: int
+    features: int
+    transposed: bool
+    leading: int
+
+
+def _weights_of(i: HloInstruction) -> _Weights:
+    labels, shape = i.attribute("dim_labels"), i.operands[1].shape
+    depth = shape.dimensions[labels.kernel_input_feature]
+    features = shape.dimensions[labels.kernel_output_feature]
+    transposed = shape.strides[labels.kernel_output_feature] != 1
+    leading = shape.strides[
+        labels.kernel_output_feature if transposed else labels.kernel_input_feature
+    ]
+    return _Weights(depth, features, transposed, max(leading, depth if transposed else features))
+
+
 def write_library_convolution(
     i: HloInstruction, target: Target, slots: tuple[int, ...], tasks: int = 1
 ) -> Kernel:
@@ -307,54 +328,58 @@ def write_library_convolution(
     It loops over batch elements and output rows. A 1x1 convolution is a single GEMM.
     """
     context = KernelContext(target, i, slots, tasks)
-    w = context.writer
-    w.origin = i.id
-    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
-    lhs, rhs = i.operands
-    name = i.shape.element_type.name
-    t = _ROUTINES[name][1]
-    a, b, c = context.arrays[lhs], context.arrays[rhs], context.outputs[0]
-    depth, features = (
-        rhs.shape.dimensions[labels.kernel_input_feature],
-        rhs.shape.dimensions[labels.kernel_output_feature],
+    context.writer.origin = i.id
+    if _is_single_gemm(i):
+        _write_single_gemm(context, i)
+    else:
+        _write_window_gemms(context, i)
+    return (
+        context.finish(slots)
+        if context.partition.is_partitioned or tasks == 1
+        else write_library_convolution(i, target, slots)
     )
-    kernel_transposed = rhs.shape.strides[labels.kernel_output_feature] != 1
-    kernel_leading = rhs.shape.strides[
-        labels.kernel_output_feature if kernel_transposed else labels.kernel_input_feature
-    ]
-    kernel_leading = max(kernel_leading, depth if kernel_transposed else features)
-    in_dims, out_dims = lhs.shape.dimensions, i.shape.dimensions
+
+
+def _is_single_gemm(i: HloInstruction) -> bool:
+    """Return True for a 1x1 convolution with the features as minor dimensions."""
+    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
     plain = all(
         r.size == 1 and r.stride == 1 and not r.padding_low and not r.padding_high for r in rules
     )
-    if (
+    return bool(
         plain
-        and labels.input_feature == lhs.shape.rank - 1
+        and labels.input_feature == i.operands[0].shape.rank - 1
         and labels.output_feature == i.shape.rank - 1
         and (labels.input_batch, *labels.input_spatial)
         == (labels.output_batch, *labels.output_spatial)
-    ):
-        rows = i.shape.element_count // features
-        part = context.partition.partition_loop(rows, LIBRARY_ROWS)
-        first, count = (part.begin, w.sub(part.end, part.begin)) if part is not None else (0, rows)
-        _gemm(
-            w,
-            name,
-            (False, kernel_transposed),
-            (count, features, depth),
-            (_at(w, a, name, w.mul(first, depth)), depth),
-            (b.pointer, kernel_leading),
-            (_at(w, c, name, w.mul(first, features)), features),
-            False,
-        )
-        return (
-            context.finish(slots)
-            if part is not None or tasks == 1
-            else write_library_convolution(i, target, slots)
-        )
-    last = rules[-1]
-    x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
-    width = out_dims[x_out]
+    )
+
+
+def _write_single_gemm(context: KernelContext, i: HloInstruction) -> None:
+    """Emit one GEMM; each task computes some of its rows."""
+    w, name, weights = context.writer, i.shape.element_type.name, _weights_of(i)
+    a, b = [context.arrays[operand] for operand in i.operands]
+    c, rows = context.outputs[0], i.shape.element_count // weights.features
+    part = context.partition.partition_loop(rows, LIBRARY_ROWS)
+    first, count = (part.begin, w.sub(part.end, part.begin)) if part is not None else (0, rows)
+    _gemm(
+        w,
+        name,
+        (False, weights.transposed),
+        (count, weights.features, weights.depth),
+        (_at(w, a, name, w.mul(first, weights.depth)), weights.depth),
+        (b.pointer, weights.leading),
+        (_at(w, c, name, w.mul(first, weights.features)), weights.features),
+        False,
+    )
+
+
+def _write_window_gemms(context: KernelContext, i: HloInstruction) -> None:
+    """Emit the loops over batch, output rows and window rows around the GEMMs."""
+    w, (lhs, rhs) = context.writer, i.operands
+    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
+    name, c, out_dims = i.shape.element_type.name, context.outputs[0], i.shape.dimensions
+    t, x_out = _ROUTINES[name][1], labels.output_spatial[-1]
     zero = float_constant(0.0, t)
     with context.iterate(
         [out_dims[d] for d in (labels.output_batch, *labels.output_spatial[:-1])]
@@ -362,14 +387,15 @@ def write_library_convolution(
         row: str | int = w.mul(batch, i.shape.strides[labels.output_batch])
         for d, x in zip(labels.output_spatial[:-1], where, strict=True):
             row = w.add(row, w.mul(x, i.shape.strides[d]))
-        with w.loop(width, stem="clear") as x, w.loop(features, stem="clear") as j:
+        features = _weights_of(i).features
+        with w.loop(out_dims[x_out], stem="clear") as x, w.loop(features, stem="clear") as j:
             at = w.add(w.add(row, w.mul(x, i.shape.strides[x_out])), j)
             w.do(f"store {t} {zero}, ptr {_at(w, c, name, at)}")
         with ExitStack() as loops:
             window = [loops.enter_context(w.loop(r.size, stem="window")) for r in rules[:-1]]
             conditions: list[str] = []
             base = [
-                base_position(w, r, x, k, in_dims[d], conditions)
+                base_position(w, r, x, k, lhs.shape.dimensions[d], conditions)
                 for r, x, k, d in zip(
                     rules[:-1], where, window, labels.input_spatial[:-1], strict=True
                 )
@@ -381,27 +407,42 @@ def write_library_convolution(
             kernel: str | int = 0
             for d, k in zip(labels.kernel_spatial[:-1], window, strict=True):
                 kernel = w.add(kernel, w.mul(k, rhs.shape.strides[d]))
-            for k in range(last.size):
-                shift = k * last.window_dilation - last.padding_low
-                first = max(0, -(shift // last.stride))
-                end = min(width, (in_dims[x_in] - 1 - shift) // last.stride + 1)
-                if end <= first:
-                    continue
-                from_a = w.add(source, (first * last.stride + shift) * lhs.shape.strides[x_in])
-                from_b = w.add(kernel, k * rhs.shape.strides[labels.kernel_spatial[-1]])
-                to_c = w.add(row, first * i.shape.strides[x_out])
-                _gemm(
-                    w,
-                    name,
-                    (False, kernel_transposed),
-                    (end - first, features, depth),
-                    (_at(w, a, name, from_a), last.stride * lhs.shape.strides[x_in]),
-                    (_at(w, b, name, from_b), kernel_leading),
-                    (_at(w, c, name, to_c), i.shape.strides[x_out]),
-                    True,
-                )
-    return (
-        context.finish(slots)
-        if context.partition.is_partitioned or tasks == 1
-        else write_library_convolution(i, target, slots)
-    )
+            _write_row_gemms(context, i, source, kernel, row)
+
+
+def _write_row_gemms(
+    context: KernelContext,
+    i: HloInstruction,
+    source: str | int,
+    kernel: str | int,
+    row: str | int,
+) -> None:
+    """Emit the GEMMs of an output row, one per window column that reads the image.
+
+    source, kernel, row: offsets of the row in the image, the weights and the result.
+    """
+    w, (lhs, rhs), weights = context.writer, i.operands, _weights_of(i)
+    labels, last = i.attribute("dim_labels"), i.attribute("window").dimensions[-1]
+    name = i.shape.element_type.name
+    a, b, c = context.arrays[lhs], context.arrays[rhs], context.outputs[0]
+    x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
+    for k in range(last.size):
+        shift = k * last.window_dilation - last.padding_low
+        first = max(0, -(shift // last.stride))
+        limit = (lhs.shape.dimensions[x_in] - 1 - shift) // last.stride + 1
+        end = min(i.shape.dimensions[x_out], limit)
+        if end <= first:
+            continue
+        from_a = w.add(source, (first * last.stride + shift) * lhs.shape.strides[x_in])
+        from_b = w.add(kernel, k * rhs.shape.strides[labels.kernel_spatial[-1]])
+        to_c = w.add(row, first * i.shape.strides[x_out])
+        _gemm(
+            w,
+            name,
+            (False, weights.transposed),
+            (end - first, weights.features, weights.depth),
+            (_at(w, a, name, from_a), last.stride * lhs.shape.strides[x_in]),
+            (_at(w, b, name, from_b), weights.leading),
+            (_at(w, c, name, to_c), i.shape.strides[x_out]),
+            True,
+        )

@@ -174,16 +174,7 @@ class ProgramKernels:
             next(p for p, s in zip(places, slots, strict=True) if s == k)
             for k in range(len(numbers))
         ]
-        written = set(slots[len(operands) :])
-        overlap = any(
-            a.slot == b.slot
-            and a.offset < b.offset + b.size
-            and b.offset < a.offset + a.size
-            and (x in written or y in written)
-            for x, a in enumerate(unique)
-            for y, b in enumerate(unique)
-            if x < y
-        )
+        overlap = _overlap(unique, set(slots[len(operands) :]))
         if write is write_kernel and overlap:  # vectors of a nest are loaded ahead of stores
             write = write_overlapping_kernel
         elif write is write_kernel and blocks:
@@ -436,3 +427,16 @@ def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:
         return schedule
     names = dict(zip(theirs, ours, strict=True))
     return replace(schedule, directives=tuple([d.renamed(names) for d in schedule.directives]))
+
+
+def _overlap(slices: Sequence[BufferSlice], written: set[int]) -> bool:
+    """Return True if two slices overlap, of which one is written."""
+    return any(
+        a.slot == b.slot
+        and a.offset < b.offset + b.size
+        and b.offset < a.offset + a.size
+        and (x in written or y in written)
+        for x, a in enumerate(slices)
+        for y, b in enumerate(slices)
+        if x < y
+    )

@@ -192,72 +192,116 @@ def _by_row(
     A task owns rows of the operand: it copies them, lists the index rows that point to them, and
     processes these in order.
     """
-    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
+    dimensions = scatter.updates.shape.dimensions
     if context.partition.tasks > 1 and not _rows_are_owned(context, scatter):
         return  # not partitioned, so the kernel is emitted again for one thread
-    counts = [dimensions[d] for d in scatter.batch_dims]
     own: tuple[str | int, str | int] = (
         0,
         scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1,
     )
     if context.partition.tasks > 1:
         own = context.partition.bounds(scatter.operand.shape.dimensions[0])
-    for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
-        if not same:
-            with ExitStack() as loops:
-                limits = (
-                    [own, *[(0, extent) for extent in operand.shape.dimensions[1:]]]
-                    if operand.shape.rank
-                    else []
-                )
-                index = tuple(
-                    [loops.enter_context(w.loop(end, begin, stem="copy")) for begin, end in limits]
-                )
-                loops.enter_context(emitter.scope())
-                output.store(w, index, emitter.element(operand, index))
+    _copy_operands(context, scatter, outputs, in_place, own)
     if 0 in dimensions:
         return
-
-    # The maximum of two zeros may be either, as in a reduction: half the instructions.
-    extreme = simple_combiner(scatter.root.to_apply) in ("maximum", "minimum")
-
-    def combine(row: list[str | int], start: dict[int, str | int]) -> None:
-        with ExitStack() as inner:
-            window = {
-                u: inner.enter_context(w.loop(dimensions[u], stem="window"))
-                for u in scatter.window_dims
-            }
-            inner.enter_context(emitter.scope())
-            position = scatter.position(start, window)
-            at = scatter.update_index(row, window)
-            values = [output.load(w, position) for output in outputs] + [
-                emitter.element(u, at) for u in scatter.all_updates
-            ]
-            with w.fast_math("reassoc contract" if extreme else w.float_flags):
-                combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
-            for output, value in zip(outputs, combined, strict=True):
-                output.store(w, position, value)
-
+    counts = [dimensions[d] for d in scatter.batch_dims]
     ahead = _rows_ahead(context, scatter)
     if context.partition.tasks == 1:
+        _combine_all_rows(context, scatter, outputs, counts, ahead)
+    else:
+        _combine_owned_rows(context, scatter, outputs, counts, ahead, own)
+
+
+def _copy_operands(
+    context: KernelContext,
+    scatter: _Scatter,
+    outputs: list[ArrayInMemory],
+    in_place: list[bool],
+    own: tuple[str | int, str | int],
+) -> None:
+    """Copy the owned rows of operands that are not updated in place."""
+    w, emitter = context.writer, scatter.emitter
+    for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
+        if same:
+            continue
         with ExitStack() as loops:
-            if ahead:
-                number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
-                loops.enter_context(emitter.scope())
-                _prefetch_row(
-                    context,
-                    scatter,
-                    outputs,
-                    w.unravel(w.smaller(w.add(number, ahead), math.prod(counts) - 1), counts),
-                )
-                row = w.unravel(number, counts)
-            else:
-                row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
-                loops.enter_context(emitter.scope())
-            start, fits = scatter.start(row)
-            with w.where(fits), emitter.scope():
-                combine(row, start)
-        return
+            limits = (
+                [own, *[(0, extent) for extent in operand.shape.dimensions[1:]]]
+                if operand.shape.rank
+                else []
+            )
+            index = tuple(
+                [loops.enter_context(w.loop(end, begin, stem="copy")) for begin, end in limits]
+            )
+            loops.enter_context(emitter.scope())
+            output.store(w, index, emitter.element(operand, index))
+
+
+def _combine_window(
+    scatter: _Scatter,
+    outputs: list[ArrayInMemory],
+    row: list[str | int],
+    start: dict[int, str | int],
+) -> None:
+    """Combine the window of an index row into the operand."""
+    w, emitter = scatter.w, scatter.emitter
+    # The maximum of two zeros may be either, as in a reduction: half the instructions.
+    extreme = simple_combiner(scatter.root.to_apply) in ("maximum", "minimum")
+    with ExitStack() as inner:
+        window = {
+            u: inner.enter_context(w.loop(scatter.updates.shape.dimensions[u], stem="window"))
+            for u in scatter.window_dims
+        }
+        inner.enter_context(emitter.scope())
+        position = scatter.position(start, window)
+        at = scatter.update_index(row, window)
+        values = [output.load(w, position) for output in outputs] + [
+            emitter.element(u, at) for u in scatter.all_updates
+        ]
+        with w.fast_math("reassoc contract" if extreme else w.float_flags):
+            combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
+        for output, value in zip(outputs, combined, strict=True):
+            output.store(w, position, value)
+
+
+def _combine_all_rows(
+    context: KernelContext,
+    scatter: _Scatter,
+    outputs: list[ArrayInMemory],
+    counts: list[int],
+    ahead: int,
+) -> None:
+    """Emit the loop over all index rows. ahead: prefetch distance."""
+    w, emitter = context.writer, scatter.emitter
+    with ExitStack() as loops:
+        if ahead:
+            number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
+            loops.enter_context(emitter.scope())
+            _prefetch_row(
+                context,
+                scatter,
+                outputs,
+                w.unravel(w.smaller(w.add(number, ahead), math.prod(counts) - 1), counts),
+            )
+            row = w.unravel(number, counts)
+        else:
+            row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
+            loops.enter_context(emitter.scope())
+        start, fits = scatter.start(row)
+        with w.where(fits), emitter.scope():
+            _combine_window(scatter, outputs, row, start)
+
+
+def _combine_owned_rows(
+    context: KernelContext,
+    scatter: _Scatter,
+    outputs: list[ArrayInMemory],
+    counts: list[int],
+    ahead: int,
+    own: tuple[str | int, str | int],
+) -> None:
+    """List the index rows that point to owned rows, then emit the loop over the list."""
+    w, emitter = context.writer, scatter.emitter
     listed, length = context.scratch(8 * math.prod(counts)), w.stack_slot("i64")
     w.do(f"store i64 0, ptr {length}")
     with w.loop(math.prod(counts), stem="look") as number, emitter.scope():
@@ -291,7 +335,7 @@ def _by_row(
                 w.unravel(row_number(w.smaller(w.add(k, ahead), w.sub(found, 1))), counts),
             )
         row = w.unravel(row_number(k), counts)
-        combine(row, scatter.start(row)[0])
+        _combine_window(scatter, outputs, row, scatter.start(row)[0])
 
 
 def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:

@@ -41,7 +41,7 @@ from xla_explorer.compiler.codegen.nest.policies.reductions import collapse_redu
 from xla_explorer.compiler.codegen.nest.schedule import Schedule
 from xla_explorer.compiler.codegen.nest.transformations import for_of
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.indexing import ZERO, Axis, Remainder
+from xla_explorer.hlo.analysis.indexing import ZERO, Axis, IndexExpression, Remainder
 from xla_explorer.hlo.analysis.window_phases import MOST_PHASES
 
 MOST_COPIED = 4 << 20  # bytes of an image with its padding, or of weights
@@ -129,6 +129,53 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
     features, taps = axes.pop(), [b.axis for b in s.axes]
     if 0 in [a.extent for a in (*axes, features, *taps)]:
         return no("has no multiply-add")
+    factors = _factors(nest, s, features, taps)
+    if factors is None:
+        return no("must have two factors of its type, one of them contiguous along output features")
+    weights, (read, offset) = factors
+    guards = [g.expression for g in s.guards]
+    slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
+    first = next((k for k, a in enumerate(axes) if a in slid), len(axes))
+    batch = [
+        a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)
+    ]
+    places, transposed = (
+        [a for a in axes if a not in batch] if first < len(axes) else [],
+        weights[1].coefficient(features) != 1,
+    )
+    if not places and transposed:
+        if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
+            return no("is a product with weights whose output features are not contiguous")
+        batch, places = batch[:-1], batch[-1:]  # disjoint windows of one element
+    leaves = any(not isinstance(atom, Remainder) for g in guards for atom, _ in g.terms)
+    c = Convolution(
+        batch,
+        places,
+        features,
+        taps,
+        read,
+        weights[0],
+        leaves or offset.coefficient(taps[0]) not in (0, 1),
+        transposed,
+    )
+    elements = _copied_elements(c)
+    if elements * read.element.bytes > MOST_COPIED:
+        return no(f"needs a copy of {elements} elements, which does not fit the cache")
+    if (
+        prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}])
+        > MOST_PHASES
+    ):
+        return no("has outputs that use too many different sets of taps")
+    return c
+
+
+_Read = tuple[Load, IndexExpression]  # a load with its offset in elements
+
+
+def _factors(
+    nest: LoopNest, s: Reduce, features: Axis, taps: list[Axis]
+) -> tuple[_Read, _Read] | None:
+    """Return the reads of weights and image, or None for other factors."""
     loads = [
         (x, offset)
         for x, offset in accesses(nest, s.body)
@@ -143,46 +190,22 @@ def convolution_of(nest: LoopNest, tuning: Tuning) -> Convolution | Reason:
         or weights[0][0].array == image[0][0].array
         or weights[0][1].axes - {*taps, features}
     ):
-        return no("must have two factors of its type, one of them contiguous along output features")
-    (read, offset), guards = image[0], [g.expression for g in s.guards]
-    slid = {a for x in (*read.place, *guards) if x in guards or x.axes & {*taps} for a in x.axes}
-    first = next((k for k, a in enumerate(axes) if a in slid), len(axes))
-    batch = [
-        a for k, a in enumerate(axes) if a not in slid and (k < first or offset.coefficient(a) == 1)
-    ]
-    places, transposed = (
-        [a for a in axes if a not in batch] if first < len(axes) else [],
-        weights[0][1].coefficient(features) != 1,
-    )
-    if not places and transposed:
-        if all(x.coefficient(a) in (0, 1) for x in read.place for a in batch):
-            return no("is a product with weights whose output features are not contiguous")
-        batch, places = batch[:-1], batch[-1:]  # disjoint windows of one element
-    leaves = any(not isinstance(atom, Remainder) for g in guards for atom, _ in g.terms)
-    c = Convolution(
-        batch,
-        places,
-        features,
-        taps,
-        read,
-        weights[0][0],
-        leaves or offset.coefficient(taps[0]) not in (0, 1),
-        transposed,
-    )
+        return None
+    return weights[0], image[0]
+
+
+def _copied_elements(c: Convolution) -> int:
+    """Return the elements of the larger copy, of the padded image or of the packed weights."""
     own = prod(
-        [high - low + 1 for x in read.place if not x.axes <= {*batch} for low, high in [x.bounds]]
+        [
+            high - low + 1
+            for x in c.image.place
+            if not x.axes <= {*c.batch}
+            for low, high in [x.bounds]
+        ]
     )
-    elements = max(
-        own if c.padded else 0, prod([a.extent for a in (*taps, features)]) if c.transposed else 0
-    )
-    if elements * read.element.bytes > MOST_COPIED:
-        return no(f"needs a copy of {elements} elements, which does not fit the cache")
-    if (
-        prod([count for name, count in _remainders(nest) if name in {a.name for a in axes}])
-        > MOST_PHASES
-    ):
-        return no("has outputs that use too many different sets of taps")
-    return c
+    packed = prod([a.extent for a in (*c.taps, c.features)])
+    return max(own if c.padded else 0, packed if c.transposed else 0)
 
 
 def _kept(nest: LoopNest) -> list[Axis]:
