@@ -30,8 +30,8 @@ STARTS = {
     "xla": f"s = xe.compile({HLO!r}, backend='xla'); s(x)",
     "a sweep, and one that is left": (
         f"rows = xe.sweep([{HLO!r}], [{{}}], executor=2, repeats=1); assert list(rows['status']) == ['ok']\n"
-        "from xla_explorer.explorer.comparisons.sweep.executors import in_processes\nfrom xla_explorer.explorer.comparisons.sweep.task import Task\n"
-        f"s = in_processes(2, 0)([Task('a', {HLO!r}, 'o', {{}}, 0, True, 0)] * 4); next(s)"
+        "from xla_explorer.explorer.comparisons.sweep.executors import process_runner\nfrom xla_explorer.explorer.comparisons.sweep.task import Task\n"
+        f"s = process_runner(2, 0)([Task('a', {HLO!r}, 'o', {{}}, 0, True, 0)] * 4); next(s)"
     ),
 }
 needs_jax = pytest.mark.skipif(

@@ -219,10 +219,10 @@ def test_a_killed_sweep_leaves_no_worker(faults: Path) -> None:
 
 
 def test_a_sweep_that_is_left_ends_its_workers(faults: Path) -> None:
-    from xla_explorer.explorer.comparisons.sweep.executors import in_processes
+    from xla_explorer.explorer.comparisons.sweep.executors import process_runner
     from xla_explorer.explorer.comparisons.sweep.task import Task
 
-    rows = in_processes(2, 0)(
+    rows = process_runner(2, 0)(
         [Task(name, text(1), "default", {}, 0, True, 0) for name in ("a", "endless")]
     )
     assert next(rows)[1]["status"] == "ok"
@@ -325,7 +325,7 @@ def test_a_row_of_dask_that_is_lost_before_it_is_fetched_is_waited_for(
     client = SimpleNamespace(map=lambda call, tasks, **keywords: [*made, failed])
     task = SimpleNamespace()
     monkeypatch.setattr(executors, "lost_row", lambda task, died: {"status": "crashed"})
-    rows = dict(executors.on_dask(client, retries=1)([task] * 3))
+    rows = dict(executors.dask_runner(client, retries=1)([task] * 3))
     assert [rows[k]["status"] for k in range(3)] == ["ok", "ok", "crashed"]
 
 

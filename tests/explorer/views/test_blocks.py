@@ -12,7 +12,11 @@ import xla_explorer as xe
 from tests.explorer.views.asset_script import AssetScript
 from tests.support.dag import dag_text
 from tests.support.pace import processor_seconds
-from xla_explorer.explorer.pictures.blocks import LARGEST_LEAF, in_program_order, repeated_layers
+from xla_explorer.explorer.pictures.blocks import (
+    LARGEST_LEAF,
+    repeated_layers,
+    sort_in_program_order,
+)
 from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
 from xla_explorer.explorer.pictures.module_picture import WHOLE, block_groups, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
@@ -88,7 +92,7 @@ def test_scopes_that_differ_in_a_number_are_one_box_and_the_derivative_has_its_o
 
 def test_an_order_that_is_none_is_mended() -> None:
     records = list(_top(chain([(2, 9)])))
-    mended = in_program_order(list(reversed(records)))
+    mended = sort_in_program_order(list(reversed(records)))
     place = {r.id: k for k, r in enumerate(mended)}
     assert len(mended) == len(records) and all(
         place[o] < place[r.id] for r in mended for o in r.operands

@@ -17,7 +17,7 @@ from tests.explorer.views.asset_script import AssetScript
 from tests.support.dag import dag_text
 from xla_explorer.explorer.page.html_page import export_page
 from xla_explorer.explorer.page.payload import build_payload, packed, unpacked
-from xla_explorer.explorer.page.pools import Pool, by_id, column
+from xla_explorer.explorer.page.pools import Pool, column, node_key
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_column_of_every_form_is_read_as_it_was(
 def test_every_step_is_read_as_it_was(script: AssetScript, seed: int) -> None:
     rng = random.Random(seed)
     alive = [[k, f"%v{k} = f(%v{rng.randrange(20)})", rng.choice([None, "g1"])] for k in range(20)]
-    steps, pool, sequences = [0, 3, 4, 9, 12], Pool(by_id), []
+    steps, pool, sequences = [0, 3, 4, 9, 12], Pool(node_key), []
     written = []
     for step in steps:
         for row in alive:
@@ -82,7 +82,7 @@ def test_every_step_is_read_as_it_was(script: AssetScript, seed: int) -> None:
 
 
 def test_an_unchanged_step_costs_one_pair_and_a_changed_row_one_version() -> None:
-    pool = Pool(by_id)
+    pool = Pool(node_key)
     rows = [[k, f"%v{k}"] for k in range(100)]
     assert pool.sequence(rows, 0) == [0, -100] and pool.sequence(rows, 1) == [0, 100]
     assert pool.sequence([*rows[:50], [50, "%other"], *rows[51:]], 2) == [0, 100]

@@ -244,7 +244,7 @@ def _searched(
         register_bytes=max(host.vector_register_bits // 8, 16), registers=registers
     )
     ranked = candidates(
-        made.start, numbers, 4 * threads if threads > 1 else 1, _of_policies(made), spent(0.35)
+        made.start, numbers, 4 * threads if threads > 1 else 1, _policy_schedules(made), spent(0.35)
     )
     trials: list[tuple[float, Candidate, Compilation]] = []
     for candidate in ranked[:most]:
@@ -276,7 +276,7 @@ def _searched(
     )
 
 
-def _of_policies(made: KernelSchedule) -> list[Schedule]:
+def _policy_schedules(made: KernelSchedule) -> list[Schedule]:
     """Return the schedules that the policy of the family makes with other parameters."""
     numbers = tuning_of(described_cpu(libraries=True))
     changed = [

@@ -58,8 +58,10 @@ class StructuralDifference(Report):
         self.left, self.right, self.matching = left, right, matching
         self.rows: list[DifferenceRow] = []
         self._pairs: list[tuple[HloInstruction | None, HloInstruction | None]] = []
-        self._pairs += [(a, matching.left_to_right.get(a)) for a in _in_order(left)]
-        self._pairs += [(None, b) for b in _in_order(right) if b not in matching.right_to_left]
+        self._pairs += [(a, matching.left_to_right.get(a)) for a in _ordered_instructions(left)]
+        self._pairs += [
+            (None, b) for b in _ordered_instructions(right) if b not in matching.right_to_left
+        ]
         self._callers = {c: i for m in (left, right) for i in m.instructions() for c in i.called}
         for a, b in self._pairs:
             alone = "only right" if a is None else "only left"
@@ -167,7 +169,7 @@ def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> Structur
     return StructuralDifference(a, b, match_modules(a, b, by_name=by_name))
 
 
-def _in_order(module: HloModule) -> list[HloInstruction]:
+def _ordered_instructions(module: HloModule) -> list[HloInstruction]:
     """Return the instructions of the entry, then those of the computations that it calls."""
     return [i for c in reversed(list(module.computations.values())) for i in c.post_order()]
 

@@ -53,10 +53,10 @@ _UNITS = {"us": "us", "microseconds": "us", "seconds": "s", "bytes": "bytes"}
 def fact_heads(decisions: Iterable[Decision]) -> dict[str, FactHead]:
     """Return the heads of all facts of some decisions, by key."""
     keys = dict.fromkeys([key for row in decisions for key in row.facts])
-    return {key: _KNOWN.get(key) or _by_convention(key) for key in keys}
+    return {key: _KNOWN.get(key) or _conventional_head(key) for key in keys}
 
 
-def _by_convention(key: str) -> FactHead:
+def _conventional_head(key: str) -> FactHead:
     """Return the head of a key with its unit as one of its words: `estimated_us_unfused`."""
     words = key.split("_")
     unit = next((_UNITS[word] for word in words if word in _UNITS), "")

@@ -150,6 +150,6 @@ def _long_line(line: TextLine) -> LineData:
     return found if line.number is None else [*found, line.number]
 
 
-def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
+def to_mapping(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
     """Return a named tuple as a mapping, with its rows as lists."""
     return None if row is None else {name: plain(value) for name, value in row._asdict().items()}

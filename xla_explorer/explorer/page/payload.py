@@ -26,16 +26,16 @@ from xla_explorer.explorer.page.json_data import (
     PooledStep,
     StepDetail,
     WholeData,
-    by_field,
     text_lines,
+    to_mapping,
 )
 from xla_explorer.explorer.page.pools import (
     PICTURE_KEYS,
     PackedColumn,
     Pool,
-    by_instruction,
     column,
     identity,
+    line_key,
 )
 from xla_explorer.explorer.page.private_paths import data_without_paths
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
@@ -69,7 +69,7 @@ def packed(data: Any) -> bytes:
     parses at the first use. The first line then has their keys, the second the rest.
     """
     parts: list[tuple[list[str], str]] = []
-    rest = _without_long_values(data, [], parts) if isinstance(data, dict) else data
+    rest = _extract_long_values(data, [], parts) if isinstance(data, dict) else data
     lines = (
         [_json_line([keys for keys, _ in parts]), _json_line(rest), *[line for _, line in parts]]
         if parts
@@ -87,14 +87,14 @@ def _json_line(data: Any) -> str:
     )
 
 
-def _without_long_values(
+def _extract_long_values(
     data: Mapping[str, Any], keys: list[str], parts: list[tuple[list[str], str]]
 ) -> dict[str, Any]:
     rest: dict[str, Any] = {}
     for key, value in data.items():
         rest[key] = value
         if isinstance(value, dict) and not keys:
-            rest[key] = _without_long_values(value, [key], parts)
+            rest[key] = _extract_long_values(value, [key], parts)
         elif isinstance(value, list | dict) and len(line := _json_line(value)) > LONG_VALUE:
             rest[key] = None
             parts.append(([*keys, key], line))
@@ -222,7 +222,7 @@ def build_payload(
         roof=measured["roof"],
         columns=measured["columns"],
         own_colour=colour is not None,
-        comparison=by_field(comparison),
+        comparison=to_mapping(comparison),
         reports={} if live or not complete else embedded_reports(source),
     )
     for step in steps:
@@ -341,7 +341,7 @@ def _embed(
     pools = {
         prefix + name: Pool(key) for prefix in ("", _WHOLE) for name, key in PICTURE_KEYS.items()
     }
-    pools["text"] = Pool(by_instruction)
+    pools["text"] = Pool(line_key)
     steps = list(steps)
     for step in steps:
         picture = source.picture(step)

@@ -246,24 +246,24 @@ def _differences(values: Iterable[int | None]) -> list[int | None]:
     return found
 
 
-def by_id(row: Any) -> Any:
+def node_key(row: Any) -> Any:
     """Return the identity of a node, a group, or an alias: its first field."""
     return row[0]
 
 
-def by_ends(row: Any) -> Any:
+def edge_key(row: Any) -> Any:
     """Return the identity of an edge: its ends and its kind."""
     return row[1], row[0], row[2]
 
 
-def by_instruction(row: Any) -> Any:
+def line_key(row: Any) -> Any:
     """Return the identity of a printed line: its instruction, else its text."""
     return row[0] if row[1] is None else row[1]
 
 
 PICTURE_KEYS: dict[str, Callable[[Any], Any]] = {
-    "nodes": by_id,
-    "edges": by_ends,
-    "groups": by_id,
-    "aliases": by_id,
+    "nodes": node_key,
+    "edges": edge_key,
+    "groups": node_key,
+    "aliases": node_key,
 }

@@ -102,7 +102,7 @@ def pass_costs(
     }
 
 
-def _all_callers(frames: Sequence[Sequence[Any]], frame: int) -> str:
+def _stack_lines(frames: Sequence[Sequence[Any]], frame: int) -> str:
     """Return the lines of a stack, the innermost first: `linear.py:287 model.py:12`."""
     found = []
     while frame >= 0:
@@ -123,7 +123,7 @@ def search_items(source: ExplorerSource, step: int) -> Iterator[dict[str, Any]]:
     for key, frame in callers[
         "of"
     ].items():  # JAX locates instructions by stack frames, not in the printed line
-        lines[int(key)] = _all_callers(callers["frames"], frame)
+        lines[int(key)] = _stack_lines(callers["frames"], frame)
     steps = source.steps()
     for text, key, *_ in source.text(step):
         item = instruction_item(text, key) if key is not None else None

@@ -1,4 +1,4 @@
-"""Requests of the script beside steps and the tabs' data: the answers by name."""
+"""Requests of the script other than steps and the tabs' data: the answers by name."""
 
 from __future__ import annotations
 

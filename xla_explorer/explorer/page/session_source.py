@@ -225,7 +225,7 @@ class SessionSource(TraceSource):
             ]
 
     def decisions(self, step: int | None = None) -> Sequence[Decision]:
-        """Return the decisions of a step, or of all, with notes of the program beside it."""
+        """Return the decisions of a step, or of all, with notes of the program compared with it."""
         beside, rows = (
             self.session.beside,
             [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display.plain_data import plain
-from xla_explorer.explorer.page.json_data import by_field
+from xla_explorer.explorer.page.json_data import to_mapping
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_tables import decisions_html, loops_html
 
@@ -61,7 +61,8 @@ TABS: tuple[Tab, ...] = (
         static=lambda source, rows: loops_html(source.reports.loops(), rows),
     ),
     Tab(
-        "buffers", data=lambda source, live: by_field(source.reports.buffers(with_reasons=not live))
+        "buffers",
+        data=lambda source, live: to_mapping(source.reports.buffers(with_reasons=not live)),
     ),
     Tab("compare"),
 )

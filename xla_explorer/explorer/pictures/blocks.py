@@ -45,7 +45,7 @@ _MAIN_OPCODES = (
 _Tokens = npt.NDArray[np.int32]
 
 
-def in_program_order(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
+def sort_in_program_order(records: Sequence[InstructionRecord]) -> list[InstructionRecord]:
     """Return the records with operands before their users, else in their order."""
     later = {r.id for r in records}
     for r in records:
@@ -83,7 +83,7 @@ def repeated_layers(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     covers most of it is taken, the shortest if several do. The result is empty if the repeats cover
     less than a third of a short program, or a twentieth of a long one.
     """
-    compared = [r for r in in_program_order(records) if r.opcode.name not in _QUIET]
+    compared = [r for r in sort_in_program_order(records) if r.opcode.name not in _QUIET]
     words: dict[tuple[str, str], int] = {}
     tokens = np.array(
         [
@@ -172,13 +172,15 @@ def _periods(tokens: _Tokens) -> list[int]:
     )
 
 
-def in_sections(records: Sequence[InstructionRecord], paths: Mapping[int, Path]) -> dict[int, Path]:
+def divide_into_sections(
+    records: Sequence[InstructionRecord], paths: Mapping[int, Path]
+) -> dict[int, Path]:
     """Return `paths` with every block above `LARGEST_LEAF` instructions divided into sections.
 
     The outermost block is divided too. A constant or parameter that one block alone reads is in
     that block.
     """
-    ordered = in_program_order(records)
+    ordered = sort_in_program_order(records)
     members: dict[Path, list[InstructionRecord]] = {}
     for r in ordered:
         if r.opcode.name not in _QUIET:

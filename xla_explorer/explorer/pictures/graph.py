@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import graphviz
 
 
-def _only_svg(drawn: bytes) -> str:
+def _strip_svg_prologue(drawn: bytes) -> str:
     text = drawn.decode("utf-8", "replace")
     return text[text.find("<svg") :] if "<svg" in text else text
 
@@ -87,11 +87,11 @@ class Graph(Report):
                     "direction='right' needs the program dot, which is not installed",
                     "install Graphviz",
                 )
-            return _only_svg(drawn)
+            return _strip_svg_prologue(drawn)
         if (engine or self.engine) == "dot":
             drawn = render_dot(self.to_dot())
             if drawn is not None:
-                return _only_svg(drawn)
+                return _strip_svg_prologue(drawn)
         return picture_svg(self.picture, budget=budget, focus=self.focus, legend=legend, font=font)
 
     def to_dot(self) -> str:

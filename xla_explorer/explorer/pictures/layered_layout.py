@@ -68,13 +68,13 @@ def layered_layout(
         (source, target), each pair once, no self edges. A cycle is cut at its first node.
     """
     graph = _adjacency(len(widths), edges)
-    layer = _in_rows(_layers(graph), widths, graph)
+    layer = _divide_wide_layers(_layers(graph), widths, graph)
     slots = _Slots(widths, layer, graph)
     _reduce_crossings(slots)
     return _routed(slots, _fresh_coordinates(slots), heights, taken, edges, layer)
 
 
-def _in_rows(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> list[int]:
+def _divide_wide_layers(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> list[int]:
     """Divide layers that are much wider than the picture is high into further rows."""
     members: list[list[int]] = [[] for _ in range(max(layer, default=-1) + 1)]
     for v, at in enumerate(layer):

@@ -25,7 +25,7 @@ BUDGET = 300
 """Nodes of a picture of a module of more than `WHOLE` instructions, unless the region has a budget.
 """
 IN_OUTLINE = 60
-"""Nodes of the inside of an instruction that is drawn open beside closed blocks."""
+"""Nodes of the inside of an instruction that is drawn open among closed blocks."""
 WHOLE = 3000
 """Larger modules are drawn as their outermost blocks, each a node until a reader opens it."""
 

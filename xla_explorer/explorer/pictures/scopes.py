@@ -10,9 +10,9 @@ from xla_explorer.explorer.pictures.blocks import (
     LARGEST_LEAF,
     SHORTEST_LAYER,
     Path,
-    in_program_order,
-    in_sections,
+    divide_into_sections,
     repeated_layers,
+    sort_in_program_order,
 )
 from xla_explorer.explorer.pictures.folding import NON_COMPUTE
 from xla_explorer.explorer.pictures.layers import BACKWARD
@@ -42,7 +42,9 @@ def scope_paths(records: Sequence[InstructionRecord]) -> dict[int, Path]:
     else:
         found = _group_siblings(_without_outer_boxes(named))
         found = _with_unscoped(records, found)
-    return in_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
+    return (
+        divide_into_sections(records, found) if found or len(records) > 2 * LARGEST_LEAF else found
+    )
 
 
 def _named_scope(metadata: str | None) -> tuple[bool, Path]:
@@ -114,7 +116,7 @@ def _with_unscoped(
     before or after all scopes get boxes of their own, so that no box both feeds another and reads
     it. An instruction that only moves elements is with its operand, or with its first reader.
     """
-    ordered = in_program_order(records)
+    ordered = sort_in_program_order(records)
     place = {r.id: k for k, r in enumerate(ordered)}
     non_compute = {
         r.id: r.opcode.name in NON_COMPUTE - {"parameter"} for r in ordered if r.id not in paths

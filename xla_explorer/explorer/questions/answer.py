@@ -6,7 +6,7 @@ from xla_explorer.compiler.decisions.kinds import meaning_of, section_of
 from xla_explorer.compiler.decisions.reason_code import ReasonCode
 from xla_explorer.explorer.display.blocks import Blocks, Listing, Sentence, Table, drawn, printed
 from xla_explorer.explorer.display.report import Report
-from xla_explorer.explorer.questions.decisions import with_cost
+from xla_explorer.explorer.questions.decisions import add_cost
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.reason import Check, Reason
@@ -33,7 +33,7 @@ class Answer(Report):
     def __init__(
         self, decision: Decision, source: str, *, recorded: bool, cost: RefusalCost | None = None
     ) -> None:
-        decision = with_cost(decision, cost)
+        decision = add_cost(decision, cost)
         self.kind, self.verdict, self.refused = decision.kind, decision.verdict, decision.refused
         self.producer, self.consumer, self.subjects = (
             decision.names[0],

@@ -142,7 +142,7 @@ def _row(
         "consumer": decision.about[1] if len(decision.about) == 2 else "",
         "code": decision.code or (decision.kind if is_rewrite else ""),
         "message": decision.message,
-        "facts": with_cost(decision, cost).facts,
+        "facts": add_cost(decision, cost).facts,
         "subjects": decision.about,
         "pass": trace.name_of(decision.step),
         "step": decision.step,
@@ -151,7 +151,7 @@ def _row(
     }
 
 
-def with_cost(decision: Decision, cost: RefusalCost | None) -> Decision:
+def add_cost(decision: Decision, cost: RefusalCost | None) -> Decision:
     """Return the decision with the cost of its refusal among the facts."""
     return decision if cost is None else decision._replace(facts={**decision.facts, **cost.facts()})
 
@@ -170,12 +170,12 @@ def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> li
     if len(events) > with_checks:
         known = _UNCHECKED.get(lineage, ())
         if len(known) != len(events):  # code generation may have added to the journal since
-            known = _UNCHECKED[lineage] = _with_costs(trace, lineage, {})
+            known = _UNCHECKED[lineage] = _add_costs(trace, lineage, {})
         return list(known)
-    return _with_costs(trace, lineage, _checklists(trace))
+    return _add_costs(trace, lineage, _checklists(trace))
 
 
-def _with_costs(
+def _add_costs(
     trace: PassTrace, lineage: Lineage, checked: Mapping[int, Decision]
 ) -> list[Decision]:
     costs = refusal_costs(trace, lineage)
@@ -183,7 +183,7 @@ def _with_costs(
         checked.get(event.sequence) or decision_of(event, lineage.step_of(event))
         for event in decision_events(trace)
     ]
-    return [with_cost(one, costs.of(one)) for one in found]
+    return [add_cost(one, costs.of(one)) for one in found]
 
 
 def _checklists(trace: PassTrace) -> dict[int, Decision]:

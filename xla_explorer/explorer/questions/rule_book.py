@@ -27,7 +27,7 @@ def rule_book() -> dict[str, tuple[str, str]]:
 
 def rule_summary(rule: str, pass_name: str) -> tuple[str, str]:
     """Return the summary and the place of a rule, or of the pass that acts without a rule."""
-    return rule_book().get(rule) or _of_pass(pass_name)
+    return rule_book().get(rule) or _summary_of_pass(pass_name)
 
 
 @cache
@@ -37,7 +37,7 @@ def _passes_by_name() -> dict[str, type]:
     return {cls.name: cls for cls in found.values() if hasattr(cls, "name")} | found
 
 
-def _of_pass(name: str) -> tuple[str, str]:
+def _summary_of_pass(name: str) -> tuple[str, str]:
     """Return the summary and the place of a pass."""
     cls = _passes_by_name().get(name)
     if cls is None:

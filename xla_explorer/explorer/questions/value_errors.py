@@ -51,7 +51,7 @@ def value_errors(
     ]
     for step in counted(changed, "evaluating after passes", noun="passes"):
         if rewrites:
-            rows += _after_each_action(trace, step, check)
+            rows += _run_with_each_action(trace, step, check)
         assert step.after is not None
         error, fine, problem = check.compare(HloModule.from_snapshot(step.after))
         rows.append(
@@ -60,7 +60,7 @@ def value_errors(
     return wide_frame(rows, COLUMNS)
 
 
-def _after_each_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> list[list[Any]]:
+def _run_with_each_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> list[list[Any]]:
     """Run the pass alone on its input module, with one more action each time."""
     if not step.actions or step.before is None:
         return []

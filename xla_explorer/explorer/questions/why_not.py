@@ -91,7 +91,7 @@ def answer(
 ) -> Answer:
     """Return the answer for instructions that exist or existed, by name."""
     question = _Question(known, kind, names, further)
-    found = question.recorded() or question.of_a_rule() or question.recorded_of_successors()
+    found = question.recorded() or question.check_rule() or question.recorded_of_successors()
     return (
         found
         or question.gone()
@@ -225,7 +225,7 @@ class _Question:
     def _part_of(self, kernel: str) -> str:
         return f", for the kernel of %{kernel}, which %{self.names[1]} is part of" if kernel else ""
 
-    def of_a_rule(self) -> Answer | None:
+    def check_rule(self) -> Answer | None:
         """Return the result of a rule for an instruction to which it was never applied."""
         if self.kind != RULE and self.kind not in declared_rules():
             return None

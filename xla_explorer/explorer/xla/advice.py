@@ -32,13 +32,13 @@ NO_YNN_REDUCE: Final = "--xla_cpu_experimental_ynn_fusion_type=-reduce"
 YNN: Final = "__ynn_fusion"
 
 
-def _in_loops(facts: Facts) -> list[KernelFact]:
+def _looped_kernels(facts: Facts) -> list[KernelFact]:
     return [kernel for kernel in facts.kernels if kernel.calls > 1]
 
 
 def _loop_cost(facts: Facts) -> tuple[int, float, float]:
     """Return (kernels started in loops, time of the short ones, the loops' own time)."""
-    looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
+    looped = [kernel for kernel in _looped_kernels(facts) if kernel.us / kernel.calls < _SMALL_US]
     loops = sum(kernel.us for kernel in facts.kernels if kernel.instruction.opcode.name == "while")
     return sum(kernel.calls for kernel in looped), sum(kernel.us for kernel in looped), loops
 
@@ -49,19 +49,19 @@ def compile_small_loops(facts: Facts) -> Advice | None:
     gain = loops + short / 2 + facts.idle_us
     if starts < _MANY_STARTS or loops <= 0 or gain < NOTABLE * facts.run_us:
         return None
-    seen = f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} us beside them"
+    seen = f"loops start {starts} kernels of under {_SMALL_US:g} us in a run, and take {loops:.0f} us apart from the kernels"
     change = f"compile whole loops: XLA_FLAGS={SMALL_LOOPS}"
     return Advice(
         min(gain, facts.run_us / 2),
         f"{seen}; {change}",
-        longest_line(_in_loops(facts)),
+        longest_line(_looped_kernels(facts)),
         SMALL_LOOPS,
     )
 
 
 def unroll_small_loops(facts: Facts) -> Advice | None:
     """Propose to unroll a loop whose iterations are as short as their start."""
-    looped = [kernel for kernel in _in_loops(facts) if kernel.us / kernel.calls < _SMALL_US]
+    looped = [kernel for kernel in _looped_kernels(facts) if kernel.us / kernel.calls < _SMALL_US]
     iterations = max((kernel.calls for kernel in looped), default=0)
     loops = [kernel for kernel in facts.kernels if kernel.instruction.opcode.name == "while"]
     gain = sum(loop.us for loop in loops) + facts.idle_us * bool(loops)

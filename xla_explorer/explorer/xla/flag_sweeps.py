@@ -72,7 +72,7 @@ def time(
     repeats: int = 20,
     **keywords: Any,
 ) -> WhatIf:
-    """Compile and time a program by real XLA, beside another module or other JAX versions.
+    """Compile and time a program by real XLA; compare another module or other JAX versions.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def time(
     against
         Another module with the same parameters; it comes first, as the base of the comparison.
     environments
-        Folders of virtual environments with other versions of jax, beside this one's.
+        Folders of virtual environments with other versions of jax to compare with this one.
     repeats
         Timed runs of each.
     **keywords
@@ -165,7 +165,7 @@ def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
     if len(leaves) == program.in_tree.num_leaves:
         taken = [leaves[number] for number in program.parameters]
     else:
-        taken = _by_shape(program.module, leaves)
+        taken = _match_leaves(program.module, leaves)
     if any(map(_is_missing, taken)):
         random = random_arguments(program.module)
         taken = [
@@ -177,7 +177,7 @@ def _leaves_of_program(program: JaxProgram, leaves: Sequence[Any]) -> list[Any]:
     )
 
 
-def _by_shape(module: HloModule, leaves: Sequence[Any]) -> list[Any]:
+def _match_leaves(module: HloModule, leaves: Sequence[Any]) -> list[Any]:
     """Return for each parameter the next leaf of its shape and kind, else None.
 
     Static arguments, and objects that a library does not take for arrays, are leaves but no

@@ -47,12 +47,12 @@ class PlacedModule:
         self._lines = SourceLines(self.module)
 
     @cached_property
-    def _by_name(self) -> dict[str, HloInstruction]:
+    def _instructions_by_name(self) -> dict[str, HloInstruction]:
         return {i.name: i for i in reversed(list(self.module.instructions()))}
 
     def find(self, name: str) -> tuple[HloInstruction | None, SourcePlace]:
         """Return (instruction, position) of a name; (None, NOWHERE) if there is none."""
-        i = self._by_name.get(name)
+        i = self._instructions_by_name.get(name)
         if i is None:
             return None, NOWHERE
         for metadata in (*[self._metadata.get(one.name) for one in _located_by(i)], i.metadata):

@@ -1,4 +1,4 @@
-"""Trials of advised XLA flags: compiled in a child process and timed beside the given compile."""
+"""Trials of advised XLA flags: compiled in a child process, timed against the compilation."""
 
 from __future__ import annotations
 

@@ -253,7 +253,11 @@ def explain_memory(
         live.schedule[live.peak] if live.peak is not None and live.peak < len(live.schedule) else ""
     )
     page = WhyMemory(
-        session.source.name, slices, alive, known.get(at, at), _not_aliased(session, donated)
+        session.source.name,
+        slices,
+        alive,
+        known.get(at, at),
+        _unaliased_donations(session, donated),
     )
     page.undonated = [
         (argument_name(p), p.shape.byte_size) for p in undonated_arguments(session.module)
@@ -267,7 +271,7 @@ def _line(session: Compilation, placed: PlacedModule, name: str) -> str:
     return place.line or (source_line(session, i.id) if i is not None else "")
 
 
-def _not_aliased(session: Compilation, donated: Iterable[int]) -> list[NotAliased]:
+def _unaliased_donations(session: Compilation, donated: Iterable[int]) -> list[NotAliased]:
     taken = {
         int(number)
         for number in _ALIASED.findall(str(session.module.attributes.get("input_output_alias", "")))

@@ -116,8 +116,8 @@ class WhySlow(Report):
         ]
         yield Table(SlowKernel._fields, longest, "kernels")
         if self.replay is not None:
-            yield self._not_fused(self.replay)
-        yield Sentence(self._beside_ours())
+            yield self._refusals_table(self.replay)
+        yield Sentence(self._comparison_with_ours())
         if self.advice:
             yield Listing("try first:", [_advice_text(one) for one in self.advice], numbered=True)
         else:
@@ -146,7 +146,7 @@ class WhySlow(Report):
         ]
         return sorted(rows, key=lambda row: -row[1])
 
-    def _not_fused(self, replay: ReplayedFusion) -> Table:
+    def _refusals_table(self, replay: ReplayedFusion) -> Table:
         rows = [
             (
                 f"%{edge.producer}",
@@ -173,9 +173,9 @@ class WhySlow(Report):
             else "unknown"
         )
 
-    def _beside_ours(self) -> str:
+    def _comparison_with_ours(self) -> str:
         if self.ours_us is None:
-            return "our compiler was not timed beside it"
+            return "our compiler was not timed for comparison"
         ratio = self.ours_us / self.run_us
         return f"our compiler takes {microseconds(self.ours_us)} a run, {ratio:.2f} of XLA's time (calls from Python, one after the other)"
 

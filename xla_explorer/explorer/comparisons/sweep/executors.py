@@ -47,7 +47,7 @@ def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
         yield number, run_task(task)
 
 
-def in_processes(workers: int, retries: int) -> Runner:
+def process_runner(workers: int, retries: int) -> Runner:
     """Return a runner with child processes, each with one task at a time.
 
     The task of a worker that dies is therefore known, and only that task is tried again.
@@ -156,7 +156,7 @@ def _as_completed(futures: dict[Future[Row], int]) -> Iterator[tuple[int, Row | 
                 yield futures[future], None
 
 
-def on_executor(executor: Executor) -> Runner:
+def executor_runner(executor: Executor) -> Runner:
     """Return a runner on any `concurrent.futures` executor."""
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
@@ -167,7 +167,7 @@ def on_executor(executor: Executor) -> Runner:
     return run
 
 
-def on_dask(client: Any, retries: int) -> Runner:
+def dask_runner(client: Any, retries: int) -> Runner:
     """Return a runner on a `dask.distributed.Client`.
 
     The tasks of a lost worker go to another; timings on one machine exclude each other.
@@ -202,10 +202,10 @@ def choose(executor: Any, retries: int) -> Runner:
     if executor is None or executor == 1:
         return here
     if isinstance(executor, int):
-        return in_processes(executor, retries)
+        return process_runner(executor, retries)
     if isinstance(executor, Executor):
-        return on_executor(executor)
+        return executor_runner(executor)
     if type(executor).__module__.startswith("distributed"):
-        return on_dask(executor, retries)
+        return dask_runner(executor, retries)
     wanted = "None, a number of processes, a concurrent.futures executor or a Dask client"
     raise TypeError(f"executor: expected {wanted}, got {type(executor).__name__}")

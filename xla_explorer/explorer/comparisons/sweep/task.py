@@ -122,8 +122,10 @@ def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
 def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
     """Wait until no other sweep of this user on the machine is timing.
 
-    Two at a time would measure each other. Yields a note: empty, or the reason why times are taken
-    beside another's. patience: seconds to wait.
+    Two at a time would measure each other. Yields a note: empty, or why another sweep may disturb
+    the times.
+
+    patience: seconds to wait.
     """
     lock, note = _timing_lock()
     try:
@@ -131,7 +133,7 @@ def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
         while lock is not None and not try_lock(lock):
             waited = time.monotonic() - started
             if waited > patience:
-                note = f"timed beside another sweep, which did not end its own timing within {patience:g} s"
+                note = f"timed while another sweep ran, which did not end its own timing within {patience:g} s"
                 break
             if waited > 5 and not printed:
                 printed = True

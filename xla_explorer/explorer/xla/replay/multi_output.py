@@ -68,11 +68,11 @@ def _kernels_after(before: HloModule, after: HloModule) -> dict[HloInstruction, 
     found: dict[HloInstruction, str] = {}
     for computation in sequential_computations(before):
         for i in reversed(computation.post_order()):
-            found[i] = i.name if i.name in later else _taken_by(i, later, found)
+            found[i] = i.name if i.name in later else _fusion_containing(i, later, found)
     return found
 
 
-def _taken_by(
+def _fusion_containing(
     i: HloInstruction, later: dict[str, HloInstruction], found: dict[HloInstruction, str]
 ) -> str:
     for user in i.users:

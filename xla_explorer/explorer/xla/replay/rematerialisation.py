@@ -44,7 +44,7 @@ class ReplayedRematerialisation(Replay):
     Attributes
     ----------
     limit, peak : int
-        Bytes that may be live at once beside arguments and results, and the peak without
+        Bytes that may be live at once in addition to arguments and results, and the peak without
         rematerialization.
     peak_after : int
         The peak after our replay.
@@ -307,7 +307,7 @@ def _why(i: HloInstruction, choice: Choice | None, walk: Walk, limit: int) -> st
 
 
 def _limit(module: HloModule, memory: int) -> int:
-    """Return the bytes that may be live beside arguments and results."""
+    """Return the bytes that may be live in addition to arguments and results."""
     entry = module.entry
     passed = sum([_whole_size(i.shape) for i in entry.parameters()]) + _whole_size(entry.root.shape)
     donated = set(map(int, _ALIASED.findall(str(module.attributes.get("input_output_alias", "")))))

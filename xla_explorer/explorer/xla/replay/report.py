@@ -61,7 +61,7 @@ class ReplayRow(NamedTuple):
 
 
 class Replay(Report):
-    """XLA's decisions of one kind, beside those of our policy on XLA's own snapshot.
+    """XLA's decisions of one kind, next to those of our policy on XLA's own snapshot.
 
     Attributes
     ----------
