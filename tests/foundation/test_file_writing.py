@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import re
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,8 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.cli.main import main
 from xla_explorer.explorer.display.display import Svg
-from xla_explorer.foundation.file_writing import replaced_file, write_file
+from xla_explorer.foundation.file_reading import read_file
+from xla_explorer.foundation.file_writing import FileWriteError, replaced_file, write_file
 from xla_explorer.foundation.journal import Journal
 
 TEXT = "HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] add(x, x) }\n"
@@ -107,11 +108,34 @@ def test_an_interrupted_block_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [lambda folder: folder, lambda folder: folder / "missing" / "file"],
-    ids=["a folder", "no folder"],
-)
-def test_what_cannot_be_written_says_so(make, tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=re.escape(str(tmp_path))):
-        write_file(make(tmp_path), "x")
+REFUSED = {
+    "a folder": ("", "it is a folder", "add the name of a file"),
+    "no folder": ("missing/file", "missing must exist", "create it first"),
+    "a file as folder": ("file/x", "file must be a folder", "choose a folder"),
+    "a long name": ("x" * 300, "too long", "choose a shorter name"),
+    "a null byte": ("x\0y", "null byte", "choose another name"),
+    "a system's folder": ("/proc/x.html", "no files in /proc", "choose a folder of your own"),
+    "a full device": ("/dev/full", "No space left", "free space there, or choose another disk"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the paths are Linux's")
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_written_says_so(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    place, cause, hint = REFUSED[name]
+    path = os.path.join(tmp_path, place) if place else tmp_path
+    with pytest.raises(FileWriteError, match="cannot write ") as refused:
+        write_file(path, "x")
+    assert cause in refused.value.message and refused.value.hint == hint
+    assert isinstance(refused.value, OSError)
+
+
+@pytest.mark.parametrize("file", [0, 1, True])
+def test_a_number_is_no_path(file: int) -> None:
+    """An open descriptor would be written and closed."""
+    with pytest.raises(TypeError):
+        write_file(file, "x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        read_file(file)  # type: ignore[arg-type]
+    os.fstat(file)

@@ -13,7 +13,8 @@ from xla_explorer.compiler.pipeline.default_pipelines import PipelineLike
 from xla_explorer.explorer.display import Blocks, CodeText, Report, Sentence, Table, named_data
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.file_writing import explained_writing, write_file
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.verifier import verify as verify_module
 
 if TYPE_CHECKING:
@@ -117,10 +118,11 @@ class AotPackage(Report):
     def save(self, folder: str | Path) -> Path:
         """Write the files into a folder, which is made if need be.
 
-        OSError as from the system. Returns the folder.
+        FileWriteError if the system refuses. Returns the folder.
         """
         there = Path(folder)
-        there.mkdir(parents=True, exist_ok=True)
+        with explained_writing(there):
+            there.mkdir(parents=True, exist_ok=True)
         for name, data in self.files.items():
             write_file(there / name, data)
         return there
@@ -150,6 +152,7 @@ class AotPackage(Report):
         }
 
 
+@explains_arguments
 def aot(
     module: ModuleLike,
     triple: str = "x86_64-linux-gnu",

@@ -12,6 +12,7 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import compile_as
 from xla_explorer.explorer.sessions.isolation import Isolation
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.foundation.keywords import explains_arguments
 
 P = ParamSpec("P")
 
@@ -28,6 +29,7 @@ def _refusing_functions(compiling: Callable[P, Session]) -> Callable[P, Session]
     return checked
 
 
+@explains_arguments
 @_refusing_functions
 def compile(  # noqa: PLR0913 - keywords that users type
     module: ModuleLike,

@@ -18,6 +18,7 @@ from xla_explorer.compiler.target import Source
 from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.environment import unknown_variables
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 
 _PACKAGES = (
     ("llvmlite", "native code", ""),
@@ -61,6 +62,7 @@ class Diagnosis(Report, list[Capability]):
         yield Table(Capability._fields, self)
 
 
+@explains_arguments
 def doctor(*, measure_again: bool = False) -> Diagnosis:
     """Return the capabilities of this machine, one row per capability.
 

@@ -11,10 +11,12 @@ from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.sessions.loading import ModuleLike, NotAModuleError, as_module
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
 
+@explains_arguments
 def explore(
     thing: Any, *, edges: Any = None, mixed_precision: bool = False, **options: Any
 ) -> ExplorerView:
@@ -60,6 +62,7 @@ def explore(
     return widget_of(made, **options)
 
 
+@explains_arguments
 def graph(
     thing: ModuleLike | HloComputation,
     around: str | int | HloInstruction | None = None,

@@ -17,6 +17,7 @@ from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import check_compile_options
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.jax_program import JaxProgram, lower
@@ -264,6 +265,7 @@ def jit(function: None = None, *, backend: str = "cpu", static_argnums: int | Se
         static_argnames: str | Sequence[str] = (), **options: Any) -> Callable[[Callable[..., Any]], JittedFunction]: ...  # fmt: skip
 
 
+@explains_arguments
 def jit(
     function: Callable[..., Any] | None = None,
     *,

@@ -14,9 +14,11 @@ from xla_explorer.explorer.sessions.loading import (
     saved_module,
 )
 from xla_explorer.explorer.xla_dump import XlaDump
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.module import HloModule
 
 
+@explains_arguments
 def load(
     path: str | os.PathLike[str],
     *,

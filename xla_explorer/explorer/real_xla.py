@@ -55,6 +55,7 @@ from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
 from xla_explorer.explorer.xla.why_recompiled import WhyRecompiled, why_recompiled
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 from xla_explorer.frontends.jax_program.lowering import is_jitted
@@ -79,6 +80,7 @@ _SECONDS_OF_ROUNDS = 8.0
 _TIMED_US = 5e6  # of either compiler's runs together
 
 
+@explains_arguments
 def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> XlaProfile:
     """Compile a program with real XLA:CPU, run it, and read what XLA's own profiler recorded.
 
@@ -121,6 +123,7 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
     return _recorded(session, leaves, repeats)
 
 
+@explains_arguments
 def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> WhySlow:
     """Explain where a program's time goes on real XLA:CPU.
 
@@ -228,6 +231,7 @@ def enough_rounds(seconds: Callable[[], float]) -> Iterator[int]:
         yield number
 
 
+@explains_arguments
 def compare(first: Session, second: Session) -> XlaDifference:
     """Compare two compiles of one program by real XLA: the decisions that differ and their cost.
 
@@ -252,6 +256,7 @@ def compare(first: Session, second: Session) -> XlaDifference:
     return differences(first, second, machine_limits())
 
 
+@explains_arguments
 def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     """Explain the peak memory of a program on real XLA:CPU, by source line and buffer.
 

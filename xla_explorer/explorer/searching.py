@@ -8,8 +8,10 @@ from xla_explorer.explorer.comparisons.fusion_search import FusionSearch, search
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.loading import ModuleLike
+from xla_explorer.foundation.keywords import explains_arguments
 
 
+@explains_arguments
 def search_fusion(
     module: ModuleLike,
     *arrays: Any,

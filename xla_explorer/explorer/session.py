@@ -36,6 +36,7 @@ from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Passes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 
 
+@explains_methods
 class Session(SessionCode):
     """One compile: call it with arrays, and read by its methods what happened.
 

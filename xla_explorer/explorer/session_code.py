@@ -14,11 +14,13 @@ from xla_explorer.explorer.display.display import CodeText
 from xla_explorer.explorer.measures.buffer_report import BufferReport, buffer_report
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.passes import name_or_id
+from xla_explorer.foundation.keywords import explains_methods
 
 if TYPE_CHECKING:
     import pandas
 
 
+@explains_methods
 class SessionCode(Compilation):
     """A compile with its code as methods."""
 

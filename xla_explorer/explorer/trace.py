@@ -38,7 +38,7 @@ from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
-from xla_explorer.foundation.keywords import check_keywords
+from xla_explorer.foundation.keywords import check_keywords, explains_arguments, explains_methods
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+@explains_methods
 class Pass(RecordedPass):
     """One run of one pass; element 0 of `session.passes` is the module as written."""
 
@@ -67,6 +68,7 @@ class Pass(RecordedPass):
         return frame[frame["step"] == self.number].reset_index(drop=True)
 
 
+@explains_methods
 class Passes(RecordedPasses[Pass]):
     """The passes of a compile: `passes[0]` is the module as written, `passes[-1]` the last pass."""
 
@@ -319,6 +321,7 @@ class Passes(RecordedPasses[Pass]):
         return rule_times(self, modules, idle=idle)
 
 
+@explains_methods
 class Trace:
     """The result of `xe.optimize`.
 
@@ -400,6 +403,7 @@ OPTIONS = ("control", "target", "in_place")
 """Further options of `optimize`, as `compiler.pipeline.optimize` has them."""
 
 
+@explains_arguments
 def optimize(
     module: ModuleLike,
     passes: PipelineLike = "default",

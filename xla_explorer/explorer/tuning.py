@@ -7,8 +7,10 @@ from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.loading import ModuleLike
 from xla_explorer.explorer.sessions.progress import working
+from xla_explorer.foundation.keywords import explains_arguments
 
 
+@explains_arguments
 def tune(
     module: ModuleLike | Session,
     kernel: str | int | None = None,

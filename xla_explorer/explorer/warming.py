@@ -6,8 +6,10 @@ import time
 from importlib import import_module
 
 from xla_explorer.explorer.sessions.warming import warm_backend
+from xla_explorer.foundation.keywords import explains_arguments
 
 
+@explains_arguments
 def warm_up(backend: str = "cpu") -> float:
     """Load and initialise what a compile for a backend needs; return the seconds.
 

@@ -35,6 +35,7 @@ def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
         The file is missing or damaged, or decompresses to more than
         `XLA_EXPLORER_LARGEST_FILE` bytes (1 GiB).
     """
+    path = os.fspath(path)  # an integer would be a descriptor, which reading closes
     try:
         what = _no_file(path)
         if what:

@@ -16,6 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+class FileWriteError(XlaExplorerError, OSError):
+    """A file cannot be written; the previous content is untouched. `errno` is the system's."""
+
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
     """Write a file whole or not at all, and return its path. Text is UTF-8.
@@ -25,8 +31,8 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
 
     Raises
     ------
-    OSError
-        As from the system; the previous content is then untouched.
+    FileWriteError
+        With the cause and a next step; the previous content is then untouched.
 
     Examples
     --------
@@ -40,8 +46,52 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
 
 
 @contextmanager
+def explained_writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Replace errors of the system in a block that writes `path` by a FileWriteError."""
+    try:
+        yield
+    except FileWriteError:
+        raise
+    except OSError as problem:
+        raise _explained(path, problem) from None
+    except ValueError as problem:  # a name with a null byte
+        raise FileWriteError(f"cannot write {path}: {problem}", "choose another name") from None
+
+
+def _explained(path: str | os.PathLike[str], problem: OSError) -> FileWriteError:
+    folder = os.path.dirname(os.path.realpath(path))
+    cause, hint = problem.strerror or str(problem), "choose another place"
+    if problem.errno == errno.ENOENT and not os.path.isdir(folder):
+        cause, hint = f"the folder {folder} must exist", "create it first"
+    elif problem.errno == errno.ENOENT:
+        cause, hint = f"the system makes no files in {folder}", "choose a folder of your own"
+    elif problem.errno == errno.EISDIR:
+        cause, hint = "it is a folder", "add the name of a file"
+    elif problem.errno == errno.ENOTDIR:
+        cause, hint = f"{folder} must be a folder", "choose a folder"
+    elif problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        hint = "choose a place that you may write, or change the permissions"
+    elif problem.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free space there, or choose another disk"
+    elif problem.errno == errno.ENAMETOOLONG:
+        hint = "choose a shorter name"
+    made = FileWriteError(f"cannot write {path}: {cause}", hint)
+    made.errno, made.filename = problem.errno, os.fspath(path)
+    return made
+
+
+@contextmanager
 def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a binary file that replaces `path` if the block succeeds and is removed otherwise."""
+    """Yield a binary file that replaces `path` if the block succeeds and is removed otherwise.
+
+    FileWriteError if the system refuses.
+    """
+    with explained_writing(os.fspath(path)), _replaced_file(os.fspath(path)) as file:
+        yield file
+
+
+@contextmanager
+def _replaced_file(path: str) -> Iterator[BinaryIO]:
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -63,13 +113,6 @@ def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(target, "wb") as file:  # a writable file in a read-only folder
             yield file
         return
-    except FileNotFoundError:
-        folder = os.path.dirname(target)
-        raise FileNotFoundError(
-            errno.ENOENT,
-            f"the folder {folder} must exist: create it first, to write",
-            os.fspath(path),
-        ) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

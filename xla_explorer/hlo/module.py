@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.naming import UniqueNames, legal_name
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.foundation.visible_text import cleaned
@@ -124,6 +125,7 @@ class HloModule:
         "source_text",
     )
 
+    @explains_arguments
     def __init__(self, name: str) -> None:
         self.name = legal_name(name) if name else name
         self.computations: dict[str, HloComputation] = {}
@@ -352,7 +354,7 @@ class HloModule:
         return module_of_parts(*parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy: instructions by id, to avoid deep recursion."""
+        """Return the parts of a copy: instructions by id, to avoid deep recursion."""
         lines = {i.id: i.line for i in self.instructions() if i.line}
         numbers = self._next_instruction, self._next_computation
         return module_of_parts, (

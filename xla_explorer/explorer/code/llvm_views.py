@@ -28,6 +28,7 @@ from xla_explorer.explorer.code.llvm_times import pass_times
 from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps, source_line
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def inner_loops(session: Compilation, kernel: str | None = None) -> WideFrame:
     return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
 
 
+@explains_methods
 class Llvm:
     """`session.llvm`: what LLVM did with the kernels of a session."""
 

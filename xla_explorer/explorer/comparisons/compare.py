@@ -20,6 +20,7 @@ from xla_explorer.explorer.sessions.call_signatures import diff_signatures
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.sessions.loading import ModuleLike
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 
 if TYPE_CHECKING:
     import pandas
@@ -52,6 +53,7 @@ class Compare:
         repeats: int = 10,
         passes: PipelineLike = "default",
     ) -> pandas.DataFrame: ...
+    @explains_arguments
     def __call__(
         self,
         module: ModuleLike,

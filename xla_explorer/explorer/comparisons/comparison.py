@@ -40,6 +40,7 @@ from xla_explorer.explorer.sessions.isolation import as_one_run
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
@@ -288,6 +289,7 @@ def _untimed(session: Compilation) -> pandas.DataFrame:
     return wide_frame(rows, COLUMNS)
 
 
+@explains_arguments
 def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
     """Return a unified diff of two modules, sessions (their results) or HLO texts.
 

@@ -18,6 +18,7 @@ from xla_explorer.explorer.display import Blocks, Report, Table
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.explorer.sessions.compilation import Compilation, compile_as
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -96,6 +97,7 @@ class FusionComparison(Report):
         )
 
 
+@explains_arguments
 def compare_fusions(
     module: ModuleLike,
     backends: tuple[str, str] = ("cpu", "xla"),

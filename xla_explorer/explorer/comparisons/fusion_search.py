@@ -103,6 +103,8 @@ def search(
         )
     if trials < 1:
         raise XlaExplorerError(f"trials is {trials}", "try at least one")
+    if repeats < 1:
+        raise XlaExplorerError(f"repeats must be at least 1, got {repeats}", "such as repeats=10")
     given = arrays or random_arguments(base.source, seed=seed)
     expected = base.executable.execute(base.signature.leaves(given))
     candidates = _candidates(base)

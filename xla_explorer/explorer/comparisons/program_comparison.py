@@ -17,6 +17,7 @@ from xla_explorer.explorer.sessions.compilation import (
 )
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 
 
 class ProgramRow(NamedTuple):
@@ -77,6 +78,7 @@ class ProgramTable(Report):
         yield Table(columns, rows)
 
 
+@explains_arguments
 def compare_programs(
     modules: Any,
     backends: tuple[str, str] = ("cpu", "xla"),
@@ -155,6 +157,8 @@ def _row(
     leaves = left.signature.leaves(random_arguments(module, seed))
     _, agree = largest_error(right.run_flat(leaves), left.run_flat(leaves))
     samples: tuple[list[float], list[float]] = ([], [])
+    if rounds < 1:
+        raise XlaExplorerError(f"rounds must be at least 1, got {rounds}", "such as rounds=5")
     for _ in range(rounds):
         for session, found in zip((left, right), samples, strict=True):
             found += session.executable.profile(leaves, max(repeats // rounds, 1)).total_us

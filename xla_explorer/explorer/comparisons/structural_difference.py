@@ -9,6 +9,7 @@ from xla_explorer.explorer.comparisons.difference_picture import difference_pict
 from xla_explorer.explorer.display import Blocks, Report, Table, wide_frame
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules
 from xla_explorer.hlo.instruction import HloInstruction
@@ -140,6 +141,7 @@ class StructuralDifference(Report):
             )
 
 
+@explains_arguments
 def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
     """Pair the instructions of two modules and classify them: same, changed, moved, one side only.
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.display.blocks import Block, Blocks, Sentence, Table
 from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.plain_data import named_data
+from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
 
 
+@explains_methods
 class Report:
     """A result that shows itself as text, HTML, Markdown, JSON and a DataFrame.
 

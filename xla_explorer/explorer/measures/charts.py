@@ -18,6 +18,7 @@ from xla_explorer.explorer.measures.profiling import kernel_threads
 from xla_explorer.explorer.measures.profiling import profile as profile_of
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+@explains_arguments
 def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     """Return the kernels as points, operations per second over operations per byte, under the roof.
 
@@ -100,6 +102,7 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     )
 
 
+@explains_arguments
 def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> altair.LayerChart:
     """Return each kernel's measured time over its predicted time; on the line they are equal.
 
@@ -148,6 +151,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
     )
 
 
+@explains_arguments
 def memory(session: Compilation) -> altair.Chart:
     """Return a chart of the bytes in use over the schedule, with the instructions.
 

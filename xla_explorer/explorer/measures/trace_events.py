@@ -20,6 +20,7 @@ from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file
 from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.module import HloModule
 
@@ -145,6 +146,7 @@ class _Event(NamedTuple):
     arguments: dict[str, Any]
 
 
+@explains_arguments
 def read_timeline(
     path: str | Path, module: Any = None, *, everything: bool = False
 ) -> pandas.DataFrame:

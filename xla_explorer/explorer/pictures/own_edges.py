@@ -35,10 +35,10 @@ def given_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ..
             (row["source"], row["target"], row.get("label", "")) for row in edges.to_dict("records")
         ]
     else:
-        rows = list(edges)
+        rows = list(edges) if isinstance(edges, Iterable) else [edges]
     found = []
     for row in rows:
-        if isinstance(row, str) or len(row) not in (2, 3):
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) not in (2, 3):
             raise XlaExplorerError(
                 f"an own edge must be (source, target) or (source, target, label), got {row!r}"
             )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xla_explorer.explorer.pictures.drawing import ENTERED, Drawing
 from xla_explorer.hlo.computation import ComputationRecord
-from xla_explorer.hlo.module import ModuleSnapshot
+from xla_explorer.hlo.module import ModuleSnapshot, UnknownInstructionError
 
 MOST_BETWEEN = 1_000
 """Instructions drawn between two."""
@@ -57,7 +57,9 @@ def drawn_computation(snapshot: ModuleSnapshot, region: Region) -> ComputationRe
         for record in snapshot.computations:
             if record.name == region.computation.lstrip("%"):
                 return record
-        raise KeyError(f"no computation is named %{region.computation}")
+        raise UnknownInstructionError(
+            f"no computation is named %{region.computation}", "module.computations has the names"
+        )
     around = region.between or region.around
     entry = next(c for c in snapshot.computations if c.id == snapshot.entry)
     if around:

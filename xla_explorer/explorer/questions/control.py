@@ -115,7 +115,8 @@ def _request(session: Compilation, word: str, given: Any) -> Request:
     XlaExplorerError if it has another form, nothing consults it, or a subject was never in the
     module.
     """
-    parts = () if isinstance(given, str) else tuple([getattr(part, "name", part) for part in given])
+    listed = isinstance(given, tuple | list)
+    parts = tuple([getattr(part, "name", part) for part in given]) if listed else ()
     if not parts or not isinstance(parts[0], str) or parts[0].startswith("%"):
         raise XlaExplorerError(
             f"an override must be (kind, *subjects), got {given!r}",

@@ -10,6 +10,7 @@ from itertools import chain
 from xla_explorer.compiler.pipeline import PassContext, make_pass
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import violations
@@ -17,6 +18,7 @@ from xla_explorer.hlo.verifier import violations
 Transformation = Callable[[HloInstruction], bool]
 
 
+@explains_arguments
 def minimize(
     module: ModuleLike, still_fails: Callable[[HloModule], object], *, seconds: float = 60.0
 ) -> HloModule:

@@ -12,6 +12,7 @@ from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import fits, flatten, is_node
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.given_values import (
     GivenValueError,
@@ -243,6 +244,7 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
     return next(leaves) if shape.is_array else None
 
 
+@explains_arguments
 def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
     """Return random arguments for a module, the same for the same seed.
 
@@ -273,6 +275,8 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
     >>> [argument.shape for argument in xe.random_arguments(text)]
     [(4,)]
     """
+    if isinstance(seed, int) and seed < 0:
+        raise RandomArgumentError(f"seed must be at least 0, got {seed}", "such as seed=0")
     generator = np.random.default_rng(seed)
 
     def made(name: str, shape: Shape) -> Any:

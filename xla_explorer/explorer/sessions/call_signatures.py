@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
 from xla_explorer.explorer.display.report import Report
+from xla_explorer.foundation.keywords import explains_arguments
 
 _FREE: Final = "not committed"
 
@@ -46,6 +47,7 @@ class SignatureDifference(Report):
             yield Table(SignatureChange._fields, self.changes)
 
 
+@explains_arguments
 def diff_signatures(
     first: Any, second: Any, static: tuple[int | str, ...] = ()
 ) -> SignatureDifference:

@@ -51,6 +51,7 @@ from xla_explorer.explorer.sessions.pickled_result import PickledResult
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.limits import under
 from xla_explorer.foundation.warning import warn
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
@@ -207,6 +208,7 @@ class Compilation(PickledResult):
         executable = self.result.executable if self.result is not None else None
         return (executable or self.executable).execute(arrays)  # raises if there is none
 
+    @explains_arguments
     def place(self, *arrays: Any) -> tuple[Any, ...]:
         """Copy arguments to memory that the backend reads without a copy, as `jax.device_put` does.
 
@@ -236,6 +238,7 @@ class Compilation(PickledResult):
         """Return the artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir ..."""
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
+    @explains_arguments
     def stage(self, name: str) -> CompilationStage:
         """Return one artifact of the compile, such as `llvm-ir-optimized`.
 
@@ -252,6 +255,7 @@ class Compilation(PickledResult):
             )
         return found
 
+    @explains_arguments
     def gpu(self: C, **options: Any) -> C:
         """Return the same source compiled for the backend `gpu`.
 

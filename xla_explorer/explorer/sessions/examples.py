@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -45,6 +46,7 @@ def _installed(file: str, in_the_source_tree: Path) -> Path:
     )
 
 
+@explains_arguments
 def example(name: str = "attention") -> HloModule:
     """Return an example: a real module as JAX lowers it, before any pass.
 

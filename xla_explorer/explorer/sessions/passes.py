@@ -29,6 +29,7 @@ from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.explorer.sessions.step_texts import StepTexts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.keywords import explains_methods
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import (
@@ -39,14 +40,13 @@ from xla_explorer.hlo.module import (
 )
 
 AS_WRITTEN = "as written"  # the name of element 0
-MOST_TEXTS = 64
-"""Texts of modules that are kept; more than one looks at when stepping to and fro."""
 _COLUMNS = [
     "step", "pipeline", "pass", "changed", "seconds", "instructions_before", "instructions_after", "added", "removed", "modified",
     "rewrites", "error",
 ]  # fmt: skip
 
 
+@explains_methods
 class RecordedPass(Report):
     """One run of one pass, or the module as written.
 
@@ -212,7 +212,7 @@ class RecordedPass(Report):
         )
         return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
-    def graph(self, around: Any = None, radius: int = 2) -> Graph:
+    def graph(self, around: str | int | HloInstruction | None = None, radius: int = 2) -> Graph:
         """Return the graph of the module after the pass.
 
         Parameters
@@ -225,7 +225,7 @@ class RecordedPass(Report):
         if around is None:
             return Graph(self.picture())
         module = HloModule.from_snapshot(self.snapshot)
-        key = module.find(getattr(around, "id", around)).id
+        key = module.find(name_or_id(around)).id
         module.dispose()
         return Graph(self.picture(around=[key], radius=radius), key)
 
@@ -258,6 +258,7 @@ class RecordedPass(Report):
 P_co = TypeVar("P_co", bound=RecordedPass, covariant=True)
 
 
+@explains_methods
 class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
     """The passes of one compile; see the module's docstring.
 
@@ -276,7 +277,6 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self.drawn = DrawnRecords()
         self.own_edges: tuple[PictureEdge, ...] = ()
         self.isolation: Any = None  # the session's, whose limits hold for evaluations
-        self._texts: dict[int, list[PrintedLine]] = {}
         self._step_texts = StepTexts()
 
     def draw_edges(self, edges: Any) -> None:
@@ -289,10 +289,6 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             takes them away.
         """
         self.own_edges = given_edges(edges, self.find)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is recorded; texts are kept by Python ids, which another process has not."""
-        return {**self.__dict__, "_texts": {}}
 
     @cached_property
     def _elements(self) -> list[P_co]:
@@ -390,13 +386,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         snapshot : ModuleSnapshot
             That of a step: `passes[k].snapshot`.
         """
-        found = self._texts.get(id(snapshot))
-        if found is None:
-            found = self._step_texts.lines(snapshot)
-            if len(self._texts) > MOST_TEXTS:
-                self._texts.clear()
-            self._texts[id(snapshot)] = found
-        return found
+        return self._step_texts.kept_lines(snapshot)
 
     def fusion_edges(self, number: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
         """Return (refused pair -> code, accepted pairs) of the fusion decisions up to a pass.

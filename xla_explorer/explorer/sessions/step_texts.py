@@ -17,6 +17,9 @@ from xla_explorer.hlo.opcodes import PARAMETER
 from xla_explorer.hlo.text.print_options import PrintOptions
 from xla_explorer.hlo.text.printer import Printer, callees_first, module_text_with_lines
 
+MOST_TEXTS = 64
+"""Texts of modules that are kept; more than one looks at when stepping to and fro."""
+
 
 class _PrintedComputation(NamedTuple):
     """The printed lines of a computation.
@@ -43,10 +46,19 @@ class StepTexts:
         self._printer = Printer(PrintOptions.default)
         self._printed: dict[int, _PrintedComputation] = {}
         self._frames: tuple[str, list[PrintedLine]] = "", []
+        self._kept: dict[int, tuple[ModuleSnapshot, list[PrintedLine]]] = {}
 
     def __reduce__(self) -> tuple[type[StepTexts], tuple[()]]:
         """Return an empty cache: another process has other objects for the same records."""
         return StepTexts, ()
+
+    def kept_lines(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
+        """Return the text of a snapshot; the last ones are kept."""
+        if id(snapshot) not in self._kept:
+            if len(self._kept) > MOST_TEXTS:
+                self._kept.clear()
+            self._kept[id(snapshot)] = snapshot, self.lines(snapshot)
+        return self._kept[id(snapshot)][1]
 
     def lines(self, snapshot: ModuleSnapshot) -> list[PrintedLine]:
         """Return the lines of a snapshot."""

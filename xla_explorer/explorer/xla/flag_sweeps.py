@@ -12,6 +12,7 @@ from xla_explorer.backends.xla.several_devices import refuse_to_measure_on_one
 from xla_explorer.explorer.sessions.arguments import ArgumentError, Signature, random_arguments
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module, has_module
 from xla_explorer.explorer.xla.what_if import Flags, Variant, WhatIf, flag_variants, timed
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import JaxProgram, lower
 from xla_explorer.frontends.jax_program.stages import is_stage, stage_module, stage_program
@@ -20,6 +21,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 
+@explains_arguments
 def sweep_flags(
     program: Any, *arrays: Any, flags: Flags, repeats: int = 20, **keywords: Any
 ) -> WhatIf:
@@ -64,6 +66,7 @@ def sweep_flags(
     return timed(flag_variants(_runnable(module), flags), leaves, repeats)
 
 
+@explains_arguments
 def time(
     program: Any,
     *arrays: Any,

@@ -16,6 +16,7 @@ from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.sessions.compilation import Compilation
 from xla_explorer.explorer.xla.places import NOWHERE, PlacedModule, SourcePlace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.frontends.xla_profile import (
     KernelEvent,
     ProfileError,
@@ -365,6 +366,7 @@ def _span(events: Iterable[KernelEvent], first: int) -> tuple[float, float, floa
     return (start - first) / 1e6, (end - start) / 1e6, busy / 1e6, (end - start - busy) / 1e6
 
 
+@explains_arguments
 def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
     """Read a profile of XLA's profiler, joined to instructions and source lines.
 

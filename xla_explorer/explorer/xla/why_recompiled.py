@@ -15,6 +15,7 @@ from xla_explorer.explorer.sessions.call_signatures import diff_signatures
 from xla_explorer.explorer.xla.places import short_place
 from xla_explorer.explorer.xla.repeated_lines import RepeatedLine, repeated_lines
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program import lower
 
@@ -84,6 +85,7 @@ class WhyRecompiled(Report):
             yield Table(RepeatedLine._fields, shown, "lines that were traced many times", note)
 
 
+@explains_arguments
 def why_recompiled(
     function: Callable[..., Any], *calls: tuple[Any, ...], static_argnums: tuple[int, ...] = ()
 ) -> WhyRecompiled:
@@ -97,7 +99,8 @@ def why_recompiled(
         A function for `jax.jit`, without any earlier compile; or a result of `jax.jit`, with its
         cache.
     *calls
-        The positional arguments of each call, a tuple each.
+        The positional arguments of each call, a tuple each: arrays, or `jax.ShapeDtypeStruct` for
+        arrays of zeros.
     static_argnums
         Positions of arguments whose value counts, as given to `jax.jit`.
 
@@ -134,10 +137,7 @@ def why_recompiled(
     for number, arguments in enumerate(calls):
         phases.clear()
         started = time.perf_counter()
-        placed = [
-            a if k in static_argnums or not _is_numpy(jax, a) else jax.device_put(a)
-            for k, a in enumerate(arguments)
-        ]
+        placed = [a if k in static_argnums else _placed(jax, a) for k, a in enumerate(arguments)]
         jax.block_until_ready([a for k, a in enumerate(placed) if k not in static_argnums])
         moved = time.perf_counter()
         result = jitted(*placed)
@@ -188,9 +188,19 @@ def _why(
     ) + (f"; {len(least) - 3} more" if len(least) > 3 else "")
 
 
-def _is_numpy(jax: Any, argument: Any) -> bool:
+def _placed(jax: Any, argument: Any) -> Any:
+    """Return an argument on the device: numpy's arrays copied, and zeros for stated shapes."""
+    argument = jax.tree_util.tree_map(
+        lambda leaf: (
+            jax.numpy.zeros(leaf.shape, leaf.dtype, device=leaf.sharding)
+            if isinstance(leaf, jax.ShapeDtypeStruct)
+            else leaf
+        ),
+        argument,
+    )
     leaves = jax.tree_util.tree_leaves(argument)
-    return bool(leaves) and all(isinstance(leaf, np.ndarray) for leaf in leaves)
+    is_numpy = bool(leaves) and all(isinstance(leaf, np.ndarray) for leaf in leaves)
+    return jax.device_put(argument) if is_numpy else argument
 
 
 @cache

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.host_callbacks import keep
 from xla_explorer.frontends.jax_program.lowered_program import JaxProgram, program_of_lowered
@@ -117,6 +118,7 @@ def _lowered_by_library(
     return program._replace(parameters=kept, in_tree=tree)
 
 
+@explains_arguments
 def from_jax(
     function: Callable[..., Any],
     *args_or_specs: Any,

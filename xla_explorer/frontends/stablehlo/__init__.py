@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.floating_point import default_floating_point
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.frontends.stablehlo.conversion import ModuleConverter
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
@@ -19,6 +20,7 @@ from xla_explorer.hlo.verifier import verify
 __all__ = ["StablehloError", "StablehloUnsupportedError", "parse_stablehlo"]
 
 
+@explains_arguments
 @default_floating_point()
 def parse_stablehlo(
     text: str | bytes,

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.suggestions import nearest
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
 from xla_explorer.hlo.builder.attribute_arguments import split_arguments
@@ -78,6 +79,7 @@ class HloBuilder(StructuredControl):
 
     _scopes: list[str]  # shared with nested builders: a loop body belongs to the scope of its loop
 
+    @explains_arguments
     def __init__(self, name: str, *, locations: bool = True) -> None:
         self.module = HloModule(name)
         self.computation = self.module.add_computation("main", entry=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.value import HloValue
 
@@ -39,6 +40,7 @@ def _builder_of(name: str, *given: Any) -> HloBuilder:
     return value.builder
 
 
+@explains_arguments
 def while_loop(condition: Function, body: Function, init: Any) -> HloValue:
     """Apply `body` while `condition` holds; see `HloBuilder.while_loop`.
 
@@ -68,6 +70,7 @@ def while_loop(condition: Function, body: Function, init: Any) -> HloValue:
     return _builder_of("while_loop", init).while_loop(condition, body, init)
 
 
+@explains_arguments
 def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
     """Apply `body(i, state)` for i in range(lower, upper); see `HloBuilder.fori_loop`.
 
@@ -97,6 +100,7 @@ def fori_loop(lower: Any, upper: Any, body: Function, init: Any) -> HloValue:
     return _builder_of("fori_loop", lower, upper, init).fori_loop(lower, upper, body, init)
 
 
+@explains_arguments
 def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) -> HloValue:
     """Apply one of two functions to the operands, by a pred scalar; see `HloBuilder.cond`.
 
@@ -126,6 +130,7 @@ def cond(predicate: Any, on_true: Function, on_false: Function, *operands: Any) 
     return _builder_of("cond", predicate, operands).cond(predicate, on_true, on_false, *operands)
 
 
+@explains_arguments
 def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloValue:
     """Apply one of several functions to the operands, by an s32 scalar; see `HloBuilder.switch`.
 
@@ -155,6 +160,7 @@ def switch(selector: Any, branches: Sequence[Function], *operands: Any) -> HloVa
     return _builder_of("switch", selector, operands).switch(selector, branches, *operands)
 
 
+@explains_arguments
 def where(predicate: Any, on_true: Any, on_false: Any) -> HloValue:
     """Select between two values element by element; see `HloBuilder.select`.
 

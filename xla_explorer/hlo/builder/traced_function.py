@@ -134,6 +134,11 @@ def hlo(function: Callable[..., Any] | None = None, /, *, name: str | None = Non
     """
     if function is None:
         return lambda inner: _trace(inner, name, sys._getframe(1).f_locals)
+    if not inspect.isfunction(function) and not inspect.ismethod(function):
+        raise HloBuilderError(
+            f"xe.hlo: the argument must be a function, got an object of type {type(function).__name__}",
+            "write @xe.hlo above a function whose parameters have shapes: x: xe.f32[4]",
+        )
     return _trace(function, name, sys._getframe(1).f_locals)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan
 from xla_explorer.foundation.floating_point import default_floating_point
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -211,6 +212,7 @@ class _Parser:
         return module
 
 
+@explains_arguments
 @default_floating_point()
 def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """Read HLO text.

@@ -26,6 +26,7 @@ from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import (
 )
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.reason import Predicate
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
@@ -49,6 +50,7 @@ class RuleError(XlaExplorerError, ValueError):
     """A rule contradicts its declaration."""
 
 
+@explains_arguments
 def rule(
     pattern: Pattern,
     *,

@@ -15,6 +15,7 @@ from xla_explorer.explorer.display import wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 
 if TYPE_CHECKING:
     import pandas
@@ -51,9 +52,10 @@ class SweepError(XlaExplorerError, ValueError):
     """Modules or options that cannot be swept."""
 
 
+@explains_arguments
 def sweep(
     modules: Any,
-    options: Any = None,
+    options: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     executor: Any = None,
     *,
     repeats: int = 10,

@@ -23,6 +23,7 @@ from xla_explorer.explorer.xla.overrides.acting import (
 from xla_explorer.explorer.xla.overrides.report import Outcome, XlaOverrides
 from xla_explorer.explorer.xla.overrides.requests import Requests, make_requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.foundation.warning import warn
@@ -41,6 +42,7 @@ class OverrideFailedWarning(UserWarning):
     """An error inside `xe.xla.overrides`: XLA compiled its own module, unchanged."""
 
 
+@explains_arguments
 def overrides(
     *,
     fuse: Iterable[Sequence[Any]] = (),

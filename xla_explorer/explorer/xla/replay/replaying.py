@@ -26,6 +26,7 @@ from xla_explorer.explorer.xla.replay.report import Replay
 from xla_explorer.explorer.xla.replay.schedule import replayed_schedule
 from xla_explorer.foundation.decision import Decision
 from xla_explorer.foundation.kept import kept
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.frontends.xla_dump import fusion_verdicts
 
 _GPU_PASS: Final = "priority-fusion"
@@ -85,6 +86,7 @@ class ReplayedRules(NamedTuple):
 MOST_REPLAYED: Final = 3000  # instructions of a module whose rules are shown one by one
 
 
+@explains_arguments
 def replay(session: Compilation, kind: str = "fusion") -> Replay:
     """Repeat XLA's decisions by our policy on XLA's own module, and compare the two.
 
@@ -128,6 +130,7 @@ def replay(session: Compilation, kind: str = "fusion") -> Replay:
     return _replayed(main_program(session), kind)
 
 
+@explains_arguments
 def replay_fusion(session: Compilation) -> ReplayedFusion:
     """Return whether XLA fused each producer and consumer, and the reason if not.
 

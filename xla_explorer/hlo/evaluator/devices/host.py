@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Host:
     2.0
     """
 
+    @explains_arguments
     def __init__(
         self,
         infeed: Iterable[Value] = (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.limits import bounds
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.evaluator.arguments import evaluate_here, values_of
@@ -15,6 +16,7 @@ from xla_explorer.hlo.evaluator.registry import EvaluationError
 from xla_explorer.hlo.module import HloModule
 
 
+@explains_arguments
 def evaluate_replicated(  # noqa: PLR0913 - keywords that users type
     module: HloModule,
     per_device_arguments: Sequence[Sequence[Any]],
