@@ -52,7 +52,7 @@ def test_a_dump_compiled_again_has_decisions_and_says_what_xla_did(dump: Path) -
         for pair in (("n", "t"), ("d", "n"), ("x", "e"))
     }
     assert said["n", "t"] == "computes both in one kernel" and said["d", "n"] == "uses two kernels"
-    assert said["x", "e"].startswith("not known")
+    assert said["x", "e"].startswith("unknown")
     rows = [
         row
         for row in session._explorer_source_().decisions()

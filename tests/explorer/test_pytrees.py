@@ -125,7 +125,7 @@ def test_numbers_in_lists_are_arrays_as_before() -> None:
         -1,
         -2,
     ]
-    with pytest.raises(xe.errors.ArgumentError, match="wants dtype float32; got"):
+    with pytest.raises(xe.errors.ArgumentError, match="its dtype must be float32; got"):
         one([1.0, 2.0])
     pair = xe.compile(
         "HloModule m\nENTRY e { p = (f32[], f32[]) parameter(0) ROOT x = f32[] get-tuple-element(p), index=1 }",

@@ -176,7 +176,7 @@ def test_a_pipeline_is_edited_as_a_list(session: xe.Session) -> None:
     builder.text = "algsimp"
     assert [step.name for _, step in places(builder.pipeline)] == [
         "algsimp"
-    ] and "every one verified" in builder.said.value
+    ] and "every one verified" in builder.verdict.value
 
 
 def test_options_are_those_of_the_form() -> None:

@@ -192,7 +192,7 @@ COMMANDS = (
     ),
     _command(
         "why-slow",
-        "where the time goes on real XLA: of a module that runs now, or of a recorded profile",
+        "where the time goes on real XLA, of a module or of a recorded profile",
         _argument(
             "file", help=f"{_FILE_HELP}; or an *.xplane.pb file or the folder of jax.profiler.trace"
         ),
@@ -279,7 +279,7 @@ COMMANDS = (
     ),
     _command(
         "minimize",
-        "make a module small as long as a command says that it still fails",
+        "minimize a module while a command finds that it still fails",
         _argument("file", help=_FILE_HELP),
         _argument(
             "--test",

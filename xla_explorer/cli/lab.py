@@ -33,7 +33,7 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
     Returns its exit code.
     """
     notebook = copy_notebooks(folder)
-    # -y: Ctrl-C reaches the server too, which would ask whether it is meant; here it is.
+    # -y: Ctrl-C reaches the server too; it must end without a question.
     command = python_command("jupyterlab", str(notebook), "-y", *options)
     if not browser:
         command.append("--no-browser")

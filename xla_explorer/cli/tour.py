@@ -101,7 +101,7 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     slow = kernels[kernels["runs_on"] == "evaluator"]
     if len(slow):
         print(
-            f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code says why"
+            f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code has the reason"
         )
     print(f"memory: {session.buffers()!r}")
 

@@ -1,4 +1,4 @@
-"""`xe.compile`: from what a user has to a session."""
+"""`xe.compile`: from a module, a text, a file or a function to a session."""
 
 from __future__ import annotations
 
@@ -54,22 +54,23 @@ def compile(  # noqa: PLR0913 - keywords that users type
     forbid: Iterable[Any] = (),
     **backend_options: Any,
 ) -> Session:
-    """Compile a module and keep everything that happened.
+    """Compile a module, and record every pass and decision.
 
     Parameters
     ----------
     module
-        A module, HLO text or a traced function.
+        A module, HLO or StableHLO text, the path of a file, a traced function, or an object of JAX
+        such as `jax.jit(f).lower(x)`.
     backend
         `cpu`, `gpu`, `interpreter`, `xla` or a plug-in's name; `xe.backend_names()` lists them. The
         backend `xla` is real XLA in a child process; questions about its speed and memory are
         functions of `xe.xla`, such as `xe.xla.why_slow`.
     passes
-        `default`, `none`, or a pipeline string.
+        `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a PassPipeline.
     journal
-        off, passes, decisions or everything.
+        The recorded events: `off`, `passes`, `decisions` or `everything`.
     threads
-        None lets the backend choose.
+        The number of threads; by default the backend chooses it.
     verify
         Check the module first.
     check_passes
@@ -79,45 +80,45 @@ def compile(  # noqa: PLR0913 - keywords that users type
         it. The compile fails with a ValuesDifferError that names the first pass after which the
         values differ.
     cache
-        Take native code from the cache of this user and store it there.
+        Read native code from this user's cache, and store it there.
     control
         Overrides of decisions; `session.override` makes one.
     keep_errors
         Return the session of a failed compile instead of raising.
     filename
-        The name that messages show for HLO text.
+        The name of HLO text in messages.
     isolate
         Do all of it in a child process, so that a crash, an endless loop or exhausted memory there
-        is an IsolatedError that names the pass, or the kernel and its HLO. None: what `xe.options`
-        says.
+        is an IsolatedError that names the pass, or the kernel and its HLO. None: the default of
+        `xe.options`.
     timeout
-        Seconds that an isolated compile or run, or one of real XLA, may take; a question as a
-        whole.
+        Seconds for a compile, a run, or a method of the session as a whole; isolated or with real
+        XLA.
     memory_limit
-        Bytes that the child, or real XLA, may take.
+        Bytes for the child, or for real XLA.
     shapes
-        Of a text or file of StableHLO with dynamic sizes, a shape or a value for each argument of
-        the entry, as `xe.load` takes them.
+        For StableHLO with dynamic sizes: a shape or a value for each argument of the entry, as in
+        `xe.load`.
     mixed_precision
         Accept instructions whose float operands and results differ in precision, as in a TPU's
         optimised HLO, and convert. Text and protos with a TPU's tiled layouts are accepted without
         it, with a warning.
     force, forbid
-        Decisions that must go ahead, or must not, as `session.override` takes them: `[("fusion",
-        "%producer", "%consumer")]`. The module is compiled without them first, to know what is
-        decided; `.overrides()` says what became of each, `.compare()` what that changed.
+        Decisions that must be accepted, or refused, as in `session.override`: `[("fusion",
+        "%producer", "%consumer")]`. The module is compiled without them first, which records its
+        decisions. `.overrides()` has the result of each, `.compare()` the effect.
     **backend_options
-        What one backend alone reads; of `cpu` and `gpu`: contraction (False: a product and the sum
-        that it goes into are rounded each, not once); of `gpu`: architecture, device, libraries,
+        Options of one backend; of `cpu` and `gpu`: contraction (False: a product and the
+        sum of it are rounded separately); of `gpu`: architecture, device, libraries,
         math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy,
         schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
-        mapping, or what `session.schedule` gives). A name that the backend does not read is an
-        error, which lists them.
+        mapping, or a result of `session.schedule`). An unknown name is an error, which lists the
+        known ones.
 
     Returns
     -------
     Session
-        The compile, to run and to ask.
+        The compile, to run and to inspect.
 
     Raises
     ------

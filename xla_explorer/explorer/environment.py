@@ -1,4 +1,4 @@
-"""The environment variables that this package reads: what each says.
+"""The environment variables that this package reads.
 
 The reference of the book is made of this table; `xe.doctor` finds names in the environment that
 look like one of them and are none.
@@ -19,7 +19,7 @@ OF_THE_PLUGIN = "XLA_EXPLORER_PJRT_"
 
 
 class Variable(NamedTuple):
-    """meaning: what it says, as a phrase.
+    """meaning: its effect, as a phrase.
 
     values: what it may hold. default: what holds without it.
     """
@@ -31,7 +31,7 @@ class Variable(NamedTuple):
 
 VARIABLES: dict[str, Variable] = {
     "XLA_EXPLORER_BLAS_CORETYPE": Variable(
-        "which kernels our copy of OpenBLAS uses, whatever OPENBLAS_CORETYPE says for others",
+        "the kernels of our copy of OpenBLAS; OPENBLAS_CORETYPE is for other copies",
         "a core as OpenBLAS spells it: `Haswell`",
         "by CPU",
     ),
@@ -80,7 +80,7 @@ VARIABLES: dict[str, Variable] = {
         "a file that `xe.xla.overrides(...).save` wrote",
         "none",
     ),
-    "CUDA_HOME": Variable("where CUDA is installed; `CUDA_PATH` is asked too", "a folder", "PATH"),
+    "CUDA_HOME": Variable("the folder of CUDA; `CUDA_PATH` is read too", "a folder", "PATH"),
     "JAX_PLATFORMS": Variable(
         "on which platforms JAX runs a program; `xla_explorer` is ours",
         "names with commas",

@@ -97,5 +97,5 @@ def load(
 def _is_folder(path: os.PathLike[str]) -> bool:
     try:
         return os.path.isdir(path)
-    except (OSError, ValueError):  # a name that no file can have; reading it says what is wrong
+    except (OSError, ValueError):  # a name that no file can have; reading it raises
         return False

@@ -146,7 +146,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
     Returns
     -------
     WhySlow
-        One page; every figure is measured, or says that it is an upper bound or unknown.
+        One page; a figure is measured, or marked as an upper bound or as unknown.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
     Returns
     -------
     WhyMemory
-        Bytes by role, by source line and by value at the peak, as XLA's buffer assignment says.
+        Bytes by role, by source line and by value at the peak, from XLA's buffer assignment.
 
     Raises
     ------

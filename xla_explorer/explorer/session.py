@@ -123,13 +123,17 @@ class Session(SessionCode):
             Any kind that `decisions` shows: `fusion`, `layout`, `share-buffer`, `parallel`,
             `launch`, ...; `rule` or the name of a rule.
         subjects : str, int or HloInstruction
-            What it was about, in the order of the kind: of a fusion the producer and the consumer.
+            The subjects in the order of the kind: of a fusion the producer and the consumer.
 
         Returns
         -------
         Answer
-            It says whether it was recorded, and shows all that must hold as a checklist.
-            XlaExplorerError with near names for unknown ones.
+            The verdict, its source, and all conditions as a checklist.
+
+        Raises
+        ------
+        XlaExplorerError
+            A kind or a subject is unknown; with near names.
         """
         return why_not(self.passes, kind, subjects, further_decisions(self, kind))
 
@@ -269,7 +273,7 @@ class Session(SessionCode):
         Parameters
         ----------
         *arrays
-            The arguments of the program; random ones without, and the frame says so.
+            The arguments of the program; by default random ones, which `attrs["note"]` records.
         repeats : int
             Timed runs.
         """

@@ -234,7 +234,7 @@ class Passes(RecordedPasses[Pass]):
         query : str
             Terms that must all hold: `op:dot shape:f32[*,768] bytes>1M time>5% scope:attn
             line:model.py:40 reason:reads-multiply`, words, `/patterns/`, `-` before a term for its
-            opposite. The keys stand in `explorer.questions.search.KEYS`.
+            opposite. The keys are in `explorer.questions.search.KEYS`.
         step : int
             The number of the pass after which instructions are searched; -1 is the last.
         """
@@ -310,7 +310,7 @@ class Passes(RecordedPasses[Pass]):
         *others : session, module or text
             More modules, whose times are added: those of a corpus.
         idle : bool
-            Also the rules that no instruction was asked for; those that never act in a corpus are
+            Also the rules that were tried on no instruction; those that never act in a corpus are
             dead.
         """
         sources = [getattr(other, "source", None) for other in others]

@@ -164,7 +164,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             )
 
     def _edit(self, text: str, passes: str) -> dict[str, Any]:
-        """Compile another text and show it; what to say of it, or why it cannot be compiled."""
+        """Compile another text and show it; return a sentence on it, or its errors."""
         session: Any = getattr(self.source, "session", None)
         try:
             if session is None:

@@ -16,6 +16,6 @@ def load(shell: Any) -> None:
     shell.register_magics(HloMagics)
     register_displays(shell)
     register_completion(shell)
-    # One slot for all extensions: leave it to whoever took it first.
+    # One slot for all extensions: the first one keeps it.
     if not shell.custom_exceptions:
         shell.set_custom_exc((XlaExplorerError,), show_without_frames)

@@ -96,7 +96,7 @@ def _forms() -> Any:
     """Return the module that has `PassForm` and `PipelineBuilder`."""
     from xla_explorer.notebook import (
         pipeline_builder,
-    )  # start-up time: ipywidgets is loaded when a form is asked for
+    )  # start-up time: only forms need ipywidgets
 
     return pipeline_builder
 
@@ -143,7 +143,7 @@ class HloMagics(Magics):
     @argument(
         "--args",
         default="",
-        help="variables to run it on, with commas; without: random arguments, and it says so",
+        help="variables to run it on, with commas (default: random arguments, with a note)",
     )
     @argument("--no-run", action="store_true", help="compile only")
     @argument("--save", default="", help="write the exploration to this HTML file")
@@ -209,7 +209,7 @@ class HloMagics(Magics):
         """Return the sessions of a cell by backend; a failed one is bound and shown first."""
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
         sessions = {}
-        # The blank line stands for the magic, so that lines count as the cell shows them.
+        # The blank line replaces the magic's, so that line numbers are those of the cell.
         text = "\n" + cell
         module = (
             text
@@ -272,7 +272,7 @@ class HloMagics(Magics):
     def jax(self, line: str, cell: str) -> Any:
         """Run the cell; compile what JAX compiled in it, and bind and return the sessions.
 
-        `NAME.largest` is mostly the one you want.
+        `NAME.largest` is mostly the program of interest.
         """
         given = _parsed(self.jax, line)
         if given is None:

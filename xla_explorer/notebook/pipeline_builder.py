@@ -91,7 +91,7 @@ class PassForm(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
         return make_pass(self.name, **self.options)
 
     def compile(self) -> None:
-        """Compile the session again with the pass as the form says, and show what that changes."""
+        """Compile the session again with the form's options, and show the effect."""
         if self.session is None:
             raise XlaExplorerError("the form has no session", "PassForm(name, session)")
         self.shown.value = "compiling …"
@@ -302,7 +302,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
         )
 
     def _run(self, at: Path | None = None) -> None:
-        """Run it, and show of each pass what it did; a pass that fails ends it and says so."""
+        """Run the pipeline, and show the effect of each pass up to a failed one."""
         self.trace = self._optimized(self.pipeline)
         keyed = [
             (re.sub("#[0-9]+", "", step.pipeline), step) for step in self.trace.steps

@@ -101,5 +101,5 @@ def test_a_dynamic_result_of_a_dynamic_parameter_is_right_on_the_evaluator():
 
 @pytest.mark.parametrize("shape", [(6, 2), (3, 1), (3,)])
 def test_a_dynamic_parameter_refuses_other_arrays(shape):
-    with pytest.raises(xe.XlaExplorerError, match=r"s32\[<=5,2\], so it wants dimensions \[5, 2\]"):
+    with pytest.raises(xe.XlaExplorerError, match=r"s32\[<=5,2\], so its dimensions must be \[5, 2\]"):
         xe.compile(PARAMETER)(np.zeros(shape, np.int32))

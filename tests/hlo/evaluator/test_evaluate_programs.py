@@ -437,7 +437,7 @@ def test_arguments_are_checked() -> None:
         EvaluationError, match=r"parameter 0 \(%x\) is f32\[2,3\].*float32; got float64\[2, 3\]"
     ):
         evaluate(module, np.ones((2, 3)))
-    with pytest.raises(EvaluationError, match=r"wants dimensions \[2, 3\]; got \[3, 2\]"):
+    with pytest.raises(EvaluationError, match=r"its dimensions must be \[2, 3\]; got \[3, 2\]"):
         evaluate(module, np.ones((3, 2), F))
 
 

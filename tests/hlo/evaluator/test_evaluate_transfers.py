@@ -33,7 +33,7 @@ def test_an_empty_infeed_and_a_wrong_one_are_errors() -> None:
     with pytest.raises(EvaluationError, match="infeed queue is empty"):
         evaluate(parse_hlo(FEED))
     wrong = Host(infeed=[(np.array([1, 2], np.float64), 7)])
-    with pytest.raises(EvaluationError, match="wants dtype float32"):
+    with pytest.raises(EvaluationError, match="its dtype must be float32"):
         evaluate(parse_hlo(FEED), evaluator=Evaluator(host=wrong))
 
 

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
 MOST_LINES = 60  # of one stage under one line
-MOST_CHARACTERS = (
-    250_000  # of the HTML; what does not fit stays folded away for good, and that is said
-)
+MOST_CHARACTERS = 250_000  # of the HTML; lines beyond it cannot be unfolded, and a note counts them
 _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 
 

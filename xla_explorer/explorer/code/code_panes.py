@@ -14,7 +14,7 @@ from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, is_of_
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 SMALL_FOR_PTX = 300
-"""Modules of more instructions are compiled for a second backend only when somebody asks for it."""
+"""Modules of more instructions are compiled for a second backend only on request."""
 MOST_LLVM_LINES_GENERATED = 20_000
 """Programs with more lines of LLVM IR get optimised IR and machine code only on request."""
 _GENERATED = ("llvm-ir-optimized", "assembly")

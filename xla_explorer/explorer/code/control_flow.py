@@ -133,7 +133,7 @@ def blocks_of(stage: str, lines: Sequence[CodeLine]) -> list[BasicBlock]:
         head = blocks[0]
         if (
             head.label == "entry" and len(blocks) > 1 and not head.goes_to
-        ):  # the signature stands before the label of the first block
+        ):  # the signature is before the label of the first block
             blocks = [
                 BasicBlock(blocks[1].label, (*head.lines, *blocks[1].lines), blocks[1].goes_to),
                 *blocks[2:],

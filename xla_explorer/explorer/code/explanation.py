@@ -1,4 +1,4 @@
-"""`session.explain`: everything known about one instruction, on one page."""
+"""`session.explain`: one instruction on one page, with its whole life in the compile."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def explain(session: Compilation, key: int) -> Explanation:
             "llvm-ir",
             "assembly",
             "sass",
-        ):  # what LLVM's optimised IR and PTX say already
+        ):  # LLVM's optimised IR and PTX have the same
             if stage_name == "llvm-ir-optimized":
                 lines = optimized_lines(session, key)
             else:

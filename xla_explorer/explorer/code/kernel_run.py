@@ -109,7 +109,7 @@ class TimedRun(KernelRun):
     ratio, iqr : float
         The median of scheduled / default over alternating rounds, and its spread.
     estimated_us : float
-        What the estimate says of the scheduled nest.
+        The estimate of the scheduled nest.
     threads : int
         How many may work on a kernel.
     loops : list of rows

@@ -52,7 +52,7 @@ class KernelSchedule(Schedule, Report):
         What is done, in order; `str(schedule)` is their text.
     written_by : str
         Who makes the kernel that runs: `user` or `policy` by this schedule, or a `writer` that
-        knows no nests.
+        has no nests.
     refused : tuple of (str, Reason)
         Directives that the policy wanted and that were refused.
     """

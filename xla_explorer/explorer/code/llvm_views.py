@@ -345,8 +345,8 @@ def _simulate(
 
     None for code that llvm-mca cannot parse.
     """
-    # An older llvm-mca may not know this processor: then the nearest that it knows, and the table
-    # says which.
+    # An older llvm-mca may lack this processor. The nearest one that it has is used, and the table
+    # names it.
     for model in (cpu, "znver4", "x86-64-v4", ""):
         options = [
             f"-mtriple={triple}",

@@ -45,7 +45,7 @@ class KernelLoops(NamedTuple):
     schedule, steps : str, tuple of DirectiveStep
         The directives as text; each with what it changed.
     made_by : {"user", "policy", "writer"}
-        Who makes the kernel that runs: a schedule of a nest, or a writer that knows no nests.
+        The source of the kernel that runs: a schedule of a nest, or a writer without nests.
     reason : Reason or None
         Why it is opaque.
     estimate : Estimate or None

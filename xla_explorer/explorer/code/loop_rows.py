@@ -41,7 +41,7 @@ class AccessPattern(NamedTuple):
     of, instruction : str, int or None
         The HLO instruction that it belongs to, by name and by id.
     offset : str
-        Where it goes, in elements, by the axes of the nest.
+        The offset in elements, by the axes of the nest.
     along : str
         The axis whose steps follow one another fastest.
     pattern : str
@@ -54,7 +54,7 @@ class AccessPattern(NamedTuple):
     behind_l1, behind_l2, behind_l3 : int
         Bytes from and to what lies behind each cache, by what the loops touch.
     warp_sectors : int
-        Sectors of 32 bytes that a GPU's warp would ask for, if its threads ran along that axis.
+        Sectors of 32 bytes per request of a GPU's warp, if its threads ran along that axis.
     coalesced : float
         The least number of sectors for so many elements, over `warp_sectors`; 1 is the best.
     terms, constant : tuple of (str, int) or None, int

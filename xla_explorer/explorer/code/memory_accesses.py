@@ -15,7 +15,7 @@ _ARM = re.compile(r"^(ld|st)[rpn1-4]\w*\s")
 
 
 class CodeAccess(NamedTuple):
-    """stage: where the line stands.
+    """stage: of the line.
 
     what: `load`, `store`, or `load and store` of an instruction that does both.
     """

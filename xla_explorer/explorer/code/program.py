@@ -1,4 +1,4 @@
-"""The program that a compile came to: its kernels, and what ptxas says of those for a GPU."""
+"""The program of a compile: its kernels, and ptxas' report on those for a GPU."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def stage_code(compilation: Compilation, name: str, language: str, whole: str) -
 
 def sass_code(compilation: Compilation) -> CodeText:
     """Return the SASS of a session of the backend `gpu`."""
-    # Start-up time: only who asks for machine code of a GPU needs the tools of that backend.
+    # Start-up time: only machine code of a GPU needs the tools of that backend.
     from xla_explorer.backends.gpu.disassembly import why_no_sass
 
     if (missing := why_no_sass()) is not None:

@@ -40,7 +40,7 @@ class KernelCode(NamedTuple):
     """One kernel.
 
     line: its source line. hlo: its lines. code: stage -> lines. rows: the same, aligned. notes,
-    times: stage -> what to know of the column, and what the kernel takes there: measured, emulated
+    times: stage -> notes on the column, and the kernel's time there: measured, emulated
     or estimated, and which.
     """
 

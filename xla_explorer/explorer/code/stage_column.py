@@ -22,11 +22,11 @@ GPU_STAGES = {
 }
 """Columns of the same source compiled for the GPU, beside the stages of another session."""
 BEFORE_CODE, AFTER_CODE = -1, -2
-"""Rows of what stands before the first and after the last line of code."""
+"""Rows before the first and after the last line of code."""
 Placed = list[tuple[tuple[int, int], CodeLine]]
 """(order, line); the line's `instruction` is one of the session, BEFORE_CODE or AFTER_CODE."""
 _NO_WORK = ("parameter", "constant", "fusion", "tuple", "broadcast", "bitcast")
-_NO_SASS = 'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() says which is missing'
+_NO_SASS = 'SASS needs ptxas and nvdisasm: pip install "xla-explorer[sass]"; session.gpu().assembly() names the missing one'
 
 
 def step_members(session: Compilation, step: ProgramStep) -> list[HloInstruction]:

@@ -154,7 +154,7 @@ def tune_what_waits(facts: OwnFacts) -> Advice | None:
         return None
     first = max(far, key=lambda kernel: kernel.us)
     seen = f"{number_of(len(far), 'kernel')} below {_FAR_FROM_ROOF:.0%} of the machine's roof"
-    call = f'xe.tune(session, "%{first.name}") searches schedules; session.llvm.inner_loops("%{first.name}") says which unit is busy'
+    call = f'xe.tune(session, "%{first.name}") searches schedules; session.llvm.inner_loops("%{first.name}") names the busy unit'
     return Advice(gain, f"{seen}: {call}", facts.longest(far))
 
 

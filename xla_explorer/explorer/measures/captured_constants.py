@@ -16,7 +16,7 @@ _NAMED: Final = 3
 class CapturedConstant(NamedTuple):
     """A large constant of a program as it was given.
 
-    line: of the user's, empty where none is known.
+    line: of the user's source, empty if unknown.
     """
 
     name: str

@@ -19,11 +19,11 @@ COLUMNS = (
 )  # fmt: skip
 # Colours of marks, legible on white with black text.
 MARKS = {
-    "uncoalesced": ("#ffd8a8", "less than half of the bytes that memory delivers are asked for"),
+    "uncoalesced": ("#ffd8a8", "less than half of the bytes that memory delivers are used"),
     "divergent": ("#ffc9c9", "threads of a warp go different ways"),
     "bank-conflict": (
         "#e5dbff",
-        "threads of a warp ask one bank of shared memory for different words",
+        "threads of a warp read different words of one bank of shared memory",
     ),
     "same-address": ("#d0ebff", "atomic operations of a warp meet at one address"),
 }
@@ -87,7 +87,7 @@ def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
     for mark in marks:
         if mark == "uncoalesced":
             parts.append(
-                f"{row['sectors_per_request']:.1f} sectors a request, {row['sector_use']:.0%} of their bytes asked for"
+                f"{row['sectors_per_request']:.1f} sectors a request, {row['sector_use']:.0%} of their bytes used"
             )
         elif mark == "divergent":
             parts.append(f"{row['divergent_branches']} warps diverge")

@@ -1,4 +1,4 @@
-"""A GPU kernel stepped by hand on the PTX emulator: where each warp stands, what the lanes hold."""
+"""A GPU kernel stepped by hand on the PTX emulator: the places of warps, the values of lanes."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Signature:
         if len(arguments) == len(self.shapes) and not any(
             isinstance(value, dict) for value in arguments
         ):
-            return None  # what is wrong with one argument says more
+            return None  # the error of one argument is more precise
         last = f": the last is {tree[-1][0]}" if tree else ""
         raise ArgumentError(
             f"{self.module_name} takes {number_of(len(self.leaf_shapes), 'array')}, the arguments have {len(tree)}{last}",
@@ -217,13 +217,13 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
     if array.dtype != wanted:
         how = "array.astype(" if hasattr(value, "astype") else "np.asarray(argument, "
         raise ArgumentError(
-            f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
+            f"{name} is {shape.text_without_layout}, so its dtype must be {wanted}; got {array.dtype}{list(array.shape)}",
             f"convert the argument: {how}{str(wanted)!r})"
             if array.dtype.kind not in "OUS"
             else "pass numbers or an array of them",
         )
     raise ArgumentError(
-        f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
+        f"{name} is {shape.text_without_layout}, so its dimensions must be {list(shape.dimensions)}; got {list(array.shape)}",
         "reshape the argument, or compile the module for its shape",
     )
 
@@ -234,7 +234,7 @@ def _on_a_device(value: Any) -> bool:
         return (
             hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
         )
-    except Exception:  # its own method; reading it says what is wrong
+    except Exception:  # its own method; reading it raises again
         return False
 
 

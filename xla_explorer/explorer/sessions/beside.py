@@ -60,9 +60,9 @@ class Beside:
             or first not in self.kernels
             or second not in self.kernels
         ):
-            return "not known: one of them was rewritten there, or bears no op_name by which it is known again"
+            return "unknown: one of them was rewritten there, or has no op_name to match"
         if first == second:
-            return "knows the two as one operation"
+            return "has both as one operation"
         return (
             "computes both in one kernel"
             if self.kernels[first] & self.kernels[second]

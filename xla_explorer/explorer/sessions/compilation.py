@@ -335,7 +335,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
         with under(bounds_of(isolation)):
             outcome = compiled(source, backend, options, check_values)
     else:
-        # Start-up time: a compile in this process needs nothing of what talks to a child.
+        # Start-up time: a compile in this process needs no messages to a child.
         from xla_explorer.explorer.sessions.isolation import compile_isolated
 
         given: Any = module  # texts and files are read where the limits hold

@@ -84,7 +84,7 @@ FORMATS: dict[str, FileFormat] = {
     ),
     "sweep": FileFormat(
         (".jsonl",),
-        "a line a row, so that a sweep goes on where it stopped",
+        "one row per line, so that a stopped sweep continues there",
         "`xe.sweep(store=...)`",
         "`xe.sweep(store=...)`",
     ),

@@ -187,9 +187,7 @@ def _bytecode_inside(raw: bytes) -> bytes | None:
     start = raw.find(_BYTECODE, 0, _CONTAINER_HEAD)
     if start <= 0:
         return None if start else raw
-    size = int.from_bytes(
-        raw[start - 4 : start], "little"
-    )  # a vector's length stands in front of it
+    size = int.from_bytes(raw[start - 4 : start], "little")  # the length of the vector is before it
     return raw[start : start + size] if len(_BYTECODE) < size <= len(raw) - start else None
 
 
@@ -224,7 +222,7 @@ def _read_by_jaxlib(
     try:
         return module_of_foreign_mlir(plain, filename or "<mlir>")
     except (MissingExtraError, MlirConversionError):
-        return None  # what our reader says has a place
+        return None  # our reader's error has a place
 
 
 def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_CHOICE) -> HloModule:

@@ -20,7 +20,7 @@ def one_line(session: Any) -> str:
         slow = len([s for s in steps if s.runs_on == "evaluator"])
         if slow and session.backend != "interpreter":
             parts.append(f"{slow} on the evaluator")
-    if session.seconds:  # a dump knows no times
+    if session.seconds:  # a dump has no times
         parts.append(f"compiled in {sum(session.seconds.values()) * 1e3:.1f} ms")
     if session.base is not None and (refused := (overrides := session.overrides()).refused):
         parts.append(f"{len(refused)} of {len(overrides)} overrides not granted (.overrides())")

@@ -1,4 +1,4 @@
-"""`xe.options`: what holds for every compile unless the call says otherwise."""
+"""`xe.options`: defaults for every compile, which a call may override."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEANINGS = {
     "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
     "memory_limit": "bytes that isolated code and real XLA may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
-    "progress": "show progress of work over a second; a function is told label, done, total and seconds instead, and its False cancels",
+    "progress": "show progress of work over a second; a function gets label, done, total and seconds instead, and its False cancels",
     "embed": "characters of a notebook's output that may hold the explorer itself, which steps without a kernel; 0: a still form alone",
     "paths": "show whole paths of this machine in exported pages, not only the names of files",
 }
@@ -28,7 +28,7 @@ _MEANINGS = {
 
 def _in_child(work: str, *arguments: Any) -> Any:
     """Do work of Python in the child process, under the limits of these options."""
-    # By name: what speaks to a child reads these options, and is not loaded without need.
+    # By name: the messages to a child read these options, and are not loaded without need.
     calls = importlib.import_module("xla_explorer.explorer.sessions.isolation.limited_calls")
     return calls.run_in_child_by_options(work, *arguments)
 

@@ -309,7 +309,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             return self._elements[number]
         if isinstance(number, str):
             raise UnknownStepError(
-                f"a pass is asked for by its number, not by the name {number!r}",
+                f"a pass is selected by its number, not by the name {number!r}",
                 f"passes.named({number!r}) finds it",
             )
         try:

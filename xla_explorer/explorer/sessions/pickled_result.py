@@ -35,7 +35,7 @@ class PickledResult:
             with under(bounds_of(self.isolation)):
                 made = compiled(self.source, self.backend, self.options, None).result
         elif self.isolation is not None:
-            # Start-up time: a compile in this process needs nothing of what talks to a child.
+            # Start-up time: a compile in this process needs no messages to a child.
             from xla_explorer.explorer.sessions.isolation.program import restored_result
 
             made = restored_result(

@@ -93,9 +93,7 @@ def working(label: str) -> Iterator[None]:
                 )
             line.clear()
 
-        context = (
-            contextvars.copy_context()
-        )  # a notebook knows by it which cell the output belongs to
+        context = contextvars.copy_context()  # it has the cell that the output belongs to
         ticker = threading.Thread(target=lambda: context.run(tick), daemon=True)
         ticker.start()
         try:

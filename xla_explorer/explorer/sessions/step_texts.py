@@ -110,7 +110,7 @@ class StepTexts:
     ) -> _PrintedComputation:
         records = {r.id: r for r in c.instructions}
         if known is not None and len(known.lines_of) >= 2 * len(records):
-            known = None  # most of what is known is gone
+            known = None  # most printed lines are gone
         calls = [r for r in c.instructions if r.called]
         fresh = [*_changed_lines(c, records, known), *calls]
         callees = dict.fromkeys(

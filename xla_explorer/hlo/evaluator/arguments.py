@@ -197,12 +197,12 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
         raise EvaluationError(f"{what} {problem.message}", problem.hint) from None
     if array.dtype != dtype:
         raise EvaluationError(
-            f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}{list(array.shape)}",
+            f"{what} is {shape.text_without_layout}, so its dtype must be {dtype}; got {array.dtype}{list(array.shape)}",
             f"convert the argument: array.astype({dtype})",
         )
     if not has_dimensions_of(array, shape):
         raise EvaluationError(
-            f"{what} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; "
+            f"{what} is {shape.text_without_layout}, so its dimensions must be {list(shape.dimensions)}; "
             f"got {list(array.shape)}"
         )
     return array

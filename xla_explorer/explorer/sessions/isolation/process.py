@@ -115,7 +115,7 @@ def out_of_memory_kills() -> int:
 
 
 process_lock = threading.RLock()
-"""Held by whoever asks the shared process."""
+"""The lock of the shared process: one request at a time."""
 _current: list[ChildProcess] = []
 
 

@@ -1,4 +1,4 @@
-"""A compile in the child process, and the executable that stands for it here."""
+"""Compiles in the child process, and their executables in this one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def why_not_sent(backend: str, passes: Any, isolation: Isolation) -> Reason | No
     if is_registered_here(backend):
         return Reason(
             "backend-of-this-process",
-            f"the backend {backend!r} was registered in this process, a child does not know it",
+            f"the backend {backend!r} was registered in this process; a child does not have it",
         )
     emitters = {**ELEMENTWISE_EMITTERS, **INDEXED_EMITTERS}
     own = sorted(

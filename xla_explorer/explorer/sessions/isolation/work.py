@@ -118,7 +118,7 @@ class RemoteWork:
             "compiling",
         ):
             hint = "a big module takes long to compile: raise timeout="
-        elif ended.how == "crash" and self.module is None:  # there is no session to ask
+        elif ended.how == "crash" and self.module is None:  # there is no session to name
             hint = "this process is unharmed; report it with the module that was given"
         return failure(
             _KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress
@@ -127,7 +127,7 @@ class RemoteWork:
     def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
         if getattr(
             raised.problem, "fatal", False
-        ):  # its device's context is lost: the next question goes to a new child
+        ):  # its device's context is lost: the next request goes to a new child
             process.close()
             self.process = None
         return raised.problem or IsolatedError(f"{self.name} in its child process: {raised.text}")
