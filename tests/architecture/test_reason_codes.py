@@ -28,7 +28,7 @@ NOT_RECORDED = {
     "registers-too-narrow",
 }  # why code does not run on this machine
 MADE_OF_PARTS = {  # codes that are computed or passed on where they are refused
-    "gone-before-fusion", "gone-before-the-pass", "left-to-llvm", "library-only", "library-faster", "not-partitioned", "operands-overlap",
+    "removed-before-fusion", "removed-before-the-pass", "left-to-llvm", "library-only", "library-faster", "not-partitioned", "operands-overlap",
     "read-only-constant", "scalar-loops", "shared-computation", "width-chosen-by-llvm", "tiny-kernel", "too-little-work", "worth-threads",
     "written-in-vectors",
 }  # fmt: skip

@@ -27,7 +27,7 @@ from xla_explorer.cli.terminal import say
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.page.html_page import export_page
-from xla_explorer.explorer.page.private_paths import without_paths
+from xla_explorer.explorer.page.private_paths import cut_paths
 from xla_explorer.explorer.page.session_source import SessionSource
 from xla_explorer.explorer.recorded_modules import RecordedModules
 from xla_explorer.explorer.xla.flipped import differences
@@ -71,13 +71,13 @@ def list_page(found: RecordedModules, prefix: str = "", against: str = "") -> st
         if len(found.rows) > _MOST_ROWS
         else ""
     )
-    title = escape(without_paths(found.headline()))
+    title = escape(cut_paths(found.headline()))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{title} · xla_explorer</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>Compiled by XLA. "
         "Device time is as the profile recorded it; a module without a time was not recorded.</p>"
-        f"{_LINK.format(prefix, _AGAINST, escape(without_paths(against))) if against else ''}"
+        f"{_LINK.format(prefix, _AGAINST, escape(cut_paths(against))) if against else ''}"
         f"<table><thead><tr><th>module</th><th>device time</th><th>runs</th><th>HLO texts</th></tr></thead><tbody>{rows}</tbody></table>"
         f"{more}</main></body></html>\n"
     )
@@ -95,7 +95,7 @@ def difference_page(found: RecordedModules, against: RecordedModules) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{escape(row.name)} · compiled by XLA, twice · xla_explorer</title><style>{_STYLE}</style></head>"
-        f"<body><main><h1>{escape(row.name)} · compiled by XLA, twice</h1>{without_paths(report.to_html())}</main></body></html>\n"
+        f"<body><main><h1>{escape(row.name)} · compiled by XLA, twice</h1>{cut_paths(report.to_html())}</main></body></html>\n"
     )
 
 
@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
         except XlaExplorerError as problem:
             self._answer(
                 404,
-                f"<!doctype html><title>xla_explorer</title><p>{escape(without_paths(str(problem)))}</p>",
+                f"<!doctype html><title>xla_explorer</title><p>{escape(cut_paths(str(problem)))}</p>",
             )
 
     def _answer(self, status: int, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display import Report, plain, table_text
-from xla_explorer.explorer.page.private_paths import data_without_folders, without_folders
+from xla_explorer.explorer.page.private_paths import cut_folders, cut_folders_in_data
 
 if TYPE_CHECKING:
     import pandas
@@ -49,9 +49,9 @@ def print_report(report: Report, *, as_json: bool = False, hide_paths: bool = Fa
     hide_paths: print only the names of source files.
     """
     if as_json:
-        print_json(data_without_folders(report.to_json()) if hide_paths else report.to_json())
+        print_json(cut_folders_in_data(report.to_json()) if hide_paths else report.to_json())
     else:
-        print(without_folders(str(report)) if hide_paths else report)
+        print(cut_folders(str(report)) if hide_paths else report)
 
 
 def print_json(data: Any, indent: int | None = 1) -> None:

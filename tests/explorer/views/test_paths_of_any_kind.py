@@ -8,7 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.page.payload import build_payload
-from xla_explorer.explorer.page.private_paths import data_without_paths, without_paths
+from xla_explorer.explorer.page.private_paths import cut_paths, cut_paths_in_data
 from xla_explorer.explorer.page.static_form import static_html
 
 PATHS = {
@@ -45,20 +45,20 @@ KEPT = (
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_name_of_the_file_stays(path: str) -> None:
-    assert without_paths(path) == PATHS[path]
+    assert cut_paths(path) == PATHS[path]
     assert (
-        without_paths(f"made by {path}:12 here")
+        cut_paths(f"made by {path}:12 here")
         == f"made by {PATHS[path] if path != '/secret' else path}:12 here"
     )
     assert (
-        without_paths(f'source_file="{path}" source_line=3')
+        cut_paths(f'source_file="{path}" source_line=3')
         == f'source_file="{PATHS[path] if path != "/secret" else path}" source_line=3'
     )
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_what_is_no_path_stays(text: str) -> None:
-    assert without_paths(text) == text
+    assert cut_paths(text) == text
 
 
 def test_a_page_has_none_of_them() -> None:
@@ -70,5 +70,5 @@ def test_a_page_has_none_of_them() -> None:
     )
     text = f"HloModule m\nENTRY e {{\n  v0 = f32[4] parameter(0)\n{adds}\n  ROOT r = f32[4] negate(v{len(PATHS) - 1})\n}}\n"
     source = xe.compile(text, backend="interpreter")._explorer_source_()
-    assert "secret" not in without_paths(static_html(source, inline_svg=True))
-    assert "secret" not in json.dumps(data_without_paths(build_payload(source, complete=True)))
+    assert "secret" not in cut_paths(static_html(source, inline_svg=True))
+    assert "secret" not in json.dumps(cut_paths_in_data(build_payload(source, complete=True)))

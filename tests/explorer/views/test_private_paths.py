@@ -11,10 +11,10 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.page.payload import unpacked
 from xla_explorer.explorer.page.private_paths import (
-    data_without_folders,
-    data_without_paths,
-    without_folders,
-    without_paths,
+    cut_folders,
+    cut_folders_in_data,
+    cut_paths,
+    cut_paths_in_data,
 )
 
 
@@ -42,11 +42,11 @@ from xla_explorer.explorer.page.private_paths import (
     ],
 )
 def test_cut_to_the_name(given: str, wanted: str) -> None:
-    assert without_paths(given) == wanted
+    assert cut_paths(given) == wanted
 
 
 def test_in_nested_data() -> None:
-    assert data_without_paths({"a": [("/x/y/z.py", 1)], "b": None}) == {
+    assert cut_paths_in_data({"a": [("/x/y/z.py", 1)], "b": None}) == {
         "a": [["z.py", 1]],
         "b": None,
     }
@@ -54,8 +54,8 @@ def test_in_nested_data() -> None:
 
 def test_of_a_line_only_the_file_and_the_number_stay() -> None:
     shown = "at secret_project/model.py:12 (alice/m.py:3), a / b:1, dot{1,0} x/y, jit(f)/exp"
-    assert without_folders(shown) == "at model.py:12 (m.py:3), a / b:1, dot{1,0} x/y, jit(f)/exp"
-    assert data_without_folders({"line": ["/home/alice/m.py:3", 4, "alice/m.py:4"]}) == {
+    assert cut_folders(shown) == "at model.py:12 (m.py:3), a / b:1, dot{1,0} x/y, jit(f)/exp"
+    assert cut_folders_in_data({"line": ["/home/alice/m.py:3", 4, "alice/m.py:4"]}) == {
         "line": ["m.py:3", 4, "m.py:4"]
     }
 

@@ -41,24 +41,24 @@ ANSWERS = table(
             "the pass fusion decided nothing of the kind fusion about %x; it decided about %a and %b",
             "name the instructions in the message, or another kind: session.decisions() lists them",
         ),
-        "gone-before-fusion": (
+        "removed-before-fusion": (
             "an earlier pass removed or replaced the instruction",
-            "%c (call) was gone before fusion: call-inliner removed it in pass 3, in its place came %add",
+            "%c (call) was removed before fusion, by call-inliner in pass 3; replaced by %add",
             "name its replacement; session.history(name) lists all steps",
         ),
-        "gone-before-the-pass": (
+        "removed-before-the-pass": (
             "an earlier pass removed or replaced the instruction",
-            "%c (call) was gone before copy-insertion: call-inliner removed it in pass 3",
+            "%c (call) was removed before copy-insertion, by call-inliner in pass 3",
             "name its replacement; session.history(name) lists all steps",
         ),
-        "not-there-before-the-pass": (
+        "created-after-the-pass": (
             "the instruction was created after the pass that decides",
-            "%fusion was not there before copy-insertion and no decision about %fusion was recorded",
+            "%fusion did not exist before copy-insertion, and no decision about %fusion was recorded",
             "name an instruction that existed: session.history(name) has its origin",
         ),
-        "not-there-before-fusion": (
+        "created-after-fusion": (
             "the instruction was created by fusion or later",
-            "%fusion was not there before fusion and no decision about %fusion into %d was recorded",
+            "%fusion did not exist before fusion, and no decision about %fusion into %d was recorded",
             "name the instructions inside the fusion",
         ),
     }

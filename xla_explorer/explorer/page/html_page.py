@@ -15,7 +15,7 @@ from pathlib import Path
 from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.page.front_end import page_module, style
 from xla_explorer.explorer.page.payload import build_payload, packed
-from xla_explorer.explorer.page.private_paths import without_paths
+from xla_explorer.explorer.page.private_paths import cut_paths
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.page.static_form import static_html
 from xla_explorer.foundation.collector import collector_paused
@@ -50,7 +50,7 @@ def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
         data = base64.b64encode(packed(build_payload(source, complete=True, paths=paths))).decode()
         body, title = static_html(source, inline_svg=True), escape(source.title)
     if not paths:
-        body, title = without_paths(body), without_paths(title)
+        body, title = cut_paths(body), cut_paths(title)
     script = page_module()
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -37,7 +37,7 @@ from xla_explorer.explorer.page.pools import (
     identity,
     line_key,
 )
-from xla_explorer.explorer.page.private_paths import data_without_paths
+from xla_explorer.explorer.page.private_paths import cut_paths_in_data
 from xla_explorer.explorer.page.report_data import answer_report, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
 from xla_explorer.explorer.page.schema import wire_format
@@ -234,11 +234,11 @@ def build_payload(
             ]
     if complete:
         with collector_paused():
-            _embed(payload, source, sorted(set(same)), identity if paths else data_without_paths)
+            _embed(payload, source, sorted(set(same)), identity if paths else cut_paths_in_data)
     if not paths:
         done = {key: value for key, value in payload.items() if key in _WITHOUT_PATHS}
         cut: Any = {
-            **data_without_paths({key: value for key, value in payload.items() if key not in done}),
+            **cut_paths_in_data({key: value for key, value in payload.items() if key not in done}),
             **done,
         }
         return cut  # type: ignore[no-any-return]  # the same keys

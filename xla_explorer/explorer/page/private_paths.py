@@ -33,7 +33,7 @@ _PLACE = re.compile(
 _WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z)")
 
 
-def without_paths(text: str) -> str:
+def cut_paths(text: str) -> str:
     """Cut absolute paths to file names: `/home/me/model.py:12` becomes `model.py:12`."""
     if "/" not in text and "\\" not in text:
         return text
@@ -49,19 +49,19 @@ def without_paths(text: str) -> str:
     return text
 
 
-def without_folders(text: str) -> str:
+def cut_folders(text: str) -> str:
     """Cut absolute paths, and relative ones of source lines: `models/gpt.py:38` -> `gpt.py:38`."""
-    return _PLACE.sub("", without_paths(text))
+    return _PLACE.sub("", cut_paths(text))
 
 
-def data_without_folders(data: Any) -> Any:
-    """Apply `without_folders` to every string in nested lists, tuples and dicts; keys stay."""
-    return _mapped(data, without_folders)
+def cut_folders_in_data(data: Any) -> Any:
+    """Apply `cut_folders` to every string in nested lists, tuples and dicts; keys stay."""
+    return _mapped(data, cut_folders)
 
 
-def data_without_paths(data: Any) -> Any:
-    """Apply `without_paths` to every string in nested lists, tuples and dicts; keys stay."""
-    return _mapped(data, without_paths)
+def cut_paths_in_data(data: Any) -> Any:
+    """Apply `cut_paths` to every string in nested lists, tuples and dicts; keys stay."""
+    return _mapped(data, cut_paths)
 
 
 def _mapped(data: Any, cut: Callable[[str], str]) -> Any:

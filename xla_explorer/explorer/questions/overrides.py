@@ -228,7 +228,7 @@ def _decision_refusal(known: Known, word: str, kind: str, names: tuple[str, ...]
     try:
         found = answer(known, kind, names)
     except XlaExplorerError as problem:
-        return refuse("not-there-before-the-pass", problem.message)
+        return refuse("created-after-the-pass", problem.message)
     if found.recorded and (word == "force") == (not found.refused):
         return None
     if found.refused and word == "forbid":
@@ -290,7 +290,7 @@ def _why_not_fused(known: Known, names: tuple[str, ...], now: tuple[str, ...]) -
     try:
         result = answer(known, FUSION_KINDS[0], names)
     except XlaExplorerError as problem:
-        return refuse("not-there-before-fusion", problem.message)
+        return refuse("created-after-fusion", problem.message)
     if result.refused:
         return Reason(result.code, result.message, dict(result.facts))
     return refuse(

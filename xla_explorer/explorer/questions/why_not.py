@@ -91,13 +91,13 @@ def answer(
 ) -> Answer:
     """Return the answer for instructions that exist or existed, by name."""
     question = _Question(known, kind, names, further)
-    found = question.recorded() or question.check_rule() or question.recorded_of_successors()
+    found = question.find_recorded() or question.check_rule() or question.find_for_successors()
     return (
         found
-        or question.gone()
-        or question.decided_again()
-        or question.explained_by_the_pass()
-        or question.never_decided()
+        or question.explain_removed()
+        or question.decide_again()
+        or question.explain_by_pass()
+        or question.explain_undecided()
     )
 
 
@@ -132,20 +132,20 @@ class Known:
         return steps_of_kind(self.record, kind)
 
     @kept
-    def there(self, step: PassStep | None) -> dict[str, HloInstruction]:
+    def instructions_before(self, step: PassStep | None) -> dict[str, HloInstruction]:
         """Return the instructions before a step, by name; without a step, those of the result."""
         before = step.before if step is not None else None
         module = HloModule.from_snapshot(before) if before is not None else self.record.module
         return {i.name: i for i in module.instructions()}
 
     @kept
-    def inside(self, step: PassStep | None) -> dict[str, str]:
+    def fusions_before(self, step: PassStep | None) -> dict[str, str]:
         """Return the fusion of each fused instruction before a step, by name."""
-        fusions = [i for i in self.there(step).values() if i.opcode.name == "fusion"]
+        fusions = [i for i in self.instructions_before(step).values() if i.opcode.name == "fusion"]
         return {j.name: i.name for i in fusions for j in i.called[0].instructions.values()}
 
     @kept
-    def checked(self, step: PassStep) -> dict[int, Decision]:
+    def decisions_with_checks(self, step: PassStep) -> dict[int, Decision]:
         """Return the recorded decisions of a step with their checklists, by event number."""
         return with_checklists(self.record, step)
 
@@ -165,13 +165,13 @@ class _Question:
         self.passes, self.record, self.lineage = known.passes, known.record, known.lineage
 
     # -- what the compile recorded -----------------------------------------------------------------
-    def recorded(self) -> Answer | None:
+    def find_recorded(self) -> Answer | None:
         """Return the recorded decision."""
         for decision in self.further:
             if decision.kind == self.kind and decision.names == self.names:
                 by = decision.facts.get("decided", "recorded by code generation")
                 return Answer(decision, str(by), recorded=True)
-        event, kernel = self._pick(self.known.last(self.kind))
+        event, kernel = self._find_decision(self.known.last(self.kind))
         if event is None:
             return None
         number = self.lineage.step_of(event)
@@ -183,7 +183,7 @@ class _Question:
             and step.before is not None
             and step.error is None
         ):
-            decision = self.known.checked(step).get(event.sequence, decision)
+            decision = self.known.decisions_with_checks(step).get(event.sequence, decision)
         where = (
             f"recorded in pass {number}, {self.record.name_of(number)}"
             if number
@@ -192,7 +192,7 @@ class _Question:
         where = "recorded of the module as written" if number == 0 else where
         return self._answer(decision, where + self._part_of(kernel), recorded=True)
 
-    def _pick(self, last: Mapping[tuple[str, ...], Event | Decision]) -> tuple[Any, str]:
+    def _find_decision(self, last: Mapping[tuple[str, ...], Event | Decision]) -> tuple[Any, str]:
         """Return the last decision about the subjects, and the kernel that the second was part of.
 
         Fusions grow from their roots: once %b is inside the kernel of %c, fusing %a into %b is
@@ -252,41 +252,41 @@ class _Question:
         return next(iter(self.known.steps(self.kind)), None)
 
     @property
-    def _there(self) -> dict[str, HloInstruction]:
+    def _present(self) -> dict[str, HloInstruction]:
         """The instructions before that pass; without such a pass, those of the result."""
-        return self.known.there(self._step)
+        return self.known.instructions_before(self._step)
 
     def _reads(self, producer: str, consumer: str) -> bool:
-        i = self._there.get(consumer)
+        i = self._present.get(consumer)
         return i is not None and any(o.name == producer for o in i.operands)
 
     def _kernel_of(self, name: str) -> str:
         """Return the fusion around an instruction before the pass; the name without one."""
         return (
-            self.known.inside(self._step).get(name, name)
+            self.known.fusions_before(self._step).get(name, name)
             if self.kind in FUSION_KINDS and len(self.names) == 2
             else name
         )
 
-    def recorded_of_successors(self) -> Answer | None:
+    def find_for_successors(self) -> Answer | None:
         """Return the answer for the instructions that had replaced the subjects before the pass."""
-        present = NamesAt(self.lineage, {name: i.id for name, i in self._there.items()})
+        present = NamesAt(self.lineage, {name: i.id for name, i in self._present.items()})
         now = tuple([self._kernel_of(present[name]) for name in self.names])
         if (
             now == self.names
-            or any(name not in self._there for name in now)
+            or any(name not in self._present for name in now)
             or len(set(now)) < len(now)
         ):
             return None
-        heirs = _Question(self.known, self.kind, now, self.further)
+        successors = _Question(self.known, self.kind, now, self.further)
         answer = (
-            heirs.recorded()
-            or heirs.decided_again()
-            or heirs.explained_by_the_pass()
-            or heirs.never_decided()
+            successors.find_recorded()
+            or successors.decide_again()
+            or successors.explain_by_pass()
+            or successors.explain_undecided()
         )
-        same = self.known.inside(self._step)
-        words = {True: "was inside of", False: "had become"}
+        same = self.known.fusions_before(self._step)
+        words = {True: "was inside", False: "had become"}
         renamed = [
             f"%{old} {words[same.get(old) == new]} %{new}"
             for old, new in zip(self.names, now, strict=True)
@@ -295,7 +295,7 @@ class _Question:
         answer.source += f"; {' and '.join(renamed)} by then"
         return answer
 
-    def gone(self) -> Answer | None:
+    def explain_removed(self) -> Answer | None:
         """Return which pass removed an instruction before the decision.
 
         XlaExplorerError for an instruction that was made after it.
@@ -309,7 +309,7 @@ class _Question:
         )
         for name in self.names:
             key = self.passes.find(name)
-            if name in self._there or any(i.id == key for i in self._there.values()):
+            if name in self._present or any(i.id == key for i in self._present.values()):
                 continue
             number = self.lineage.removed_in(key)
             if number is None or (self._step is not None and number > self._step.number):
@@ -317,20 +317,22 @@ class _Question:
                     continue
                 about = " into ".join([f"%{name}" for name in self.names])
                 raise XlaExplorerError(
-                    f"%{name} was not there before {what} and no decision about {about} was recorded",
+                    f"%{name} did not exist before {what}, and no decision about {about} was recorded",
                     f"session.passes.history({name!r}) has its origin",
                 )
             by = self.record.name_of(number)
-            heirs = [
+            successors = [
                 self.lineage.records[k].name
                 for k in self.lineage.successors(key)[1:]
                 if k in self.lineage.records
             ]
-            message = f"%{name} ({self.lineage.records[key].opcode.name}) was gone before {what}: {by} removed it in pass {number}"
-            if heirs:
-                message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
-            facts = {"pass": by, "step": number, "replaced_by": tuple(heirs)}
-            code = "gone-before-fusion" if what == "fusion" else "gone-before-the-pass"
+            message = f"%{name} ({self.lineage.records[key].opcode.name}) was removed before {what}, by {by} in pass {number}"
+            if successors:
+                message += (
+                    f"; replaced by {', then '.join(['%' + successor for successor in successors])}"
+                )
+            facts = {"pass": by, "step": number, "replaced_by": tuple(successors)}
+            code = "removed-before-fusion" if what == "fusion" else "removed-before-the-pass"
             return self._answer(
                 self._decision(Reason(code, message, facts)),
                 "from the history of the instruction",
@@ -339,14 +341,14 @@ class _Question:
         return None
 
     # -- decided again -----------------------------------------------------------------------------
-    def decided_again(self) -> Answer | None:
+    def decide_again(self) -> Answer | None:
         """Return the decision of another run of the passes, if the compile recorded none."""
         if self.record.journal is not None and self.record.journal.level >= Level.DECISIONS:
             return None  # it would be recorded
         for step in self.known.steps(self.kind):
             if isinstance(step.hlo_pass, ForeignPass):
                 continue
-            found, kernel = self._pick(
+            found, kernel = self._find_decision(
                 {d.names: d for d in decided_again(self.record, step) if d.kind == self.kind}
             )
             if found is not None:
@@ -354,16 +356,16 @@ class _Question:
                 return self._answer(found, source + self._part_of(kernel), recorded=False)
         return None
 
-    def explained_by_the_pass(self) -> Answer | None:
+    def explain_by_pass(self) -> Answer | None:
         """Return the pass's explanation for instructions that its run did not reach."""
         hlo_pass: Any = (
             answering(self._step.hlo_pass) if self._step is not None else _pass_for(self.kind)
         )
         if not isinstance(hlo_pass, Explains) or any(
-            name not in self._there for name in self.names
+            name not in self._present for name in self.names
         ):
             return None
-        subjects = tuple([self._there[name] for name in self.names])
+        subjects = tuple([self._present[name] for name in self.names])
         found = hlo_pass.evaluate(self.kind, subjects, PassContext(target=self.record.target))
         where = (
             f"the module before {self._step.name}"
@@ -380,7 +382,7 @@ class _Question:
             else None
         )
 
-    def never_decided(self) -> Answer:
+    def explain_undecided(self) -> Answer:
         """Return that nothing was decided, and what the passes of the kind did decide about."""
         about = " and ".join([f"%{name}" for name in self.names])
         if self._step is not None and isinstance(self._step.hlo_pass, ForeignPass):

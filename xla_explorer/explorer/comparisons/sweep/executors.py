@@ -41,7 +41,7 @@ def lost_row(task: Task, tries: int, how: str = "") -> Row:
     }
 
 
-def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
+def run_in_this_process(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
     """Run the tasks one after the other in this process."""
     for number, task in enumerate(tasks):
         yield number, run_task(task)
@@ -200,7 +200,7 @@ def choose(executor: Any, retries: int) -> Runner:
     type.
     """
     if executor is None or executor == 1:
-        return here
+        return run_in_this_process
     if isinstance(executor, int):
         return process_runner(executor, retries)
     if isinstance(executor, Executor):
