@@ -41,7 +41,7 @@ CASES: list[tuple[str, dict[str, Any], str, float]] = [
     ("tune_what_waits", {"kernels": kernels(1, 200, "latency", 20), "measured": True}, 'xe.tune(session, "%a")', 180),
     ("move_fewer_bytes", {"kernels": kernels(3, 100)}, "3 kernels bound by memory", 150),
     ("start_fewer_kernels", {"kernels": kernels(60, 2, "launch")}, "60 kernels shorter than their start", 120),
-    ("turn_a_refusal", {"refusals": [REFUSED] * 2},
+    ("force_refused_fusions", {"refusals": [REFUSED] * 2},
      'session.override(force=[("fusion", "%p", "%c")])', 60),
 ]  # fmt: skip
 
@@ -60,7 +60,7 @@ def test_a_rule_says_what_it_saw_and_what_to_try(
 def test_what_no_override_can_force_is_not_proposed() -> None:
     facts = OwnFacts(1000.0, (), (), 1, False)
     lawful = [REFUSED._replace(forceable=False, code="producer-has-own-kernel")]
-    assert RULES["turn_a_refusal"](facts._replace(refusals=lawful)) is None
+    assert RULES["force_refused_fusions"](facts._replace(refusals=lawful)) is None
 
 
 def test_the_page_of_advice_has_its_times_from_the_model_then_from_the_profile() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections import OrderedDict
@@ -173,6 +174,7 @@ RUNS: dict[str, Callable[..., Any]] = {
     "copy": lambda m, *a: xe.compile(m.clone())(*a),
     "override": lambda m, *a: xe.compile(m).override(skip_rules=["fusion"])(*a),
     "gpu": lambda m, *a: xe.compile(m).gpu()(*a),
+    "pickled": lambda m, *a: pickle.loads(pickle.dumps(xe.compile(m)))(*a),
     "evaluate": lambda m, *a: xe.evaluate(m, *a),
 }
 

@@ -171,24 +171,24 @@ def aot(
 
     Parameters
     ----------
-    module
-        A module, HLO text or a traced function.
-    triple
+    module : HloModule, str, bytes, path, traced function or session
+        The module, as for `xe.compile`.
+    triple : str, default `x86_64-linux-gnu`
         LLVM's name of the target, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`,
         `riscv64-linux-gnu`, `wasm32-unknown-unknown`.
-    cpu, features
-        As LLVM spells them (`x86-64-v3`, `neoverse-v1`; `+v`). Without them the triple's baseline;
-        cpu `native` is this machine's.
-    prefix
-        Begins every name in the header; by default the module's name.
-    weights
+    cpu, features : str, optional
+        In LLVM's spelling (`x86-64-v3`, `neoverse-v1`; `+v`). By default the triple's baseline; cpu
+        `native` is this machine's.
+    prefix : str, optional
+        The beginning of every name in the header; by default the module's name.
+    weights : str, default `embed`
         `embed` constants in the object, or `pass` those of 1 KiB and more in a file whose contents
-        the caller gives.
-    passes
+        the caller passes.
+    passes : str or PassPipeline, default `default`
         As for `xe.compile`.
-    libraries
-        Whether the code may call CBLAS and LAPACK, which you then link: what JAX's linear algebra
-        beyond cholesky and triangular systems needs.
+    libraries : bool, default False
+        Allow calls of CBLAS and LAPACK, which you then link. JAX's linear algebra needs them,
+        except cholesky and triangular systems.
 
     Returns
     -------

@@ -58,62 +58,61 @@ def compile(  # noqa: PLR0913 - keywords that users type
 
     Parameters
     ----------
-    module
+    module : HloModule, str, bytes, path, traced function or session
         A module, HLO or StableHLO text, the path of a file, a traced function, or an object of JAX
         such as `jax.jit(f).lower(x)`.
-    backend
+    backend : str, default `cpu`
         `cpu`, `gpu`, `interpreter`, `xla` or a plug-in's name; `xe.backend_names()` lists them. The
         backend `xla` is real XLA in a child process; questions about its speed and memory are
         functions of `xe.xla`, such as `xe.xla.why_slow`.
-    passes
-        `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a PassPipeline.
-    journal
+    passes : str or PassPipeline, default `default`
+        `default`, `none`, a pipeline such as `algsimp,cse,dce`, or a PassPipeline.
+    journal : str, default `decisions`
         The recorded events: `off`, `passes`, `decisions` or `everything`.
-    threads
+    threads : int, optional
         The number of threads; by default the backend chooses it.
-    verify
+    verify : bool, default True
         Check the module first.
-    check_passes
-        Verify after each pass too.
-    check_values
+    check_passes : bool, default False
+        Verify the module after each pass too.
+    check_values : True or sequence of arrays, optional
         Arguments (True: random ones) on which the module is evaluated after each pass that changed
         it. The compile fails with a ValuesDifferError that names the first pass after which the
         values differ.
-    cache
+    cache : bool, default True
         Read native code from this user's cache, and store it there.
-    control
-        Overrides of decisions; `session.override` makes one.
-    keep_errors
+    control : PassControl, optional
+        Overrides of decisions, as `session.override` makes them.
+    keep_errors : bool, default False
         Return the session of a failed compile instead of raising.
-    filename
+    filename : str, optional
         The name of HLO text in messages.
-    isolate
-        Do all of it in a child process, so that a crash, an endless loop or exhausted memory there
-        is an IsolatedError that names the pass, or the kernel and its HLO. None: the default of
+    isolate : bool or Isolation, optional
+        Compile and run in a child process. A crash, an endless loop or exhausted memory there is an
+        IsolatedError that names the pass, or the kernel and its HLO. By default the value of
         `xe.options`.
-    timeout
+    timeout : float, optional
         Seconds for a compile, a run, or a method of the session as a whole; isolated or with real
         XLA.
-    memory_limit
+    memory_limit : int, optional
         Bytes for the child, or for real XLA.
-    shapes
+    shapes : sequence, optional
         For StableHLO with dynamic sizes: a shape or a value for each argument of the entry, as in
         `xe.load`.
-    mixed_precision
+    mixed_precision : bool, default False
         Accept instructions whose float operands and results differ in precision, as in a TPU's
         optimised HLO, and convert. Text and protos with a TPU's tiled layouts are accepted without
         it, with a warning.
-    force, forbid
+    force, forbid : list of (kind, *subjects)
         Decisions that must be accepted, or refused, as in `session.override`: `[("fusion",
         "%producer", "%consumer")]`. The module is compiled without them first, which records its
         decisions. `.overrides()` has the result of each, `.compare()` the effect.
     **backend_options
-        Options of one backend; of `cpu` and `gpu`: contraction (False: a product and the
-        sum of it are rounded separately); of `gpu`: architecture, device, libraries,
-        math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy,
-        schedules (of loop nests: a file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a
-        mapping, or a result of `session.schedule`). An unknown name is an error, which lists the
-        known ones.
+        Options of one backend; of `cpu` and `gpu`: contraction (False: a product and the sum of it
+        are rounded separately); of `gpu`: architecture, device, libraries, math, tf32, graphs,
+        synchronous; of `cpu`: donate, excess_precision, fusion_policy, schedules (of loop nests: a
+        file, a text with lines `%kernel: split{j,16},vectorize{ji}`, a mapping, or a result of
+        `session.schedule`). An unknown name is an error, which lists the known ones.
 
     Returns
     -------

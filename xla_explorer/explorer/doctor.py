@@ -71,9 +71,9 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
 
     Parameters
     ----------
-    measure_again
-        Measure now and keep the higher figures, for instance where other work ran beside the first
-        time.
+    measure_again : bool, default False
+        Measure now and keep the higher figures, for instance if other work ran during the first
+        measurement.
 
     Returns
     -------

@@ -24,12 +24,12 @@ def explore(
 
     Parameters
     ----------
-    thing
-        A session, a trace, a module or HLO text; the latter two are compiled for the CPU first.
-    edges
-        Edges of your own over the graph: see `session.passes.draw_edges`.
-    mixed_precision
-        Of what is compiled first: see `xe.compile`.
+    thing : session, trace, module or str
+        The object to show. A module or HLO text is compiled for the CPU first.
+    edges : optional
+        Edges of your own over the graph; see `session.passes.draw_edges`.
+    mixed_precision : bool, default False
+        An option of the first compile; see `xe.compile`.
     **options
         `complete` (send everything at once), `step` (the step to open, 0 is the module as written),
         `colour` (numbers to colour the graph with).
@@ -37,7 +37,8 @@ def explore(
     Returns
     -------
     ExplorerWidget
-        The widget; the last value of a notebook's cell shows it.
+        The widget; a notebook shows it as the last value of a cell. Its traits `step`, `selected`
+        and `view` can be read, set, observed and linked.
 
     Examples
     --------
@@ -77,13 +78,13 @@ def graph(
 
     Parameters
     ----------
-    thing
-        What is drawn.
-    around
-        An instruction (name or id): only what is at most `radius` edges away.
-    radius
-        See `around`.
-    engine
+    thing : session, trace, module, computation or str
+        The object to draw; a str is HLO text.
+    around : str, int or HloInstruction, optional
+        An instruction: only instructions at most `radius` edges away are drawn.
+    radius : int, default 2
+        The largest distance from `around`, in edges.
+    engine : str, default `own`
         `own`, or the name of a Graphviz engine such as `dot`.
 
     Returns

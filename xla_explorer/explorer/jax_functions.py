@@ -282,22 +282,21 @@ def jit(
 
     Parameters
     ----------
-    function
-        What `jax.jit` takes.
-    backend
+    function : callable
+        A function that `jax.jit` accepts.
+    backend : str, default `cpu`
         As for `xe.compile`.
-    static_argnums, static_argnames
-        As `jax.jit` takes them.
+    static_argnums, static_argnames : int or str, or sequences of them
+        As for `jax.jit`.
     **options
-        Those of `xe.compile`, and those of `jax.jit`, so that one word changes in a program:
-        results take the memory of `donate_argnums`, `donate_argnames`; `keep_unused` and `inline`
-        permit what we need not do; `in_shardings`, `out_shardings` and `device` must name one
-        device.
+        Options of `xe.compile`, and those of `jax.jit`, so that a program changes by one word.
+        Results take the memory of `donate_argnums`, `donate_argnames`; `keep_unused` and `inline`
+        have no effect; `in_shardings`, `out_shardings` and `device` must name one device.
 
     Returns
     -------
-    callable
-        The compiled function.
+    JittedFunction
+        The function, compiled at the first call of each signature.
 
     Raises
     ------

@@ -36,17 +36,17 @@ def load(
 
     Parameters
     ----------
-    path
+    path : str or path
         The file or folder.
-    function
-        Of a StableHLO or MHLO text, the function to enter, with or without `@`, private or not; by
+    function : str, optional
+        The entry function of StableHLO or MHLO text, with or without `@`, private or not. By
         default `main`, or the only public one, or the only one.
-    shapes
-        Of StableHLO with dynamic sizes (`tensor<?x3xf32>`), one for each argument of the function:
-        a shape such as `(2, 3)`, `()` for a scalar, or an array of that shape. An argument whose
-        value decides sizes is given by its value, such as `np.int64(2)`; the module is for that
-        value, and takes the argument nevertheless. `None` leaves an argument as it is.
-    mixed_precision
+    shapes : sequence, optional
+        For StableHLO with dynamic sizes (`tensor<?x3xf32>`), one entry for each argument of the
+        function: a shape such as `(2, 3)`, `()` for a scalar, or an array of that shape. An
+        argument whose value decides sizes is given by its value, such as `np.int64(2)`. The module
+        is for that value, but still takes the argument. `None` leaves an argument as it is.
+    mixed_precision : bool, default False
         Write out the conversions of instructions whose float operands and results differ in
         precision, as in a TPU's optimised HLO. Files with a TPU's tiled layouts need no option:
         they are converted, with a warning.
@@ -54,7 +54,7 @@ def load(
     Returns
     -------
     HloModule or XlaDump
-        What the file holds.
+        The module, or the folder's modules.
 
     Raises
     ------

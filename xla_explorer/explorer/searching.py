@@ -32,25 +32,25 @@ def search_fusion(
 
     Parameters
     ----------
-    module
-        An HloModule, HLO or StableHLO text, a path, a traced function, or a session.
+    module : HloModule, str, bytes, path, traced function or session
+        The program; a session is the base of the search.
     *arrays
-        Arguments; random ones by default.
-    strategy
-        `random` reverses up to four decisions at once; `beam` keeps the `width` fastest sets so far
-        and reverses one more in each.
-    trials
-        How many sets are tried.
-    backend
+        The arguments; random ones by default.
+    strategy : str, default `random`
+        `random` inverts up to four decisions at once; `beam` keeps the `width` fastest sets so far
+        and inverts one more decision in each.
+    trials : int, default 20
+        The number of sets to try.
+    backend : str, default `cpu`
         As for `xe.compile`.
-    width
-        See `strategy`.
-    repeats
+    width : int, default 3
+        The number of sets that `beam` keeps.
+    repeats : int, default 10
         Timed runs of a trial; the best is timed again in alternation with the base, three times as
         often.
-    seed
-        Of the random choices.
-    progress
+    seed : int, default 0
+        The seed of the random choices.
+    progress : bool, default False
         Show a progress line.
 
     Returns

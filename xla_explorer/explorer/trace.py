@@ -417,15 +417,15 @@ def optimize(
 
     Parameters
     ----------
-    module
-        Whatever `xe.compile` takes.
-    passes
+    module : HloModule, str, bytes, path, traced function or session
+        The module, as for `xe.compile`.
+    passes : str or PassPipeline, default `default`
         `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a pipeline.
-    journal
-        off, passes, decisions or everything.
-    verify
+    journal : str, default `decisions`
+        The recorded events: `off`, `passes`, `decisions` or `everything`.
+    verify : bool, default True
         Check the module first, and after every pass that changed it.
-    keep_errors
+    keep_errors : bool, default False
         Return the trace of passes that failed instead of raising.
     **options
         `control` (overrides of decisions), `target` (facts of the target), `in_place` (change the
@@ -434,14 +434,14 @@ def optimize(
     Returns
     -------
     Trace
-        The result and what every pass did.
+        The result, and the record of every pass.
 
     Raises
     ------
     HloParseError, HloVerifyError
         The module is malformed.
     PipelineSyntaxError
-        The pipeline string is; with the place in it.
+        The pipeline string is malformed; with the place.
     PassFailedError
         A pass failed; its `.trace` has everything before.
 

@@ -31,20 +31,20 @@ def tune(
     Parameters
     ----------
     module : HloModule, HLO text, path, traced function or Session
-        What has the kernels.
+        The program that has the kernels.
     kernel : str or int, optional
-        One of them; None: all that have a loop nest, each different one once.
-    budget : float
-        Seconds for each kernel.
-    tried : int
-        How many schedules are run, at most.
-    cache : bool
-        Take what was found before, and keep what is found.
+        One kernel; by default each different kernel with a loop nest.
+    budget : float, default 8.0
+        Seconds per kernel.
+    tried : int, default 6
+        The largest number of schedules to run.
+    cache : bool, default True
+        Read earlier results, and keep new ones.
 
     Returns
     -------
     Tuned
-        A row a kernel; `.schedules` is the text of the winners, `.session()` the program compiled
+        A row per kernel. `.schedules` is the text of the winners, `.session()` the program compiled
         with them.
 
     Raises

@@ -18,13 +18,13 @@ def warm_up(backend: str = "cpu") -> float:
 
     Parameters
     ----------
-    backend
+    backend : str, default `cpu`
         As for `xe.compile`.
 
     Returns
     -------
     float
-        The seconds it took; a second call takes next to none.
+        The seconds; a second call takes almost none.
 
     Raises
     ------

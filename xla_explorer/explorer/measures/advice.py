@@ -98,7 +98,7 @@ def leave_the_evaluator(facts: OwnFacts) -> Advice | None:
     )
 
 
-def turn_a_refusal(facts: OwnFacts) -> Advice | None:
+def force_refused_fusions(facts: OwnFacts) -> Advice | None:
     """Advise to force the most expensive refused fusions, grouped by kind and code."""
     families: dict[tuple[str, str], list[tuple[float, Decision]]] = {}
     for d in facts.refusals:
@@ -183,7 +183,7 @@ def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
 
 
 OWN_RULES: Final[tuple[OwnRule, ...]] = (
-    leave_the_evaluator, turn_a_refusal, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
+    leave_the_evaluator, force_refused_fusions, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
 )  # fmt: skip
 SHARED_RULES: Final = (
     flatten_products,

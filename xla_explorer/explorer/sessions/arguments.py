@@ -252,15 +252,15 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
 
     Parameters
     ----------
-    module
-        Whatever `xe.compile` takes.
-    seed
-        Of the generator.
+    module : HloModule, str, bytes, path, traced function or session
+        The module, as for `xe.compile`.
+    seed : int, default 0
+        The seed of the generator.
 
     Returns
     -------
     tuple
-        One argument a parameter.
+        One argument per parameter: an array, or nested tuples of arrays.
 
     Raises
     ------

@@ -23,10 +23,10 @@ def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
 
     Parameters
     ----------
-    module
-        An HloModule, HLO text, the path of a file, or an object that has a module.
-    options
-        What is checked; by default what XLA checks.
+    module : HloModule, str, bytes, path, traced function or session
+        A module, HLO text, the path of a file, or an object that has a module.
+    options : VerifierOptions, optional
+        The checks; by default those of XLA.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
 
     Parameters
     ----------
-    module
+    module : HloModule, str, bytes, path, traced function or session
         As for `xe.verify`.
     *arrays
         One argument per parameter: an array of the parameter's dtype and dimensions, a Python
