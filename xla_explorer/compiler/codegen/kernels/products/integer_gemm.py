@@ -44,9 +44,8 @@ FEWEST = 4  # minimum of rows, columns and contracted elements for which packing
 LARGEST_COPY = 16 << 20  # bytes of scratch memory for the right operand
 COPIED_BYTES = 64  # of a row of the left operand at a time
 LEFT_PADDING = 16  # elements between packed rows, against cache-set conflicts in L1
-UNROLLED = (
-    128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
-)
+# Multiply-adds of an innermost loop that LLVM may unroll. More only costs compile time.
+UNROLLED = 128
 
 
 class IntegerGemmPlan(NamedTuple):
@@ -102,19 +101,8 @@ def plan_integer_gemm(
         message = f"%{dot.name} is too skinny to repay copies of its operands"
         return refuse("product-too-skinny", message, rows=rows, columns=columns, depth=depth)
     left, right = operands
-    if left.column != 1:
-        return refuse(
-            "irregular-strides",
-            f"the contracted dimension of the left operand of %{dot.name} must be contiguous",
-        )
-    transposed = right.column != 1
-    if transposed and (
-        right.row != 1 or any(n % found.group for n in (depth, right.column, *right.batch))
-    ):
-        return refuse(
-            "irregular-strides",
-            f"the columns of the right operand of %{dot.name} must consist of whole groups",
-        )
+    if reason := _irregular_strides(dot, depth, operands, found.group):
+        return reason
     if not target.vector.bits or not target.vector.fma:
         return refuse(
             "no-vectors",
@@ -129,7 +117,7 @@ def plan_integer_gemm(
         target.vector.registers,
         overlaps=True,
     )
-    plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, transposed)
+    plan = IntegerGemmPlan(sizes, left, right, found, factors[0], tile, right.column != 1)
     copied = -(-columns // tile.columns) * plan.panel * 4
     if copied > LARGEST_COPY:
         return refuse(
@@ -138,6 +126,26 @@ def plan_integer_gemm(
             packed_bytes=copied,
         )
     return plan
+
+
+def _irregular_strides(
+    dot: HloInstruction, depth: int, operands: tuple[MatrixOperand, MatrixOperand], group: int
+) -> Reason | None:
+    """Return the reason if the operands cannot be packed by whole groups, else None."""
+    left, right = operands
+    if left.column != 1:
+        return refuse(
+            "irregular-strides",
+            f"the contracted dimension of the left operand of %{dot.name} must be contiguous",
+        )
+    if right.column != 1 and (
+        right.row != 1 or any(n % group for n in (depth, right.column, *right.batch))
+    ):
+        return refuse(
+            "irregular-strides",
+            f"the columns of the right operand of %{dot.name} must consist of whole groups",
+        )
+    return None
 
 
 class _Tiles:

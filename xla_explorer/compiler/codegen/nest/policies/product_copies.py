@@ -86,10 +86,10 @@ def in_block(
     """Move the contraction outside of the panels of a block of rows, and pack the rest.
 
     around: the loop over blocks. loops: over panels (if several), tiles, their rows, vectors and
-    lanes. staged: the right operand is packed. Return the suffixes of all loops over sums.
+    lanes. staged: the right operand is packed. Return the suffixes of all reduction loops.
     """
     panel, tiles, row, unrolled, inner = loops
-    k, lanes = reduction_in(plan, tiles).axes[-1].axis.name, plan.tuning.register_bytes // p.bytes
+    k = reduction_in(plan, tiles).axes[-1].axis.name
     if by.deep:
         if p.depth % by.deep:
             plan.do(CutLoop(k, p.depth - p.depth % by.deep))
@@ -107,41 +107,54 @@ def in_block(
             )
             staged = True
     if by.left:
-        order = [
-            name
-            for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row))
-            if extent_of(plan, name) > 1
-        ]
-        pitch = extent_of(plan, k) + LEFT_PADDING if by.left == "rows" else 0
-        copied = _staged(
-            plan,
-            Stage(
-                f"%{p.left}",
-                around,
-                "scratch",
-                pitch,
-                ".".join(order),
-                _read_of_left(plan, p, around),
-            ),
-        )
-        if by.left == "rows":
-            vectors(plan, copied[k], lanes, 1)
-        else:
-            plan.do(
-                Split(
-                    copied[k],
-                    next(
-                        n
-                        for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1)
-                        if extent_of(plan, k) % n == 0
-                    ),
-                )
-            )
-            if tiles in copied:
-                plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
-            if row in copied:
-                _along_rows(plan, copied[row], lanes)
+        _pack_left(plan, p, by, around, (tiles, row, k))
     return ["c", "t", ""] if by.deep else [""]
+
+
+def _pack_left(
+    plan: Plan, p: Product, by: OperandPacking, around: str, loops: tuple[str, str, str]
+) -> None:
+    """Pack the left operand by rows or by columns.
+
+    around: the loop that the packing is inside of. loops: over tiles, their rows and the
+    contracted dimension.
+    """
+    tiles, row, k = loops
+    lanes = plan.tuning.register_bytes // p.bytes
+    order = [
+        name
+        for name in ((tiles, row, k) if by.left == "rows" else (tiles, k, row))
+        if extent_of(plan, name) > 1
+    ]
+    pitch = extent_of(plan, k) + LEFT_PADDING if by.left == "rows" else 0
+    copied = _staged(
+        plan,
+        Stage(
+            f"%{p.left}",
+            around,
+            "scratch",
+            pitch,
+            ".".join(order),
+            _read_of_left(plan, p, around),
+        ),
+    )
+    if by.left == "rows":
+        vectors(plan, copied[k], lanes, 1)
+    else:
+        plan.do(
+            Split(
+                copied[k],
+                next(
+                    n
+                    for n in range(min(LEFT_LINES, extent_of(plan, k)), 0, -1)
+                    if extent_of(plan, k) % n == 0
+                ),
+            )
+        )
+        if tiles in copied:
+            plan.do(Reorder(copied[tiles], f"{copied[k]}o"))
+        if row in copied:
+            _along_rows(plan, copied[row], lanes)
 
 
 def _read_of_left(plan: Plan, p: Product, around: str) -> int:
