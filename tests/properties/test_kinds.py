@@ -60,6 +60,20 @@ def test_programs_have_the_values_of_xla() -> None:
     assert tally.counts["xla equal"] > 80, tally.report()
 
 
+@pytest.mark.long
+@pytest.mark.jax
+@pytest.mark.skipif(
+    importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"
+)
+@pytest.mark.parametrize(
+    ("seed", "name"), [(7002081, "gather-of-empty-slices"), (7002325, "rounding")]
+)
+def test_differences_of_xla_have_a_class(seed: int, name: str) -> None:
+    tally = Tally()
+    beside_xla(seed, 1, tally)
+    assert not tally.findings and list(tally.classes) == [name]
+
+
 def test_a_seed_names_a_program_that_is_well_formed() -> None:
     for seed in range(60):
         one, two = (module_text([program(seed)], seed) for _ in range(2))
