@@ -46,6 +46,7 @@ from xla_explorer.explorer.xla import (
     replay_fusion,
 )
 from xla_explorer.explorer.xla.as_called import as_called
+from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
@@ -63,10 +64,11 @@ from xla_explorer.frontends.jax_program.stages import is_stage, jaxs_stage
 from xla_explorer.hlo.module import HloModule
 
 __all__ = [
-    "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf", "WhyMemory",
-    "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile", "XlaSearch",
-    "compare", "overrides", "profile", "read_profile", "replay", "replay_fusion", "search",
-    "sweep_flags", "time", "why_memory", "why_recompiled", "why_slow",
+    "FirstNan", "Flipped", "ProfileError", "Replay", "ReplayRow", "ReplayedFusion", "WhatIf",
+    "WhyMemory", "WhyRecompiled", "WhySlow", "XlaDifference", "XlaOverrides", "XlaProfile",
+    "XlaSearch", "compare", "first_nan", "overrides", "profile", "read_profile", "replay",
+    "replay_fusion", "search", "sweep_flags", "time", "why_memory", "why_recompiled",
+    "why_slow",
 ]  # fmt: skip
 
 _ROUNDS = 5

@@ -129,8 +129,7 @@ class XlaSearch(Report):
         return f"{self.name}: {times}; {tried}"
 
     def blocks(self) -> Blocks:
-        """Yield the best program and the trials."""
-        yield Sentence(self.headline())
+        """Yield how to use the best program, and the trials."""
         if self.best.flags:
             yield Sentence(f"jax.jit(f).lower(...).compile(compiler_options={self.flags})")
         if self.best.fuse or self.best.forbid:
