@@ -90,8 +90,8 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
             for key in text
             if key not in returned and links.users[key]
         }
-        gone = folded.keys() | roots | replaced_by.keys()
-        left = {node.group for node in graph.nodes if node.id not in gone}
+        hidden = folded.keys() | roots | replaced_by.keys()
+        left = {node.group for node in graph.nodes if node.id not in hidden}
         emptied = {node.id for node in graph.nodes if node.group not in left}
         if not emptied:
             break
@@ -115,12 +115,12 @@ def _folded(graph: PictureGraph, known: FoldedRows) -> PictureGraph:
         if node.id in marked
         else node
         for node in graph.nodes
-        if node.id not in gone
+        if node.id not in hidden
     ]
     edges = [
         known.edge_from(edge, replaced_by[edge.source]) if edge.source in replaced_by else edge
         for edge in graph.edges
-        if edge.source not in folded and edge.target not in gone
+        if edge.source not in folded and edge.target not in hidden
     ]
     return PictureGraph(
         nodes,

@@ -53,7 +53,7 @@ class _Adjacency:
 def layered_layout(
     widths: Sequence[float],
     heights: Sequence[float],
-    taken: Sequence[int],
+    row_spans: Sequence[int],
     edges: Sequence[tuple[int, int]],
 ) -> Layout:
     """Place nodes (indices 0 .. n-1) so that edges point down.
@@ -62,7 +62,7 @@ def layered_layout(
     ----------
     widths, heights : sequence of float
         Per node, in pixels.
-    taken : sequence of int
+    row_spans : sequence of int
         Rows of the grid per node; a node may exceed its rows by less than half of `GAP_Y`.
     edges : sequence of (int, int)
         (source, target), each pair once, no self edges. A cycle is cut at its first node.
@@ -71,7 +71,7 @@ def layered_layout(
     layer = _divide_wide_layers(_layers(graph), widths, graph)
     slots = _Slots(widths, layer, graph)
     _reduce_crossings(slots)
-    return _routed(slots, _fresh_coordinates(slots), heights, taken, edges, layer)
+    return _routed(slots, _fresh_coordinates(slots), heights, row_spans, edges, layer)
 
 
 def _divide_wide_layers(layer: list[int], widths: Sequence[float], graph: _Adjacency) -> list[int]:
@@ -314,7 +314,7 @@ def _routed(
     slots: _Slots,
     x: list[float],
     heights: Sequence[float],
-    taken: Sequence[int],
+    row_spans: Sequence[int],
     edges: Sequence[tuple[int, int]],
     layer: list[int],
 ) -> Layout:
@@ -325,13 +325,13 @@ def _routed(
         first.append(at)
         most = 1
         for s in members:
-            if s < n and taken[s] > most:
-                most = taken[s]
+            if s < n and row_spans[s] > most:
+                most = row_spans[s]
         count.append(most)
         at += most
-    row = [first[layer[v]] + (count[layer[v]] - taken[v]) // 2 for v in range(n)]
+    row = [first[layer[v]] + (count[layer[v]] - row_spans[v]) // 2 for v in range(n)]
     y = [
-        row[v] * PITCH + (taken[v] * PITCH - GAP_Y - heights[v]) / 2 for v in range(n)
+        row[v] * PITCH + (row_spans[v] * PITCH - GAP_Y - heights[v]) / 2 for v in range(n)
     ]  # each in the middle of its rows
     tops = [(k * PITCH, m * PITCH - GAP_Y) for k, m in zip(first, count, strict=True)]
     comes_from = [

@@ -193,7 +193,8 @@ class PictureGraph:
     def alias_rows(self) -> list[list[Any]]:
         """Return id, drawn id and opcode of each instruction that is not drawn."""
         return [
-            [gone, drawn, self.alias_opcodes.get(gone, "")] for gone, drawn in self.aliases.items()
+            [folded, drawn, self.alias_opcodes.get(folded, "")]
+            for folded, drawn in self.aliases.items()
         ]
 
     @classmethod
@@ -204,8 +205,8 @@ class PictureGraph:
             (PictureEdge(*row) for row in data["edges"]),
             (PictureGroup(*row) for row in data["groups"]),
             title=data["title"],
-            aliases={gone: drawn for gone, drawn, _ in data["aliases"]},
-            alias_opcodes={gone: opcode for gone, _, opcode in data["aliases"]},
+            aliases={folded: drawn for folded, drawn, _ in data["aliases"]},
+            alias_opcodes={folded: opcode for folded, _, opcode in data["aliases"]},
             hidden=data["hidden"],
             note=data["note"],
         )

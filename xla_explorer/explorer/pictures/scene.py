@@ -351,7 +351,7 @@ def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scen
     layout = layered_layout(
         [node.width for node in nodes],
         [node.height for node in nodes],
-        [_rows_taken(node) for node in nodes],
+        [_row_span(node) for node in nodes],
         links,
     )
     for k, node in enumerate(nodes):
@@ -363,7 +363,7 @@ def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scen
     )
 
 
-def _rows_taken(node: SceneNode) -> int:
+def _row_span(node: SceneNode) -> int:
     """Return the rows of the grid that an element takes.
 
     An open box takes those of its inside: head and foot lie in the gaps, unless the box holds

@@ -11,37 +11,37 @@ const BEND_GAP = 6,
   ROW_PRICE = 60,
   TOUCHING = 1e-6;
 
-/** @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {(number | null)[]} old */
-function rowsDownward({ preds, succs, order, rank }, taken, old) {
+/** @param {import("./layout.js").Adjacency} graph @param {number[]} rowSpans @param {(number | null)[]} old */
+function rowsDownward({ preds, succs, order, rank }, rowSpans, old) {
   const below = old.map(row => row !== null);
   for (const v of order) for (const u of preds[v]) if (rank[u] < rank[v] && below[u]) below[v] = true;
   const wish = old.slice();
   for (const v of order.slice().reverse()) {
     if (below[v]) continue;
     for (const u of succs[v])
-      if (rank[u] > rank[v] && wish[u] !== null && (wish[v] === null || wish[u] - taken[v] < wish[v]))
-        wish[v] = wish[u] - taken[v];
+      if (rank[u] > rank[v] && wish[u] !== null && (wish[v] === null || wish[u] - rowSpans[v] < wish[v]))
+        wish[v] = wish[u] - rowSpans[v];
   }
   let uppermost = Infinity;
   for (const at of old) if (at !== null && at < uppermost) uppermost = at;
-  const row = new Array(taken.length).fill(0);
+  const row = new Array(rowSpans.length).fill(0);
   for (const v of order) {
     let mine = wish[v];
     for (const u of preds[v])
-      if (rank[u] < rank[v] && (mine === null || row[u] + taken[u] > mine)) mine = row[u] + taken[u];
+      if (rank[u] < rank[v] && (mine === null || row[u] + rowSpans[u] > mine)) mine = row[u] + rowSpans[u];
     row[v] = mine === null ? uppermost : mine;
   }
   return row;
 }
 
 // If a new node needs more room, the rows below move down or the rows above move up, whichever moves fewer.
-/** @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {(number | null)[]} old @returns {number[]} */
-function anchoredRows(graph, taken, old) {
-  const down = rowsDownward(graph, taken, old),
+/** @param {import("./layout.js").Adjacency} graph @param {number[]} rowSpans @param {(number | null)[]} old @returns {number[]} */
+function anchoredRows(graph, rowSpans, old) {
+  const down = rowsDownward(graph, rowSpans, old),
     moved = (/** @type {number[]} */ now) => old.reduce((/** @type {number} */ sum, row, v) => sum + (row !== null && now[v] !== row ? 1 : 0), 0),
     most = moved(down);
   if (!most) return down;
-  const last = taken.length - 1,
+  const last = rowSpans.length - 1,
     mirrored = {
       preds: graph.succs,
       succs: graph.preds,
@@ -50,24 +50,24 @@ function anchoredRows(graph, taken, old) {
     };
   const below = rowsDownward(
       mirrored,
-      taken,
-      old.map((row, v) => (row === null ? null : -row - taken[v])),
+      rowSpans,
+      old.map((row, v) => (row === null ? null : -row - rowSpans[v])),
     ),
-    up = below.map((row, v) => -row - taken[v]);
+    up = below.map((row, v) => -row - rowSpans[v]);
   return moved(up) < most ? up : down;
 }
 
 /**
- * @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges
+ * @param {number[]} widths @param {number[]} heights @param {number[]} rowSpans @param {Link[]} edges
  * @param {import("./layout.js").Adjacency} graph @param {(Anchor | null)[]} anchors
  */
-function wantedPlaces(widths, heights, taken, edges, graph, anchors) {
+function wantedPlaces(widths, heights, rowSpans, edges, graph, anchors) {
   const n = anchors.length,
     known = anchors.map(a => a !== null),
     want = anchors.map(a => (a ? a.x : 0)),
     old = known.reduce((sum, k) => sum + (k ? 1 : 0), 0);
   if (2 * old < n) {
-    const fresh = layeredLayout(widths, heights, taken, edges);
+    const fresh = layeredLayout(widths, heights, rowSpans, edges);
     let shift = 0;
     for (let v = 0; v < n; v++) if (known[v]) shift += want[v] - fresh.x[v];
     shift /= old;
@@ -98,9 +98,9 @@ function occupiedIntervals() {
   /** @type {Map<number, Interval[]>} */
   const rows = new Map(),
     before = (/** @type {Interval} */ p, /** @type {Interval} */ q) => p[0] - q[0] || p[1] - q[1];
-  /** @param {number} row @param {number} taken @param {number} x @param {number} half */
-  const take = (row, taken, x, half) => {
-    for (let at = row; at < row + taken; at++) {
+  /** @param {number} row @param {number} rowSpan @param {number} x @param {number} half */
+  const take = (row, rowSpan, x, half) => {
+    for (let at = row; at < row + rowSpan; at++) {
       if (!rows.has(at)) rows.set(at, []);
       const list = /** @type {Interval[]} */ (rows.get(at)),
         /** @type {Interval} */
@@ -116,13 +116,13 @@ function occupiedIntervals() {
     }
   };
   // The x nearest to `want` at which an element of this width is free of everything in its rows.
-  /** @param {number} row @param {number} taken @param {number} half @param {number} gap @param {number} want */
-  const nearest = (row, taken, half, gap, want) => {
+  /** @param {number} row @param {number} rowSpan @param {number} half @param {number} gap @param {number} want */
+  const nearest = (row, rowSpan, half, gap, want) => {
     const near = half + gap - TOUCHING;
     let intervals = rows.get(row) || [];
-    if (taken > 1) {
+    if (rowSpan > 1) {
       intervals = intervals.slice();
-      for (let at = row + 1; at < row + taken; at++) for (const i of rows.get(at) || []) intervals.push(i);
+      for (let at = row + 1; at < row + rowSpan; at++) for (const i of rows.get(at) || []) intervals.push(i);
       intervals.sort(before);
     }
     let start = 0,
@@ -145,17 +145,17 @@ function occupiedIntervals() {
 }
 
 /**
- * @param {number} v @param {import("./layout.js").Adjacency} graph @param {number[]} taken @param {number[]} row @param {number} want
+ * @param {number} v @param {import("./layout.js").Adjacency} graph @param {number[]} rowSpans @param {number[]} row @param {number} want
  * @param {number} half @param {ReturnType<typeof occupiedIntervals>} room @returns {[number, number]} row and x
  */
-function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
+function nearestPlace(v, { succs, rank }, rowSpans, row, want, half, room) {
   let last = row[v] + LOWER_ROWS;
-  for (const u of succs[v]) if (rank[u] > rank[v] && row[u] - taken[v] < last) last = row[u] - taken[v];
+  for (const u of succs[v]) if (rank[u] > rank[v] && row[u] - rowSpans[v] < last) last = row[u] - rowSpans[v];
   let bestRow = row[v],
-    bestX = room.nearest(row[v], taken[v], half, GAP_X, want),
+    bestX = room.nearest(row[v], rowSpans[v], half, GAP_X, want),
     price = Math.abs(bestX - want);
   for (let at = row[v] + 1; at <= last; at++) {
-    const x = room.nearest(at, taken[v], half, GAP_X, want),
+    const x = room.nearest(at, rowSpans[v], half, GAP_X, want),
       cost = Math.abs(x - want) + ROW_PRICE * (at - row[v]);
     if (cost < price) {
       bestRow = at;
@@ -167,11 +167,11 @@ function nearestPlace(v, { succs, rank }, taken, row, want, half, room) {
 }
 
 /**
- * @param {import("./layout.js").Adjacency} graph @param {number[]} x @param {number[]} row @param {number[]} taken @param {number[]} half
+ * @param {import("./layout.js").Adjacency} graph @param {number[]} x @param {number[]} row @param {number[]} rowSpans @param {number[]} half
  * @param {number[]} heights @param {Link[]} edges @param {Map<string, number>} bends @param {ReturnType<typeof occupiedIntervals>} room
  * @returns {import("./layout.js").Layout}
  */
-function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
+function routedAround(graph, x, row, rowSpans, half, heights, edges, bends, room) {
   const passed = new Map();
   for (const a of graph.order) {
     let deepest = row[a],
@@ -189,7 +189,7 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
       }
     }
     let here = x[a];
-    for (let at = row[a] + taken[a]; at < deepest; at++) {
+    for (let at = row[a] + rowSpans[a]; at < deepest; at++) {
       const known = bends.get(bendKey(a, at)),
         want = known !== undefined ? known : here + (lowest / count - here) / (deepest - at + 1);
       here = room.nearest(at, 1, BEND_WIDTH / 2, BEND_GAP, want);
@@ -197,14 +197,14 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
       passed.set(bendKey(a, at), here);
     }
   }
-  const y = heights.map((h, v) => topInRows(row[v], taken[v], h)),
-    comesFrom = edges.map(([a, b]) => (row[b] > row[a] + taken[a] ? passed.get(bendKey(a, row[b] - 1)) : x[a])),
+  const y = heights.map((h, v) => topInRows(row[v], rowSpans[v], h)),
+    comesFrom = edges.map(([a, b]) => (row[b] > row[a] + rowSpans[a] ? passed.get(bendKey(a, row[b] - 1)) : x[a])),
     ends = portsOf(edges, comesFrom, x, half);
   const lines = edges.map(([a, b], k) => {
     const points = [x[a], y[a] + heights[a]],
-      rowEnd = (row[a] + taken[a] - 1) * PITCH + ROW_HEIGHT;
+      rowEnd = (row[a] + rowSpans[a] - 1) * PITCH + ROW_HEIGHT;
     if (rowEnd > points[1]) points.push(x[a], rowEnd);
-    for (let at = row[a] + taken[a]; at < row[b]; at++) {
+    for (let at = row[a] + rowSpans[a]; at < row[b]; at++) {
       const bend = passed.get(bendKey(a, at));
       points.push(bend, at * PITCH, bend, at * PITCH + ROW_HEIGHT);
     }
@@ -220,7 +220,7 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
     left = Math.min(left, x[v] - half[v]);
     right = Math.max(right, x[v] + half[v]);
     top = Math.min(top, row[v] * PITCH);
-    bottom = Math.max(bottom, (row[v] + taken[v]) * PITCH - (PITCH - ROW_HEIGHT));
+    bottom = Math.max(bottom, (row[v] + rowSpans[v]) * PITCH - (PITCH - ROW_HEIGHT));
   }
   for (const at of passed.values()) {
     left = Math.min(left, at - BEND_WIDTH / 2);
@@ -231,18 +231,18 @@ function routedAround(graph, x, row, taken, half, heights, edges, bends, room) {
 
 // anchors: per node null or { row, x, recent }, at least one not null. bends: Map "source:row" -> x. The rest as in layeredLayout.
 /**
- * @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @param {(Anchor | null)[]} anchors
+ * @param {number[]} widths @param {number[]} heights @param {number[]} rowSpans @param {Link[]} edges @param {(Anchor | null)[]} anchors
  * @param {Map<string, number>} bends @returns {import("./layout.js").Layout}
  */
-export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
+export function anchoredLayout(widths, heights, rowSpans, edges, anchors, bends) {
   const n = widths.length,
     graph = adjacencyOf(n, edges),
     row = anchoredRows(
       graph,
-      taken,
+      rowSpans,
       anchors.map(a => (a ? a.row : null)),
     ),
-    want = wantedPlaces(widths, heights, taken, edges, graph, anchors),
+    want = wantedPlaces(widths, heights, rowSpans, edges, graph, anchors),
     half = widths.map(w => w / 2),
     x = new Array(n).fill(0),
     room = occupiedIntervals();
@@ -252,14 +252,14 @@ export function anchoredLayout(widths, heights, taken, edges, anchors, bends) {
     const a = anchors[v];
     if (!a) return [3, 0, graph.rank[v]];
     if (row[v] !== a.row) return [2, 0, graph.rank[v]];
-    return a.recent ? [0, -taken[v], graph.rank[v]] : [1, 0, graph.rank[v]];
+    return a.recent ? [0, -rowSpans[v], graph.rank[v]] : [1, 0, graph.rank[v]];
   };
   const ranked = widths.map((_, v) => [...rankOf(v), v]);
   ranked.sort((p, q) => p[0] - q[0] || p[1] - q[1] || p[2] - q[2]);
   for (const [, , , v] of ranked) {
-    if (anchors[v] === null) [row[v], x[v]] = nearestPlace(v, graph, taken, row, want[v], half[v], room);
-    else x[v] = room.nearest(row[v], taken[v], half[v], GAP_X, want[v]);
-    room.take(row[v], taken[v], x[v], half[v]);
+    if (anchors[v] === null) [row[v], x[v]] = nearestPlace(v, graph, rowSpans, row, want[v], half[v], room);
+    else x[v] = room.nearest(row[v], rowSpans[v], half[v], GAP_X, want[v]);
+    room.take(row[v], rowSpans[v], x[v], half[v]);
   }
-  return routedAround(graph, x, row, taken, half, heights, edges, bends, room);
+  return routedAround(graph, x, row, rowSpans, half, heights, edges, bends, room);
 }

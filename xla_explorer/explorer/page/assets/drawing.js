@@ -80,7 +80,7 @@ const drawnNodes = new WeakMap();
 /**
  * Pending changes of the screen: none is applied before all is built, and then a frame's worth at a time. scenes: how they are
  * drawn then; fresh: new elements in order of importance, each with the function that inserts it.
- * @typedef {{ scenes: [Element, DrawnScene][], words: [Element, string, string][], gone: Element[], fresh: [Element, (el: Element) => void][] }} Changes
+ * @typedef {{ scenes: [Element, DrawnScene][], words: [Element, string, string][], removed: Element[], fresh: [Element, (el: Element) => void][] }} Changes
  */
 const BUILT_AT_ONCE = 80, // nodes, edges or labels
   MOST_IN_FRAME = 700; // elements: more take the browser too long to style, lay out and paint
@@ -248,11 +248,11 @@ export const drawScene = (scene, status, hooks, old) => atOnce(drawnInPieces(sce
  */
 export function* drawnInPieces(scene, status, hooks, old = emptyScene(), shown = () => {}) {
   /** @type {Changes} */
-  const changes = { scenes: [], words: [], gone: [], fresh: [] };
+  const changes = { scenes: [], words: [], removed: [], fresh: [] };
   yield* redraw(scene, status, hooks, old, changes);
   for (const [g, drawn] of changes.scenes) drawnScenes.set(g, drawn);
   for (const [el, name, value] of changes.words) el.setAttribute(name, value);
-  for (const el of changes.gone) el.remove();
+  for (const el of changes.removed) el.remove();
   shown();
   let inFrame = 0;
   for (const [el, put] of changes.fresh) {
@@ -291,7 +291,7 @@ function* redraw(scene, status, hooks, g, changes) {
     stays = new Set(elements(now).flat()),
     puts = [(/** @type {Element} */ el) => over.before(el), (/** @type {Element} */ el) => above.before(el), (/** @type {Element} */ el) => g.append(el)];
   changes.scenes.push([g, now]);
-  for (const el of elements(before).flat()) if (!stays.has(el)) changes.gone.push(el);
+  for (const el of elements(before).flat()) if (!stays.has(el)) changes.removed.push(el);
   elements(now).forEach((all, k) => {
     for (const el of all) if (el.parentNode !== g) changes.fresh.push([el, puts[k]]);
   });

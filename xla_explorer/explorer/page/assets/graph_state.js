@@ -22,7 +22,7 @@ import { named } from "./store.js";
  * @property {Map<any, Map<any, any>>} memories places, for the module and for each neighbourhood on its own
  * @property {any} drawnStep the step whose picture was drawn last
  * @property {Map<number, string>} status the change of each instruction since the step before
- * @property {number} gone the number of removed instructions that are drawn
+ * @property {number} removed the number of removed instructions that are drawn
  * @property {number} refused edges of refused fusions, drawn or not
  * @property {number | null} hottest the most expensive instruction
  * @property {import("./fusion_frames.js").FusionFrame | null} frame the module at a decision of this pass, if frames are on
@@ -43,7 +43,7 @@ export const newGraphState = app => ({
   memories: new Map(),
   drawnStep: null,
   status: new Map(),
-  gone: 0,
+  removed: 0,
   refused: 0,
   hottest: null,
   frame: null,
@@ -166,25 +166,25 @@ const drawnIds = ({ nodes, groups }) => new Set([...nodes.map(n => n.id), ...gro
  * @param {import("./store.js").Picture} now
  * @returns {((id: number) => boolean) | null}
  */
-export function goneBetween(before, now) {
+export function removedBetween(before, now) {
   const alive = drawnIds(now),
     old = drawnIds(before),
     closed = new Set([...before.groups, ...now.groups].filter(g => g.hidden).map(g => g.id)),
     standIns = new Set([...before.nodes, ...now.nodes].filter(n => n.group !== null && closed.has(n.group)).map(n => n.id)),
-    isGone = (/** @type {number} */ id) => old.has(id) && !alive.has(id) && !now.aliases.has(id) && !standIns.has(id);
-  return [...old].some(isGone) ? isGone : null;
+    isRemoved = (/** @type {number} */ id) => old.has(id) && !alive.has(id) && !now.aliases.has(id) && !standIns.has(id);
+  return [...old].some(isRemoved) ? isRemoved : null;
 }
 
-/** The drawn elements that are gone. @param {DrawnElement[]} drawn @param {(id: number) => boolean} isGone */
-export const goneOf = (drawn, isGone) => drawn.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(isGone));
+/** The drawn elements that the pass removed. @param {DrawnElement[]} drawn @param {(id: number) => boolean} isRemoved */
+export const removedElements = (drawn, isRemoved) => drawn.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(isRemoved));
 
 /**
  * The text of the bar under the graph: counts of drawn, hidden, folded and removed instructions.
  * @param {GraphState} state
- * @param {number} gone
+ * @param {number} removed
  * @returns {string[]}
  */
-export function graphCaption({ app, all, scene, options, frame }, gone) {
+export function graphCaption({ app, all, scene, options, frame }, removed) {
   const drawn = all.filter(e => !e.node.box).length,
     folded = app.now.picture.aliases.size,
     hidden = (scene?.hidden ?? 0) + app.now.picture.hidden,
@@ -194,7 +194,7 @@ export function graphCaption({ app, all, scene, options, frame }, gone) {
   if (hidden) parts.push(`${showNumber(hidden)} hidden: +n, / or n show more`);
   if (folded) parts.push(`${showNumber(folded)} folded into users`);
   if (scene?.folded) parts.push(`${showNumber(scene.folded)} parameters folded`);
-  if (gone) parts.push(`${gone} removed (dashed)`);
+  if (removed) parts.push(`${removed} removed (dashed)`);
   if (options.only) parts.push("all paths between two instructions, Esc shows all");
   else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
   return parts;

@@ -5,7 +5,7 @@ import { drawGhost, drawnInPieces, emptyScene, farEdges, flat, statusOfElement, 
 import { atOnce, inPieces, make, shape } from "./elements.js";
 import { columnCuts, inColumns } from "./columns.js";
 import { cameraOn } from "./graph_camera.js";
-import { drawnElement, elementsOfBlock, frameOf, goneBetween, goneOf, graphCaption, hottestInstruction, newGraphState, selectedElement } from "./graph_state.js";
+import { drawnElement, elementsOfBlock, frameOf, removedBetween, removedElements, graphCaption, hottestInstruction, newGraphState, selectedElement } from "./graph_state.js";
 import { minimapOn } from "./minimap.js";
 import { refusedIn, sceneInPieces, withoutRefusals } from "./scene.js";
 import { KINDS } from "./schema.js";
@@ -83,23 +83,23 @@ export class GraphView {
     const started = performance.now(),
       anchor = this.find(app.selected),
       last = state.all,
-      gone = yield* this.gone(redrawOnly ? [] : last),
+      removed = yield* this.removedElements(redrawOnly ? [] : last),
       laidOut = this.next ?? (yield* this.layOut()),
       status = laidOut.frame ? new Map() : statusSince(app.before, app.now, app.store.steps[app.step].changed),
       hooks = { ...this.hooks, reason: (/** @type {string} */ label) => app.store.data.reasons[label] };
     this.next = null;
     yield;
     yield* drawnInPieces(laidOut.scene, status, hooks, this.drawn, () => {
-      Object.assign(state, laidOut, { status, gone: gone.length, drawnStep: laidOut.frame ? null : app.now });
+      Object.assign(state, laidOut, { status, removed: removed.length, drawnStep: laidOut.frame ? null : app.now });
       for (const ghost of this.canvas.querySelectorAll(":scope > .xe-ghost")) ghost.remove();
-      this.canvas.prepend(...gone.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
+      this.canvas.prepend(...removed.slice(0, MOST_GHOSTS).map(e => drawGhost(e.node)));
       if (!state.fitted) this.fitFirst();
       else if (anchor) {
         const now = this.find(app.selected);
         if (now) camera.follow(anchor, now);
       }
       camera.move();
-      this.showCaption(gone.length);
+      this.showCaption(removed.length);
       this.paint();
       this.mark();
     });
@@ -112,14 +112,14 @@ export class GraphView {
    * @param {import("./drawing.js").DrawnElement[]} last
    * @returns {Generator<import("./elements.js").Pause, import("./drawing.js").DrawnElement[], any>}
    */
-  *gone(last) {
+  *removedElements(last) {
     const { app, state } = this,
       { before, now } = app;
     if (!before || frameOf(app) || state.options.only || state.options.focus !== null) return [];
     const old = outlineBefore(before, now),
-      isGone = goneBetween(old, now.picture);
-    if (!isGone) return [];
-    return goneOf(last.length && state.drawnStep === before ? last : (yield* this.layOut(old)).all, isGone);
+      isRemoved = removedBetween(old, now.picture);
+    if (!isRemoved) return [];
+    return removedElements(last.length && state.drawnStep === before ? last : (yield* this.layOut(old)).all, isRemoved);
   }
 
   /** @param {import("./store.js").Picture | null} given given: a picture instead of the step's. */
@@ -142,10 +142,10 @@ export class GraphView {
     return { frame, scene, all: flat(scene), refused };
   }
 
-  /** @param {number} gone */
-  showCaption(gone) {
+  /** @param {number} removed */
+  showCaption(removed) {
     const { app, state } = this,
-      parts = graphCaption(state, gone),
+      parts = graphCaption(state, removed),
       hidden = (state.scene?.hidden ?? 0) + app.now.picture.hidden,
       help = hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "";
     this.count.textContent = parts.join(" · ");
@@ -170,7 +170,7 @@ export class GraphView {
 
   // The legend of the marks on nodes and edges, with their counts.
   marks() {
-    const { all, status, gone, scene } = this.state,
+    const { all, status, removed, scene } = this.state,
       became = all.map(e => statusOfElement(e.node, status)),
       edges = all.length ? [...new Set([scene, ...all.map(e => e.scene)])].flatMap(s => s?.edges ?? []) : [],
       count = (/** @type {string} */ what) => became.filter(s => s === what).length,
@@ -181,7 +181,7 @@ export class GraphView {
     return /** @type {[string, string, number][]} */ ([
       ["new", "+ new", count("new")],
       ["changed", "● changed", count("changed")],
-      ["gone", "╌ gone", gone],
+      ["removed", "╌ removed", removed],
       ["refused", "╌ fusion refused", refused],
       ["own", "→ own edge", own],
       ["far", "→ faint: spans 4 rows or more", far],

@@ -282,14 +282,14 @@ export function portsOf(edges, comesFrom, x, half) {
 }
 
 // The top of a node in the middle of its rows.
-/** @param {number} row @param {number} taken @param {number} height */
-export const topInRows = (row, taken, height) => row * PITCH + (taken * PITCH - GAP_Y - height) / 2;
+/** @param {number} row @param {number} rowSpan @param {number} height */
+export const topInRows = (row, rowSpan, height) => row * PITCH + (rowSpan * PITCH - GAP_Y - height) / 2;
 
 /**
- * @param {Slots} slots @param {number[]} x @param {number[]} heights @param {number[]} taken @param {Link[]} edges @param {number[]} layer
+ * @param {Slots} slots @param {number[]} x @param {number[]} heights @param {number[]} rowSpans @param {Link[]} edges @param {number[]} layer
  * @returns {Layout}
  */
-function routed(slots, x, heights, taken, edges, layer) {
+function routed(slots, x, heights, rowSpans, edges, layer) {
   const { nodes: n, half, total, rows } = slots,
     bendOf = (/** @type {number} */ a, /** @type {number} */ at) => /** @type {number} */ (slots.chain.get(bendKey(a, at)));
   /** @type {number[][]} */
@@ -298,7 +298,7 @@ function routed(slots, x, heights, taken, edges, layer) {
   for (const members of rows) {
     first.push(at);
     let most = 1;
-    for (const s of members) if (s < n && taken[s] > most) most = taken[s];
+    for (const s of members) if (s < n && rowSpans[s] > most) most = rowSpans[s];
     count.push(most);
     at += most;
   }
@@ -308,8 +308,8 @@ function routed(slots, x, heights, taken, edges, layer) {
     left = Math.min(left, x[s] - half[s]);
     right = Math.max(right, x[s] + half[s]);
   }
-  const row = heights.map((_, v) => first[layer[v]] + Math.floor((count[layer[v]] - taken[v]) / 2)),
-    y = heights.map((h, v) => topInRows(row[v], taken[v], h)),
+  const row = heights.map((_, v) => first[layer[v]] + Math.floor((count[layer[v]] - rowSpans[v]) / 2)),
+    y = heights.map((h, v) => topInRows(row[v], rowSpans[v], h)),
     tops = first.map((k, i) => [k * PITCH, count[i] * PITCH - GAP_Y]);
   const comesFrom = edges.map(([a, b]) =>
       layer[b] > layer[a] + 1 ? x[bendOf(a, layer[b] - 1)] : x[a],
@@ -336,12 +336,12 @@ function routed(slots, x, heights, taken, edges, layer) {
   return { x: x.slice(0, n), y, row, lines, left, right, top: 0, height: rows.length ? at * PITCH - GAP_Y : 0, bends };
 }
 
-// widths, heights: per node, in pixels. taken: rows of the grid per node. edges: [source, target].
-/** @param {number[]} widths @param {number[]} heights @param {number[]} taken @param {Link[]} edges @returns {Layout} */
-export function layeredLayout(widths, heights, taken, edges) {
+// widths, heights: per node, in pixels. rowSpans: rows of the grid per node. edges: [source, target].
+/** @param {number[]} widths @param {number[]} heights @param {number[]} rowSpans @param {Link[]} edges @returns {Layout} */
+export function layeredLayout(widths, heights, rowSpans, edges) {
   const graph = adjacencyOf(widths.length, edges),
     layer = inRows(layersOf(graph), widths, graph),
     slots = slotsOf(widths, layer, graph);
   reduceCrossings(slots);
-  return routed(slots, freshCoordinates(slots), heights, taken, edges, layer);
+  return routed(slots, freshCoordinates(slots), heights, rowSpans, edges, layer);
 }

@@ -22,7 +22,7 @@ function smallPicture(app, one, title) {
   const picture = pictureOf(title === "before" ? one.picture_before : one.picture_after),
     status = new Map([
       ...one.changed.map(id => /** @type {[number, string]} */ ([id, "changed"])),
-      ...(title === "before" ? one.removed : one.added).map(id => /** @type {[number, string]} */ ([id, title === "before" ? "gone" : "new"])),
+      ...(title === "before" ? one.removed : one.added).map(id => /** @type {[number, string]} */ ([id, title === "before" ? "removed" : "new"])),
     ]);
   const scene = buildScene(picture, { opened: new Set(), closed: new Set(), focus: null, budget: SMALL_PICTURE }),
     canvas = shape("g", {}, drawScene(scene, status, { select: (/** @type {any} */ n) => app.select(n.members[0], "rewrite") }));

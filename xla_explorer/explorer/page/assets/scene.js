@@ -176,7 +176,7 @@ function* measure(node, tree, options, memory, path) {
 }
 
 // Rows of the grid. An open box takes those of its inside: head and foot lie in the gaps, unless it is loose.
-const rowsTaken = (/** @type {SceneNode} */ node) =>
+const rowSpanOf = (/** @type {SceneNode} */ node) =>
   node.box ? Math.max(1, Math.round((node.box.height + GAP_Y) / PITCH)) + (node.inset > BOX_HEAD ? 1 : 0) : 1;
 // The offset from the origin of an open box's inside to the row and middle of the box.
 /** @returns {[number, number]} */
@@ -190,13 +190,13 @@ function* placed(nodes, edges, hidden, memory, path) {
   const keys = nodes.map(n => n.key),
     widths = nodes.map(n => n.width),
     heights = nodes.map(n => n.height),
-    taken = nodes.map(rowsTaken),
+    rowSpans = nodes.map(rowSpanOf),
     inside = nodes.map(originOf),
     /** @type {import("./layout.js").Link[]} */
     links = edges.map(e => [e.source, e.target]),
     before = memory.get(path),
     old = before && keys.some(key => before.recent.has(key)) ? before : null;
-  let task = asTask("layeredLayout", widths, heights, taken, links);
+  let task = asTask("layeredLayout", widths, heights, rowSpans, links);
   if (old) {
     const { at, recent } = old,
       index = new Map(keys.map((key, k) => [key, k])),
@@ -210,7 +210,7 @@ function* placed(nodes, edges, hidden, memory, path) {
       const owner = index.get(key);
       if (owner !== undefined) bends.set(bendKey(owner, row), x);
     }
-    task = asTask("anchoredLayout", widths, heights, taken, links, anchors, bends);
+    task = asTask("anchoredLayout", widths, heights, rowSpans, links, anchors, bends);
   }
   /** @type {import("./layout.js").Layout} */
   const r = keys.length < FEW ? task.now() : yield task;

@@ -67,8 +67,8 @@ export function pictureOf(data) {
     nodes: namedAll("node", data.nodes),
     edges: namedAll("edge", data.edges),
     groups: namedAll("group", data.groups),
-    aliases: new Map(data.aliases.map((/** @type {any[]} */ [gone, drawn]) => [gone, drawn])),
-    opcodes: new Map(data.aliases.map((/** @type {any[]} */ [gone, , opcode]) => [gone, opcode])),
+    aliases: new Map(data.aliases.map((/** @type {any[]} */ [folded, drawn]) => [folded, drawn])),
+    opcodes: new Map(data.aliases.map((/** @type {any[]} */ [folded, , opcode]) => [folded, opcode])),
   };
 }
 
