@@ -178,10 +178,10 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
             x = w.value(f"add i32 {x}, {y}")
-            turned = w.call_intrinsic(
+            rotated = w.call_intrinsic(
                 "llvm.fshl.i32", "i32", ("i32", y), ("i32", y), ("i32", str(rotation))
             )
-            y = w.value(f"xor i32 {turned}, {x}")
+            y = w.value(f"xor i32 {rotated}, {x}")
         x = w.value(f"add i32 {x}, {keys[(group + 1) % 3]}")
         y = w.value(f"add i32 {y}, {w.value(f'add i32 {keys[(group + 2) % 3]}, {group + 1}')}")
     return x, y

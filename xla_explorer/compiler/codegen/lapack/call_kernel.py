@@ -260,9 +260,9 @@ class _LapackKernel:
                 above = vectors.load(w, (row, other))
                 negated = w.value(f"fneg {t} {above}")
                 below = w.value(f"select i1 {second}, {t} {negated}, {t} {zero}")
-                turned = w.value(f"select i1 {first}, {t} {above}, {t} {below}")
+                signed = w.value(f"select i1 {first}, {t} {above}, {t} {below}")
                 whole = Complex(
                     real_part(vectors.load(w, (row, real))),
-                    w.named(turned, value_type(vectors.shape.element_type)),
+                    w.named(signed, value_type(vectors.shape.element_type)),
                 )
                 output.store(w, (*batch, row, column), whole)

@@ -207,8 +207,11 @@ def _orgqr(c: _Call) -> tuple[Argument, ...]:
 
 def _ormqr(c: _Call) -> tuple[Argument, ...]:
     rows, columns = c.results[0].dimensions[-2:]
-    left, turned = attribute(c.instruction, "left", 1), attribute(c.instruction, "transpose")
-    how = (Letter("L" if left else "R"), Letter(("C" if c.is_complex else "T") if turned else "N"))
+    left, transposed = attribute(c.instruction, "left", 1), attribute(c.instruction, "transpose")
+    how = (
+        Letter("L" if left else "R"),
+        Letter(("C" if c.is_complex else "T") if transposed else "N"),
+    )
     sizes = (Number(rows), Number(columns), Number(c.instruction.operands[1].shape.dimensions[-1]))
     reflectors = (c.matrix(0), _leading(c.rows), c.matrix(1))
     work = c.work((columns if left else rows) * _BLOCK + _REFLECTORS)

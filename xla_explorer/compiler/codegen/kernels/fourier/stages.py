@@ -148,8 +148,8 @@ class FourierStages:
         the element from the other end.
         """
         mirrored = other[0], self.negate(other[1])
-        turned = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
-        total = self.add(self.add(value, mirrored), turned)
+        twiddled = self.times_minus_i(self.mul(self.sub(value, mirrored), factor))
+        total = self.add(self.add(value, mirrored), twiddled)
         return self.scale(total[0], 0.5), self.scale(total[1], 0.5)
 
     def to_real(self, value: Complex, other: Complex, factor: Complex) -> Complex:
@@ -158,8 +158,8 @@ class FourierStages:
         Real and imaginary parts are exchanged.
         """
         mirrored = other[0], self.negate(other[1])
-        turned = self.mul(self.sub(value, mirrored), factor)
-        total = self.add(self.add(value, mirrored), (self.negate(turned[1]), turned[0]))
+        twiddled = self.mul(self.sub(value, mirrored), factor)
+        total = self.add(self.add(value, mirrored), (self.negate(twiddled[1]), twiddled[0]))
         return total[1], total[0]
 
     def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
@@ -219,8 +219,8 @@ class FourierStages:
                     self._op("fmul", differences[t - 1][1], s),
                 )
                 odd = by if t == 1 else self.add(odd, by)
-            turned = self.times_minus_i(odd)
-            results[u], results[n - u] = self.add(even, turned), self.sub(even, turned)
+            rotated = self.times_minus_i(odd)
+            results[u], results[n - u] = self.add(even, rotated), self.sub(even, rotated)
         return results
 
 

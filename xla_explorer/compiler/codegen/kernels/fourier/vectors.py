@@ -294,11 +294,11 @@ class VectorStages(FourierStages):
         with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as number:
             j = self.last_fits(number, m * s)
             values = self.butterfly([read(w.add(j, s * m * t)) for t in range(radix)])
-            turned = [
+            twiddled = [
                 value if u == 0 else self.mul(value, self.load(table, w.add(j, (u - 1) * m * s)))
                 for u, value in enumerate(values)
             ]
-            parts = [self._transposed([value[k] for value in turned], s) for k in (0, 1)]
+            parts = [self._transposed([value[k] for value in twiddled], s) for k in (0, 1)]
             start = w.mul(j, radix)
             for k, value in enumerate(zip(*parts, strict=True)):
                 write(w.add(start, k * self.lanes), value)
