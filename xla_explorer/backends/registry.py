@@ -11,7 +11,7 @@ from xla_explorer.foundation.suggestions import nearest
 
 GROUP = "xla_explorer.backends"
 # The same names as in pyproject.toml: for a source tree that is not installed, and because reading
-# the metadata of all installed packages takes longer than a small compilation. Nobody else may take
+# the metadata of all installed packages takes longer than a small compilation. No plug-in may take
 # these names.
 _BUILT_IN = {
     "cpu": "xla_explorer.backends.cpu:platform",
@@ -34,7 +34,7 @@ class UnknownBackendError(XlaExplorerError, LookupError):
 
 
 def backend_names() -> list[str]:
-    """Names of all backends, installed plug-ins included.
+    """Return the names of all backends, installed plug-ins included.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def is_registered_here(name: str) -> bool:
 
 
 def unregister(name: str) -> None:
-    """Forget what `register` made known; nothing happens when it is not."""
+    """Remove a registered backend; do nothing if it is not registered."""
     _REGISTERED.pop(name, None)
     platform.cache_clear()
 

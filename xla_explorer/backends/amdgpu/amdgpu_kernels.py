@@ -93,7 +93,7 @@ class KernelRegisters:
 
 
 def kernel_registers(assembly: str) -> list[KernelRegisters]:
-    """From the metadata at the end of the assembly text, in its order."""
+    """Read the metadata at the end of the assembly text, in its order."""
     if ".amdgpu_metadata" not in assembly:
         return []
     metadata = assembly.split(".amdgpu_metadata", 1)[1]

@@ -30,17 +30,17 @@ class AmdGpuPlatform:
         return AmdGpuCompiler()
 
     def stream_executor(self) -> NoReturn:
-        """NoDeviceError always."""
+        """Raise NoDeviceError."""
         raise NoDeviceError(
             "xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile"
         )
 
     def transfer_manager(self) -> NoReturn:
-        """NoDeviceError always."""
+        """Raise NoDeviceError."""
         raise NoDeviceError(
             "xla_explorer has no runtime for AMD GPUs", "read the code in the stages of a compile"
         )
 
     def availability(self) -> Reason | None:
-        """Why nothing runs."""
+        """Return the reason why nothing runs."""
         return why_nothing_runs()

@@ -119,7 +119,7 @@ class AheadOfTimeProgram:
 
 
 def entry_buffers(module: HloModule) -> tuple[tuple[Buffer, ...], tuple[Buffer, ...]]:
-    """Parameter leaves and result leaves, in the order of the entry's tables."""
+    """Return parameter leaves and result leaves, in the order of the entry's tables."""
     taken: set[str] = set()
     inputs = [
         Buffer(_unique(_buffer_name(p.name, index), taken), p.name, index, leaf)

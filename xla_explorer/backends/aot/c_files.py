@@ -48,7 +48,7 @@ def _origin(buffer: Buffer) -> str:
 
 
 def header(program: AheadOfTimeProgram) -> str:
-    """`<prefix>.h`: C99 and C++."""
+    """Write `<prefix>.h`, for C99 and C++."""
     p = program.prefix
     guard = f"XLA_EXPLORER_{p.upper()}_H"
     lines = [
@@ -185,7 +185,7 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
 
 
 def c_example(program: AheadOfTimeProgram) -> str:
-    """`<prefix>_example.c`, C11 (for `_Alignas`)."""
+    """Write `<prefix>_example.c`, C11 (for `_Alignas`)."""
     lines = [
         f"/* Build: {build_line(program)} */",
         f'#include "{program.prefix}.h"',
@@ -197,7 +197,7 @@ def c_example(program: AheadOfTimeProgram) -> str:
 
 
 def cpp_example(program: AheadOfTimeProgram) -> str:
-    """`<prefix>_example.cpp`, C++11."""
+    """Write `<prefix>_example.cpp`, C++11."""
     lines = [
         f"// Build: {build_line(program, cpp=True)}",
         f'#include "{program.prefix}.h"',
@@ -236,7 +236,7 @@ def build_line(program: AheadOfTimeProgram, *, cpp: bool = False) -> str:
 
 
 def cmake_snippet(program: AheadOfTimeProgram) -> str:
-    """`<prefix>.cmake`: a target to link with."""
+    """Write `<prefix>.cmake`: a target to link with."""
     p = program.prefix
     mathematics = (" openblas" if needs_linear_algebra(program) else "") + (
         " m" if needs_mathematics(program) else ""
@@ -251,7 +251,7 @@ def cmake_snippet(program: AheadOfTimeProgram) -> str:
 
 
 def companion_files(program: AheadOfTimeProgram) -> dict[str, bytes]:
-    """Every file of the program by name."""
+    """Return every file of the program by name."""
     p = program.prefix
     files = {f"{p}.o": program.object_bytes, f"{p}.h": header(program).encode("utf-8", "replace")}
     if program.weights:

@@ -45,7 +45,7 @@ def section_sizes(data: bytes) -> list[SectionSize]:
 
 
 def all_sections(data: bytes) -> dict[str, int]:
-    """Name and size in bytes of every section, as LLVM reads them."""
+    """Return the name and the size in bytes of every section, as LLVM reads them."""
     sections = llvm(all_targets=True).ObjectFileRef.from_data(data).sections()
     return {
         name.decode("ascii", "replace"): section.size()
@@ -154,7 +154,7 @@ def _wasm_sections(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _imported_by_wasm(data: bytes) -> set[str]:
-    """Functions in the import section; memory and table are imported by every object."""
+    """List the functions in the import section; every object imports memory and table."""
     found: set[str] = set()
     for section, at, _ in _wasm_sections(data):
         if section != _WASM_IMPORTS:

@@ -146,7 +146,7 @@ def write_entry(
         body.append(f"  %value{slot} = load ptr, ptr %value{slot}.at")
         stores[slot] = (
             f"%value{slot}" if size else "%arguments"
-        )  # nobody reads or writes through the pointer of an empty array
+        )  # no code reads or writes through the pointer of an empty array
     for weight in weights:
         body.append(
             f"  %weight{weight.slot} = getelementptr inbounds i8, ptr %weights, i64 {weight.offset}"

@@ -167,7 +167,7 @@ class Arena:
                 self._free.setdefault(buffer.size, []).append(buffer)
 
     def forget_holder(self) -> None:
-        """For a forked child: no thread here holds the lock."""
+        """Replace the lock in a forked child, where no thread holds it."""
         self._lock = threading.Lock()
 
     def trim(self) -> None:
@@ -308,7 +308,7 @@ class OutputPool:
             )
 
     def forget_holder(self) -> None:
-        """For a forked child: no thread here holds the lock."""
+        """Replace the lock in a forked child, where no thread holds it."""
         self._lock = threading.Lock()
 
     def trim(self) -> int:

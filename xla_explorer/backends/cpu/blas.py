@@ -145,7 +145,7 @@ def corename() -> str:
 
 
 def symbol_address(name: str) -> int:
-    """Address of a routine by its standard name: `cblas_sgemm`, `LAPACKE_spotrf`, `spotrf_`.
+    """Return a routine's address by its standard name: `cblas_sgemm`, `LAPACKE_spotrf`, `spotrf_`.
 
     Raises BlasUnavailableError, KeyError if the library exports no such routine.
     """

@@ -65,7 +65,7 @@ class CpuCompiler:
         return cpu_pipeline()
 
     def warm_up(self) -> None:
-        """Everything that the first compilation would initialise, but no compilation."""
+        """Initialise everything that the first compilation would, but compile nothing."""
         self.default_pipeline()
         for layout_sensitive in (False, True):
             AlgebraicSimplifier(is_layout_sensitive=layout_sensitive).rules().prepare()
@@ -73,7 +73,7 @@ class CpuCompiler:
         blas_symbols()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """None when native code (ours or a library's) exists for an optimised instruction."""
+        """Return None if native code (ours or a library's) exists for an optimised instruction."""
         return cpu_strategy(instruction, described_cpu(libraries=True)).why_not_native
 
     def compile_ahead_of_time(
@@ -110,7 +110,7 @@ class CpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, LLVM IR, object, executable.
+        """Assign buffers, write and optimise LLVM IR, and make the object and the executable.
 
         A module with dynamic dimensions runs on the evaluator as a whole.
         """

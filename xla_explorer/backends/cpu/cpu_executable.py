@@ -139,7 +139,7 @@ class CpuExecutable:
 
     # -- execution ---------------------------------------------------------------------------------
     def execute(self, arrays: list[Array], entry: Any = None) -> list[Array]:
-        """Parameter leaves in, result leaves out.
+        """Run the program on parameter leaves and return the result leaves.
 
         Inputs are only read, but for those that were given away (`donate=True`): their memory is
         that of the result, unless it is read-only or part of another argument, too. entry: of
@@ -185,7 +185,7 @@ class CpuExecutable:
         return functools.partial(self._entry, self._own.address), prepared, results
 
     def _fill_table(self, arrays: list[Array]) -> tuple[list[Array], list[Array]]:
-        """Addresses of operands and results; (the arrays that are read, the results)."""
+        """Store all addresses in the table; return (the arrays that are read, the results)."""
         readers, own = self._readers, self._own
         if len(arrays) != len(readers):
             raise wrong_count(readers, len(arrays))

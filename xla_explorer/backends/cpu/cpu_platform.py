@@ -28,11 +28,11 @@ class CpuPlatform:
         return CpuCompiler()
 
     def stream_executor(self) -> CpuStreamExecutor:
-        """Host memory and one stream: the calling thread."""
+        """Return host memory with one stream, the calling thread."""
         return CpuStreamExecutor()
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Literals to host buffers and back."""
+        """Return the converter between literals and host buffers."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
@@ -47,7 +47,7 @@ class CpuStreamExecutor:
     """
 
     def allocate(self, size: int) -> DeviceMemory:
-        """Host memory aligned to 64 bytes."""
+        """Allocate host memory aligned to 64 bytes."""
         from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
 
         owner, _, address = allocate_aligned(max(size, 1))
@@ -89,4 +89,4 @@ class CpuStreamExecutor:
         return None
 
     def synchronize(self, stream: Any = None) -> None:
-        """Nothing to wait for."""
+        """Do nothing: every call has finished."""

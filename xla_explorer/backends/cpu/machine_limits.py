@@ -79,7 +79,7 @@ class MachineLimits:
     processor_share: float = 1.0
 
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
-        """Peak flop/s for an element type on a number of threads.
+        """Return the peak flop/s for an element type on a number of threads.
 
         Types but f64 (and c128) count as f32.
         """
@@ -92,7 +92,7 @@ class MachineLimits:
     def bandwidth(
         self, threads: int = 1, touched: float | None = None, *, streaming: bool = False
     ) -> float:
-        """Peak bytes/s on a number of threads.
+        """Return the peak bytes/s on a number of threads.
 
         touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
         are written past the cache.
@@ -137,7 +137,7 @@ class MachineLimits:
         *,
         streaming: bool = False,
     ) -> float:
-        """Least time over measured time; 1 is the roof."""
+        """Return least time over measured time; 1 is the roof."""
         return (
             self.roofline_seconds(flops, bytes_moved, dtype, threads, streaming=streaming) / seconds
             if seconds > 0
@@ -159,7 +159,7 @@ def machine_limits() -> MachineLimits:
     if stored is not None and stored.processor_share >= _CALM:
         return stored
     with _alone():
-        stored = _stored(path)  # somebody else may have measured meanwhile
+        stored = _stored(path)  # another process may have measured meanwhile
         if stored is not None and stored.processor_share >= _CALM:
             return stored
         limits = measure() if stored is None else _higher(stored, measure())

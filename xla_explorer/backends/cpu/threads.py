@@ -33,7 +33,7 @@ _TICKET, _JOB, _PENDING, _BUSY, _SLEEPERS, _STOP, _WORKERS, _SEMAPHORE, _STATE_B
 )
 
 _IR: Final = """
-; ticket: generation of the job in the upper 16 bits, then, of the chunks that nobody has taken, the first and the end, 24 bits each.
+; ticket: generation of the job in the upper 16 bits, then, of the chunks that no thread has taken, the first and the end, 24 bits each.
 @state = external global [512 x i8], align 64
 
 declare i32 @sem_post(ptr) nounwind
@@ -190,7 +190,7 @@ sleep:
 withdraw:
   %sleepers = load atomic i64, ptr SLEEPERS seq_cst, align 8
   %gone = icmp eq i64 %sleepers, 0
-  ; Nobody counted as asleep: a post for us is on its way.
+  ; No worker counted as asleep: a post for us is on its way.
   br i1 %gone, label %wait, label %try_withdraw
 try_withdraw:
   %fewer = sub i64 %sleepers, 1
@@ -218,7 +218,7 @@ _PAUSES: Final = {
 
 
 def pool_ir(architecture: str) -> str:
-    """LLVM IR of the pool.
+    """Write the LLVM IR of the pool.
 
     It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448.
     """
@@ -241,7 +241,7 @@ def pool_ir(architecture: str) -> str:
 
 
 def why_no_threads(threads: int) -> Reason | None:
-    """None if a pool of so many threads runs in parallel here, else why it runs serially."""
+    """Return None if a pool of so many threads runs in parallel here, else why it runs serially."""
     if threads < 2:
         return Reason(
             "one-thread", f"the pool has {threads} thread(s), the caller only", {"threads": threads}
@@ -342,7 +342,7 @@ class ThreadPool:
             self._dismiss()
 
     def _forget_workers(self) -> None:
-        """In a forked child, which has no workers."""
+        """Reset the pool in a forked child, which has no workers."""
         self._workers = []
         self.threads = 1
         ctypes.memset(self._state, 0, _SEMAPHORE)

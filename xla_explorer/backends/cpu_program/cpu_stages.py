@@ -18,7 +18,7 @@ from xla_explorer.hlo.module import HloModule
 def cpu_stages(
     trace: PassTrace, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject
 ) -> dict[str, CompilationStage]:
-    """hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
+    """Return hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly and object."""
     module = trace.module
     stages = []
     if trace.initial is not None:

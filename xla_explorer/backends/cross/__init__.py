@@ -12,25 +12,25 @@ from xla_explorer.backends.cross.cross_platform import CrossPlatform
 
 
 def aarch64() -> CrossPlatform:
-    """64-bit Arm."""
+    """Return the platform for 64-bit Arm."""
     return CrossPlatform("aarch64")
 
 
 def riscv64() -> CrossPlatform:
-    """64-bit RISC-V with vectors."""
+    """Return the platform for 64-bit RISC-V with vectors."""
     return CrossPlatform("riscv64")
 
 
 def x86_64() -> CrossPlatform:
-    """x86-64 by its levels v1 to v4."""
+    """Return the platform for x86-64 by its levels v1 to v4."""
     return CrossPlatform("x86-64")
 
 
 def wasm32() -> CrossPlatform:
-    """WebAssembly."""
+    """Return the platform for WebAssembly."""
     return CrossPlatform("wasm32")
 
 
 def hexagon() -> CrossPlatform:
-    """Qualcomm's DSP."""
+    """Return the platform for Qualcomm's DSP."""
     return CrossPlatform("hexagon")

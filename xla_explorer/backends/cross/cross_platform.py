@@ -47,11 +47,11 @@ class CrossPlatform:
         return CrossCompiler(self.target)
 
     def stream_executor(self) -> ForeignStreamExecutor:
-        """Memory of this machine; code is run by executables only."""
+        """Return the memory of this machine; only executables run code."""
         return ForeignStreamExecutor(self.name)
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Literals to buffers and back."""
+        """Return the converter between literals and buffers."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
@@ -66,7 +66,7 @@ class ForeignStreamExecutor(CpuStreamExecutor):
         self.name = name
 
     def load(self, code: bytes, exports: list[str]) -> Any:
-        """ForeignCodeError always."""
+        """Raise ForeignCodeError."""
         raise ForeignCodeError(
             f"code for {self.name} cannot be loaded into this process",
             "its executable runs it in an emulator",

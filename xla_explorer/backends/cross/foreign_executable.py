@@ -28,7 +28,7 @@ class ForeignExecutable:
         self._readers = [LeafReader(buffer.instruction, buffer.shape) for buffer in program.inputs]
 
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Parameter leaves in, result leaves out."""
+        """Run the program on parameter leaves and return the result leaves."""
         return self._run(arrays, 1)[0]
 
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:

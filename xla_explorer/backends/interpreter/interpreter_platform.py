@@ -43,11 +43,11 @@ class InterpreterPlatform:
         return InterpreterCompiler()
 
     def stream_executor(self) -> HostMemoryExecutor:
-        """Host memory."""
+        """Return host memory."""
         return HostMemoryExecutor()
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Literals as numpy arrays."""
+        """Return the converter between literals and numpy arrays."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
@@ -64,7 +64,7 @@ class InterpreterCompiler:
     name = "interpreter"
 
     def default_pipeline(self) -> PassPipeline:
-        """No passes."""
+        """Return a pipeline without passes."""
         return PassPipeline("interpreter", ())
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
@@ -141,7 +141,7 @@ class InterpreterExecutable:
         return leaves
 
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
-        """Whole-program times; the evaluator has no kernels to time."""
+        """Time whole programs; the evaluator has no kernels to time."""
         totals = []
         for _ in rounds(repeats):
             started = time.perf_counter_ns()
@@ -197,4 +197,4 @@ class HostMemoryExecutor:
         return None
 
     def synchronize(self, stream: Any = None) -> None:
-        """Nothing to wait for."""
+        """Do nothing: every call has finished."""

@@ -31,7 +31,7 @@ def dynamic_dimension(module: HloModule, sizes: bool = False) -> Reason | None:
 
 
 def why_no_native_code(module: HloModule, sizes: bool = False) -> Reason | None:
-    """Why the (optimised) module as a whole gets no native code; None when it does.
+    """Return why the (optimised) module as a whole gets no native code; None if it does.
 
     sizes: see `dynamic_dimension`.
     """

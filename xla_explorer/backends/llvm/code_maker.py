@@ -220,7 +220,7 @@ class _Maker:
              LlvmInThisProcessWarning)  # fmt: skip
 
     def forget(self) -> None:
-        """In a forked process: the process belongs to the one that was forked."""
+        """Drop the parent's process in a forked child."""
         self._lock = threading.Lock()
         if self._process is not None:
             self._process.forget()

@@ -181,7 +181,7 @@ _OBJECT_FILES: Final = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\0asm", b"\x64\x86", 
 
 
 def _pack(objects: tuple[bytes, ...]) -> bytes:
-    """Objects in one cache entry: their number, their lengths, then all bytes."""
+    """Pack objects into one cache entry: their number, their lengths, then all bytes."""
     return struct.pack(f"<{len(objects) + 1}Q", len(objects), *map(len, objects)) + b"".join(
         objects
     )
@@ -209,7 +209,7 @@ def optimized_ir(
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
 ) -> str:
-    """LLVM IR text after the optimisation pipeline. Errors as for `optimize_and_emit`."""
+    """Return LLVM IR text after the optimisation pipeline. Errors as for `optimize_and_emit`."""
     return "\n".join(optimized_parts(ir_text, description, options))
 
 
@@ -233,7 +233,7 @@ def emit_assembly(
     *,
     verbose: bool = False,
 ) -> str:
-    """Assembly text.
+    """Return assembly text.
 
     verbose: with LLVM's comments (loop nesting, spills, constants). Errors as `optimize_and_emit`.
     """

@@ -84,7 +84,7 @@ class OptimizationOptions:
         return self.strength_reduction or description.architecture != "x86_64"
 
     def cache_key(self) -> str:
-        """Text that is equal exactly for options that give equal code."""
+        """Return text that is equal exactly for options that give equal code."""
         flags = (
             self.loop_vectorization,
             self.slp_vectorization,

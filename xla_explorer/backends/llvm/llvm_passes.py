@@ -85,7 +85,7 @@ def llvm_pass_trace(
     machine_passes: bool = True,
     timeout_seconds: float = 120.0,
 ) -> list[LlvmPassStep]:
-    """Every pass of optimiser and code generator, in order, with the code before and after.
+    """Record every pass of optimiser and code generator with the code before and after.
 
     functions: follow only these (module passes are always in). changed_only: leave out passes that
     changed nothing. machine_passes: False stops after the optimiser. The passes on LLVM IR inside

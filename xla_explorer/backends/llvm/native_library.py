@@ -137,7 +137,7 @@ class NativeLibrary:
             ) from None
 
     def function_address(self, name: str) -> int:
-        """Address of an exported symbol.
+        """Return the address of an exported symbol.
 
         Valid until the library is closed. KeyError if it was not exported.
         """

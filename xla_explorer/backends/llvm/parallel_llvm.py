@@ -64,7 +64,7 @@ def emit_object(machine: Any, module: Any, strength_reduction: bool = True) -> b
 
 
 def emit_assembly_text(machine: Any, module: Any, strength_reduction: bool = True) -> str:
-    """Assembly of an optimised llvmlite module."""
+    """Return the assembly of an optimised llvmlite module."""
     functions = _unlocked()
     with _at_work[0].emitting(strength_reduction):
         if functions is None:

@@ -102,7 +102,7 @@ class TargetDescription:
         return ",".join(filter(None, (self.features, width)))
 
     def cache_key(self) -> str:
-        """Text that is equal exactly for targets that give equal machine code from equal IR."""
+        """Return text that is equal exactly for targets with equal machine code from equal IR."""
         return "|".join(
             (
                 self.triple,
@@ -167,7 +167,7 @@ def llvm(all_targets: bool = False) -> Any:
 
 @functools.lru_cache(maxsize=1)
 def llvm_version() -> str:
-    """Version of the LLVM inside llvmlite and of llvmlite itself, `22.1.0 (llvmlite 0.50.0)`."""
+    """Return the versions of llvmlite's LLVM and of llvmlite itself, `22.1.0 (llvmlite 0.50.0)`."""
     import llvmlite
 
     return f"{'.'.join(str(part) for part in llvm().llvm_version_info)} (llvmlite {llvmlite.__version__})"

@@ -94,7 +94,7 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
 
 
 def code_lines(folder: Path) -> int:
-    """Lines of Python under a folder that are neither blank nor only a comment."""
+    """Count the lines of Python under a folder that are neither blank nor only a comment."""
     lines = [
         line.strip()
         for path in folder.rglob("*.py")

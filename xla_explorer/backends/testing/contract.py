@@ -64,7 +64,7 @@ class Contract:
         return not self.failures
 
     def require(self) -> None:
-        """ContractError when something is broken: one line a test."""
+        """Raise ContractError if something is broken, with one line a check."""
         if self.failures:
             lines = [f"- {check.name}: {check.message}" for check in self.failures]
             raise ContractError(
@@ -100,7 +100,7 @@ def _missing(part: object, protocol: type) -> list[str]:
 
 
 def parts_have_their_interfaces(s: Subject) -> str | None:
-    """Platform, Compiler, StreamExecutor and TransferManager have every name of their protocols."""
+    """Check that platform, compiler, executor and transfers have every name of their protocols."""
     parts: list[tuple[object, type]] = [(s.backend, Platform), (s.backend.compiler(), Compiler)]
     if s.backend.availability() is None:
         parts += [
@@ -120,14 +120,14 @@ def parts_have_their_interfaces(s: Subject) -> str | None:
 
 
 def platform_describes_itself(s: Subject) -> str | None:
-    """One sentence."""
+    """Check that the description is one sentence."""
     if s.backend.description.strip().endswith("."):
         return None
     return "Platform.description is one sentence with a full stop: what the device is and where it runs"
 
 
 def source_is_left_alone(s: Subject) -> str | None:
-    """Compiling does not touch the module that was given."""
+    """Check that compilation does not touch the given module."""
     before = s.module.to_text()
     s.compile()
     if s.module.to_text() == before:
@@ -137,7 +137,7 @@ def source_is_left_alone(s: Subject) -> str | None:
 
 
 def stages_come_in_order(s: Subject) -> str | None:
-    """`hlo`, `hlo-optimized`, then the backend's own; lines point at instructions that exist."""
+    """Check the order `hlo`, `hlo-optimized`, the backend's own, and the ids of the lines."""
     names = list(s.result.stages)
     if names[:2] != ["hlo", "hlo-optimized"]:
         return (
@@ -165,7 +165,7 @@ def no_executable_has_a_reason(s: Subject) -> str | None:
 
 
 def values_are_the_evaluators(s: Subject) -> str | None:
-    """Dtypes, shapes and values."""
+    """Check that dtypes, shapes and values are those of the evaluator."""
     got, want = s.executable.execute([np.array(a) for a in s.inputs]), s.expected(s.inputs)
     if len(got) != len(want):
         return f"execute gave {len(got)} results, the module has {len(want)} leaves: return them all, depth first"
@@ -178,7 +178,7 @@ def values_are_the_evaluators(s: Subject) -> str | None:
 
 
 def inputs_are_left_alone(s: Subject) -> str | None:
-    """execute() does not write to its arguments."""
+    """Check that execute() does not write to its arguments."""
     given = [np.array(a) for a in s.inputs]
     s.executable.execute(given)
     if all(np.array_equal(a, b) for a, b in zip(given, s.inputs, strict=True)):

@@ -48,7 +48,7 @@ def copies_keep_to_their_size(s: Subject) -> str | None:
 
 
 def copies_that_do_not_fit_are_refused(s: Subject) -> str | None:
-    """ValueError, both ways."""
+    """Check that a copy that does not fit raises ValueError, both ways."""
     memory = s.executor.allocate(8)
     for attempt, what in (
         (lambda: s.executor.copy_to_device(memory, bytes(9)), "copy_to_device of 9 bytes into 8"),
@@ -63,7 +63,7 @@ def copies_that_do_not_fit_are_refused(s: Subject) -> str | None:
 
 
 def literals_travel(s: Subject) -> str | None:
-    """Arrays of several types and layouts, and nested tuples, to the device and back."""
+    """Check that arrays of several types and layouts, and nested tuples, survive the round trip."""
     column_major = F32[3, 5].with_layout((0, 1))
     values: list[Any] = [
         literal_from_array(np.arange(6, dtype=np.int16).reshape(2, 3)),
@@ -188,7 +188,7 @@ def events_go_forward(s: Subject) -> str | None:
 
 
 def tuples_are_tables_of_addresses(s: Subject) -> str | None:
-    """8 bytes an element, little-endian."""
+    """Check that a tuple has 8 bytes an element, little-endian."""
     if not isinstance(s.manager, TupleTransfer):
         raise CheckSkippedError("the transfer manager writes no tuple tables (TupleTransfer)")
     elements = [s.executor.allocate(4), s.executor.allocate(12)]

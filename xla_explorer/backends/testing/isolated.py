@@ -33,7 +33,7 @@ class IsolatedRunner:
         self._child: subprocess.Popen[str] | None = None
 
     def __call__(self, module: HloModule, values: str, seed: int) -> Run:
-        """As `run_module`, without the backend's results."""
+        """Run a module as `run_module` does, without the backend's results."""
         arguments, expected = reference(module, values, seed)
         if self._child is None:
             self._child = subprocess.Popen(
@@ -88,7 +88,7 @@ class IsolatedRunner:
 
 
 def _death(status: int) -> str:
-    """`SIGSEGV`, or `exit-status-3`."""
+    """Name how a process ended: `SIGSEGV`, or `exit-status-3`."""
     return signal.Signals(-status).name if status < 0 else f"exit-status-{status}"
 
 

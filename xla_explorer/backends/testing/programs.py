@@ -265,7 +265,7 @@ def large_type(program: OpcodeProgram) -> str:
 
 
 def draw(shape: Shape, values: str, seed: int) -> Array:
-    """One argument leaf."""
+    """Draw one argument leaf."""
     generator = np.random.default_rng(seed)
     kind, sizes = shape.element_type, shape.dimensions
     if kind.is_pred:

@@ -43,7 +43,7 @@ def _foreign_pass(name: str) -> HloPass:
 
 
 def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
-    """XLA's passes as a PassTrace: a step for every text that differs from the one before.
+    """Return XLA's passes as a PassTrace, with a step for every text that differs from the last.
 
     Times are not in a dump.
     """

@@ -30,7 +30,7 @@ _PICKED: Final = (
 
 
 def sass(paths: Iterable[Path], known: Mapping[str, int]) -> tuple[str, list[int | None]]:
-    """SASS of dumped PTX, and the instruction of each line.
+    """Return the SASS of dumped PTX, and the instruction of each line.
 
     known: name of a kernel's function -> the id of its instruction.
     """

@@ -19,13 +19,13 @@ class SeveralDevicesWarning(UserWarning):
 
 
 def devices_of(module: HloModule) -> int:
-    """For how many devices a program was written, by its header and its meshes."""
+    """Return how many devices a program was written for, by its header and its meshes."""
     replicas, partitions = _header_counts(module)
     return replicas * max([partitions, *[mesh.count for mesh in meshes_of(module).values()]])
 
 
 def _header_counts(module: HloModule) -> tuple[int, int]:
-    """(replicas, partitions) by the header."""
+    """Return (replicas, partitions) by the header."""
     return int(module.attributes.get("replica_count") or 1), int(
         module.attributes.get("num_partitions") or 1
     )

@@ -194,7 +194,7 @@ def _flatten_entry(module: HloModule) -> None:
 
 
 def _packed(entry: HloComputation, shape: Shape, leaves: list[HloInstruction]) -> HloInstruction:
-    """Leaves, taken from the front of a list, as a value of a shape."""
+    """Take leaves from the front of a list, and return them as a value of a shape."""
     if not shape.is_tuple:
         return leaves.pop(0)
     return entry.add("tuple", shape, [_packed(entry, part, leaves) for part in shape.tuple_shapes])

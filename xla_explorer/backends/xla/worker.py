@@ -82,13 +82,13 @@ class Worker:
         return str(jaxlib.__version__)
 
     def run(self, arrays: list[Any]) -> list[Any]:
-        """Leaves in, leaves out."""
+        """Run the program on argument leaves and return the result leaves."""
         import numpy as np
 
         return [np.asarray(o) for o in self.executable.execute(self._placed(arrays, []))]
 
     def _placed(self, arrays: list[Any], before: list[Any]) -> list[Any]:
-        """Arguments on the device: those of the run before, and anew the arguments that it donated.
+        """Keep the device arguments of the run before, and copy those that it donated once more.
 
         The copy of a copy is the runtime's own memory, which alone can be donated: numpy's is taken
         as it is if it is aligned.
@@ -106,7 +106,7 @@ class Worker:
         return placed
 
     def time(self, arrays: list[Any], repeats: int) -> list[float]:
-        """Microseconds of each run, arguments on the device already."""
+        """Return the microseconds of each run, with the arguments on the device already."""
         placed: list[Any] = []
         samples = []
         for _ in range(repeats):

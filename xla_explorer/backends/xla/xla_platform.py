@@ -66,11 +66,11 @@ class XlaPlatform:
         return XlaCompiler(self.python)
 
     def stream_executor(self) -> HostMemoryExecutor:
-        """Host memory: the child has its own."""
+        """Return host memory; the child has its own."""
         return HostMemoryExecutor()
 
     def transfer_manager(self) -> LinearTransferManager:
-        """Literals as numpy arrays."""
+        """Return the converter between literals and numpy arrays."""
         return LinearTransferManager()
 
     def availability(self) -> Reason | None:
@@ -96,11 +96,11 @@ class XlaCompiler:
         self.python = python
 
     def default_pipeline(self) -> PassPipeline:
-        """Nothing of ours."""
+        """Return a pipeline without passes of ours."""
         return PassPipeline("xla", ())
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
-        """XLA answers when it compiles."""
+        """Return None: XLA answers when it compiles."""
         return None
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
@@ -212,7 +212,7 @@ class XlaExecutable:
         return ProfileResult(samples, tuple(kernels), 0.0)
 
     def time(self, arrays: list[Array], repeats: int) -> list[float]:
-        """Microseconds of whole runs, timed in the child with the arguments in place."""
+        """Return the microseconds of whole runs, timed in the child with the arguments in place."""
         self._refuse()
         return [float(sample) for sample in self.child.ask("time", arrays, repeats)]
 

@@ -109,7 +109,7 @@ class FusionCostModel:
         return cls(target.launch, target.caches, target.memory)
 
     def element(self, i: HloInstruction) -> float:
-        """Nanoseconds to compute one element of the result."""
+        """Return the nanoseconds to compute one element of the result."""
         kind = i.operands[0].shape.element_type if i.shape.is_tuple else i.shape.element_type
         key = (i.opcode.name, kind.name)
         found = self._cache.get(key)
@@ -127,7 +127,7 @@ class FusionCostModel:
         return found
 
     def traffic(self, size: float) -> float:
-        """Nanoseconds to stream an array of `size` bytes once."""
+        """Return the nanoseconds to stream an array of `size` bytes once."""
         for held, nanoseconds in self.caches:
             if size <= held:
                 return size * nanoseconds
@@ -135,5 +135,5 @@ class FusionCostModel:
 
 
 def emitted_instructions(i: HloInstruction) -> int:
-    """LLVM instructions that one evaluation of an element takes, roughly."""
+    """Estimate the LLVM instructions that one evaluation of an element takes."""
     return _EMITTED.get(i.opcode.name, 1)

@@ -62,7 +62,7 @@ def gpu_kernel_estimate(
     threads: int,
     products: float = 0.0,
 ) -> KernelEstimate:
-    """One launch.
+    """Estimate one launch.
 
     net, again, written: bytes that are read from DRAM, read again from a cache, and written.
     products: nanoseconds of arithmetic besides the operations.

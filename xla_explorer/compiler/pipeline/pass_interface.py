@@ -51,11 +51,11 @@ class ForeignPass:
 
 
 class PassRegistrationError(XlaExplorerError, ValueError):
-    """Two passes with the same name."""
+    """A pass that cannot be registered."""
 
 
 _REGISTRY: dict[str, type[Any]] = {}
-_Pass = TypeVar("_Pass", bound=type[Any])
+_Pass = TypeVar("_Pass", bound=type[HloPass])
 
 
 def register_pass(*names: str) -> Callable[[_Pass], _Pass]:

@@ -289,7 +289,7 @@ def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
     )
 
 
-def weighed_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+def candidate_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction, HloInstruction]]:
     """Yield the pairs of kernels of which at least one may have several results.
 
     Pairs are two readers of the same array, and a producer with its reader.

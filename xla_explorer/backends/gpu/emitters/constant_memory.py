@@ -121,13 +121,13 @@ class ConstantBank:
             values = values or UniformityAnalysis(
                 made.records, made.launch.blocks, made.launch.threads_per_block
             )
-            placement = self._weighed(constant, uses, values, overrides.get(constant, ""))
+            placement = self._placement_of(constant, uses, values, overrides.get(constant, ""))
             placements.append(placement)
             if placement.reason is None:
                 made = _moved(made, constant, uses)
         return made._replace(records=()), placements
 
-    def _weighed(
+    def _placement_of(
         self, constant: HloInstruction, uses: _Uses, values: UniformityAnalysis, override: str
     ) -> ConstantPlacement:
         name, size = f"%{constant.name}", constant.shape.byte_size

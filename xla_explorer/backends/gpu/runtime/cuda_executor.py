@@ -128,7 +128,7 @@ class CudaExecutor:
 
     # -- memory ------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
-        """Aligned to 256.
+        """Allocate memory aligned to 256 bytes.
 
         OutOfDeviceMemoryError (a MemoryError) with the requested and the available size.
         """
@@ -180,7 +180,7 @@ class CudaExecutor:
     def copy_to_device(
         self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
     ) -> None:
-        """ValueError when the bytes do not fit."""
+        """Copy bytes to the device; ValueError if they do not fit."""
         if len(data) > target.size:
             raise ValueError(
                 f"{len(data)} bytes do not fit into {target.size} bytes of device memory"
@@ -285,7 +285,7 @@ class CudaExecutor:
     def launch(
         self, loaded: LoadedModule, function: str, arguments: list[int], stream: Any = None
     ) -> None:
-        """One block of one thread."""
+        """Launch one block of one thread."""
         self.launch_kernel(loaded, function, 1, 1, arguments, 0, stream)
 
     def launch_kernel(

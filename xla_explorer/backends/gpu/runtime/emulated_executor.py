@@ -85,7 +85,7 @@ class EmulatedExecutor:
 
     # -- memory ------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
-        """Memory that nothing has written."""
+        """Allocate memory without initial values."""
         return self.allocate_named(size, "")
 
     def allocate_named(self, size: int, name: str) -> DeviceMemory:
@@ -101,7 +101,7 @@ class EmulatedExecutor:
     def copy_to_device(
         self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None
     ) -> None:
-        """ValueError when the bytes do not fit."""
+        """Copy bytes to the emulated memory; ValueError if they do not fit."""
         if len(data) > target.size:
             raise ValueError(
                 f"{len(data)} bytes do not fit into {target.size} bytes of device memory"
@@ -128,7 +128,7 @@ class EmulatedExecutor:
 
     # -- kernels -----------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> EmulatedProgram:
-        """Kernels of PTX text."""
+        """Parse the kernels of PTX text."""
         return self.load_ptx(PtxProgram(code.decode(), DEFAULT_ARCHITECTURE, ()))
 
     def load_ptx(self, program: PtxProgram) -> EmulatedProgram:
@@ -148,7 +148,7 @@ class EmulatedExecutor:
     def launch(
         self, loaded: EmulatedProgram, function: str, arguments: list[int], stream: Any = None
     ) -> None:
-        """One block of the kernel's own size."""
+        """Launch one block of the kernel's own size."""
         self.launch_kernel(
             loaded, function, 1, loaded[function].code.kernel.threads or 1, arguments, 0
         )
@@ -180,7 +180,7 @@ class EmulatedExecutor:
         return None
 
     def synchronize(self, stream: Any = None) -> None:
-        """Nothing to wait for."""
+        """Do nothing: every call has finished."""
 
     def record_event(self, stream: Any = None) -> float:
         """Return the current time of the emulator, which is unrelated to a device's time."""
@@ -191,19 +191,19 @@ class EmulatedExecutor:
         return None
 
     def create_event(self) -> Any:
-        """Nothing to wait for."""
+        """Return None: no event has anything to wait for."""
         return None
 
     def destroy_event(self, event: Any) -> None:
-        """Nothing to give back."""
+        """Do nothing: an event holds no resource."""
 
     def wait_for(self, stream: Any, other: Any, event: Any) -> None:
-        """All that was queued has been done."""
+        """Do nothing: every call has finished."""
 
     def stream_address(self, stream: Any) -> int:
         """Return 0: the emulator has no C interface."""
         return 0
 
     def elapsed_us(self, first: float, last: float) -> float:
-        """Microseconds that the emulator took."""
+        """Return the microseconds that the emulator took."""
         return (last - first) * 1e6

@@ -103,7 +103,7 @@ class ProgramMemory:
         return type(problem)(f"{problem.message}; {needs}", problem.hint)
 
     def refill(self, arguments: Sequence[Array]) -> None:
-        """Other values for the parameters, from host arrays, into the memory that `upload` chose.
+        """Copy other arguments from the host into the memory that `upload` chose.
 
         The arrays must live until the results are on the host.
         """
@@ -115,7 +115,7 @@ class ProgramMemory:
                 )
 
     def _by_parameter(self, arguments: Sequence[Any]) -> dict[tuple[int, tuple[int, ...]], Any]:
-        """Argument leaves by number of the parameter and index in its shape."""
+        """Return argument leaves by number of the parameter and index in its shape."""
         rest = iter(arguments)
         parameters = self.module.entry.parameters()
         return {

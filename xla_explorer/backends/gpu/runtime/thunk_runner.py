@@ -333,7 +333,7 @@ class GpuRun:
         self._copy_carried(thunk, number)
 
     def _within(self, action: Callable[..., None], *arguments: Any) -> None:
-        """Something inside of a loop or a branch that is being recorded."""
+        """Run an action inside a loop or branch that is being recorded."""
         self._inside += 1
         try:
             action(*arguments)

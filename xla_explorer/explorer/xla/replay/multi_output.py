@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from xla_explorer.compiler.xla_gpu.multi_output import MultiOutputPlan, weighed_pairs
+from xla_explorer.compiler.xla_gpu.multi_output import MultiOutputPlan, candidate_pairs
 from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, MEMORY
 from xla_explorer.explorer.sessions.passes import RecordedPass
 from xla_explorer.explorer.xla.replay.report import Replay, ReplayRow
@@ -28,7 +28,7 @@ def replayed_multi_output(step: RecordedPass) -> Replay:
     rows = []
     for computation in sequential_computations(before):
         plan = MultiOutputPlan(computation, order)
-        for first, second in weighed_pairs(computation):
+        for first, second in candidate_pairs(computation):
             reason = plan.why_not(first, second)
             here = FUSED if reason is None else MEMORY
             there = FUSED if kernel_of[first] == kernel_of[second] else MEMORY

@@ -139,7 +139,7 @@ class NestWriter:
         fresh: set[str] = set()  # shared arrays with unsynchronised stores
         for s in body:
             if fresh & loaded_arrays((s,)):
-                self._meet()
+                self._synchronise()
                 fresh = set()
             fresh |= stored_arrays((s,)) & self.memory.shared
             if isinstance(s, For):
@@ -200,7 +200,7 @@ class NestWriter:
         write = computing(self.b, s, [self.types[o] for o in s.operands])
         return UnrolledValue(axes, lambda point: write([self.at(o, point) for o in s.operands]))
 
-    def _meet(self) -> None:
+    def _synchronise(self) -> None:
         """Synchronise all threads of the block, so that stores are visible."""
         if self._branches:
             raise NotLoweredError(
@@ -306,7 +306,7 @@ class NestWriter:
         def step(_: Accumulators) -> Accumulators:
             self._guarded(s)
             if stored_arrays(s.body) & self.memory.shared and s.axis.extent > 1:
-                self._meet()  # the next step stores to elements that this one has read
+                self._synchronise()  # the next step stores to elements that this one has read
             return []
 
         self.repeated(

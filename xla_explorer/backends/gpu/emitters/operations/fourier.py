@@ -334,7 +334,7 @@ class _Fourier:
         )
 
     def _by_chirp(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
-        """Transform lines by Bluestein.
+        """Transform lines by Bluestein's algorithm.
 
         Multiply by a chirp, convolve with its conjugate, multiply again.
         """
