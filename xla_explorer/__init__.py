@@ -128,8 +128,8 @@ if not TYPE_CHECKING:  # a type checker sees the names below, and none that are 
 
 
 def __dir__() -> list[str]:
-    # What the table names and what Python gives every module; neither what this file imports nor
-    # rooms that happen to be loaded.
+    # The names of the table and of every Python module, without imports of this file and loaded
+    # rooms.
     own = {name for name in globals() if name.startswith("__") and name != "__future__"}
     return sorted({*own, *__all__, *_PRIMITIVE_TYPES})
 

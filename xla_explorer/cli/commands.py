@@ -311,7 +311,7 @@ def bench(given: Namespace) -> int:
 
 
 def aot(given: Namespace) -> int:
-    """Write object file, header and examples; print what they take and how they are built."""
+    """Write object file, header and examples; print their sizes and the build command."""
     package = compile_ahead(
         read_module(given.file),
         given.triple,

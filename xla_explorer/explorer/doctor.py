@@ -1,4 +1,4 @@
-"""`xe.doctor`: what this machine can do, and the command that adds what is missing."""
+"""`xe.doctor`: the capabilities of this machine, and the commands that add missing ones."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ _PROGRAMS = (
 
 
 class Capability(NamedTuple):
-    """name: what is looked at.
+    """A row of the table.
 
-    state: ok, missing or limited. detail: one sentence. fix: the command that adds it, or empty.
+    name: of the capability. state: ok, missing or limited. detail: one sentence. fix: the command
+    that adds it, or empty.
     """
 
     name: str
@@ -78,7 +79,7 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
     Returns
     -------
     Diagnosis
-        The table; each row has a state, its detail and the command that adds what is missing.
+        The table; each row has a state, its detail and the command that adds the capability.
 
     Examples
     --------

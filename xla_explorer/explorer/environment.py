@@ -19,9 +19,9 @@ OF_THE_PLUGIN = "XLA_EXPLORER_PJRT_"
 
 
 class Variable(NamedTuple):
-    """meaning: its effect, as a phrase.
+    """An environment variable.
 
-    values: what it may hold. default: what holds without it.
+    meaning: its effect, as a phrase. values: the possible ones. default: the behaviour without it.
     """
 
     meaning: str

@@ -1,4 +1,4 @@
-"""`xe.explore` and `xe.graph`: the widget and the static picture of whatever holds a module."""
+"""`xe.explore` and `xe.graph`: the widget, and a static picture."""
 
 from __future__ import annotations
 

@@ -225,9 +225,9 @@ class JittedFunction:
             args = tuple(
                 [a if k in self._static_numbers else next(given) for k, a in enumerate(args)]
             )
-            # JAX may be tracing the call of what is compiled here. What `ensure_compile_time_eval`
-            # does besides must not happen: it runs whatever depends on no argument, callbacks and
-            # random numbers among it, while the function is traced.
+            # JAX may be tracing the call of the function that is compiled here. The side effect of
+            # `ensure_compile_time_eval` must not happen: it runs everything that depends on no
+            # argument, such as callbacks and random numbers, while the function is traced.
             with jax.core.eval_context():
                 program = lower(
                     self.function,
@@ -404,7 +404,7 @@ def _is_key(jax: Any, leaf: Any) -> bool:
 
 
 def _abstract(jax: Any, leaf: Any) -> tuple[Any, ...]:
-    """Return what a compile depends on: shape, type, weakness of the type, explicit sharding."""
+    """Return the key of a leaf: shape, type, weakness of the type, explicit sharding."""
     aval = _aval(jax, leaf)
     return (
         tuple(aval.shape),

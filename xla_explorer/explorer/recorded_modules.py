@@ -35,9 +35,10 @@ _ALIKE: Final = PrintOptions.fingerprint.but(header=False)
 
 
 class ModuleRow(NamedTuple):
-    """key: in addresses.
+    """A module of the folder.
 
-    us: device time, None where no profile has it. runs: recorded. passes: HLO texts in the dump.
+    key: in addresses. us: device time, None if no profile has it. runs: recorded. passes: HLO texts
+    in the dump.
     """
 
     key: str
@@ -73,7 +74,7 @@ class RecordedModules(Report):
 
     @cached_property
     def rows(self) -> list[ModuleRow]:
-        """A row a module, by time, then by size of the dump."""
+        """A row per module, by time, then by size of the dump."""
         times: dict[tuple[str, int | None], list[Any]] = {}
         for event in self._profile.kernels if self._profile is not None else ():
             row = times.setdefault((event.module, event.program), [0.0, set()])

@@ -30,9 +30,9 @@ class SessionCode(Compilation):
         Parameters
         ----------
         optimized : bool
-            After LLVM's passes.
+            Return the IR after LLVM's passes.
         kernel : str
-            Only the function of this kernel, by its name in `kernels()`, with what it calls.
+            Only the function of this kernel and its callees, by its name in `kernels()`.
             XlaExplorerError for an unknown one.
         """
         name = "llvm-ir-optimized" if optimized else "llvm-ir"

@@ -1,4 +1,4 @@
-"""`xe.optimize`: passes without a backend, and what they did."""
+"""`xe.optimize`: passes without a backend, and their record."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Passes(RecordedPasses[Pass]):
         Parameters
         ----------
         instruction : str, int or HloInstruction
-            By name, id or itself. XlaExplorerError where it is not there, or did not run.
+            By name, id or itself. XlaExplorerError if the step does not have it, or did not run.
         *arrays
             The arguments of the module; random ones without.
         step : int
@@ -328,7 +328,7 @@ class Trace:
     Attributes
     ----------
     passes : Passes
-        What every pass did; element 0 is the module as written.
+        The record of every pass; element 0 is the module as written.
     """
 
     def __init__(self, passes: Passes) -> None:
@@ -362,7 +362,7 @@ class Trace:
         kind : str
             Any kind that `decisions` shows.
         *subjects : str, int or HloInstruction
-            What it was about, in the order of the kind.
+            The subjects, in the order of the kind.
         """
         return why_not(self.passes, kind, subjects)
 

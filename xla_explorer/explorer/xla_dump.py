@@ -86,7 +86,7 @@ class XlaDump(Report):
     ) -> Session:
         """Compile a module of the dump with our compiler, from the text before XLA's passes.
 
-        Such a session has what a dump lacks: decisions, their reasons and costs, and overrides.
+        Unlike a dump, the session has decisions, their reasons and costs, and overrides.
         XLA's result, if it was dumped, stands `beside` it: each fusion decision shows XLA's for the
         same pair.
 

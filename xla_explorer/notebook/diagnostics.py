@@ -36,7 +36,7 @@ class MagicError(Exception):
 
 
 class NotebookInterrupt(KeyboardInterrupt):
-    """Ctrl-C in a magic: one line instead of the frames of whatever was at work."""
+    """Ctrl-C in a magic: one line instead of the frames of the running code."""
 
     def _render_traceback_(self) -> list[str]:
         return [

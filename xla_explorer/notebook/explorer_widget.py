@@ -28,26 +28,30 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
 _SHOWN: weakref.WeakSet[ExplorerWidget] = weakref.WeakSet()
-"""The widgets there are: a cell that is run again finds those of what it bound before."""
+"""The existing widgets: a cell that runs again finds those of its earlier session."""
 MOST_KEPT = 16
-"""Compiles that a widget holds: each what-if is one, and "back" walks through them."""
+"""Compiles that a widget keeps; each override adds one, and "back" returns to the last."""
 
 
 class ExplorerWidget(anywidget.AnyWidget):
     """The explorer of one compile.
 
     `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from
-    Python; so does `view`: the open `tab`, `panes` of code and boxes (`open`), and what was
-    searched for (`find`).
+    Python. So does `view`: the open `tab`, `panes` of code and boxes (`open`), and the search
+    (`find`). A fusion that is forced or forbidden in the view compiles again here. `source` is then
+    the new compile, and `back()` returns to the one before.
 
-    Args:
-        source: what answers; a session. complete: send everything at once; None decides by size.
-        step: the step to open, -1 for the last. colour: numbers to colour the graph with: a mapping
-        of instructions (names or ids) to numbers, or a column of
-            `session.profile()`.
-
-    A fusion that is forced or forbidden in the view compiles again here; `source` is then the new
-    compile, and `back()` returns to the one before.
+    Parameters
+    ----------
+    source : ExplorerSource
+        The source of all data, such as a session's.
+    complete : bool, optional
+        Send everything at once. By default the size decides.
+    step : int, default -1
+        The step to open, -1 for the last.
+    colour : mapping or Series, optional
+        Numbers to colour the graph with: a mapping from instructions (names or ids), or a column of
+        `session.profile()`.
     """
 
     _esm = widget_module()
@@ -138,7 +142,7 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def _bound(self) -> None:
         if len(self._shown) > MOST_KEPT:
-            del self._shown[1]  # the first one, what the widget was made of, stays
+            del self._shown[1]  # the first one, the widget's own session, stays
 
     def refresh(self) -> None:
         """Show times that were measured since; each cell of a notebook calls it at its end."""
@@ -183,18 +187,18 @@ class ExplorerWidget(anywidget.AnyWidget):
             return  # no request of our script's
         reply = message.get("reply")
         try:
-            if message.get("ask") == "override":
+            if message.get("method") == "override":
                 self._try(_overrides(message, "force"), _overrides(message, "forbid"))
                 data = packed({})
-            elif message.get("ask") == "edit":
+            elif message.get("method") == "edit":
                 data = packed(
                     self._edit(str(message.get("text") or ""), str(message.get("passes") or ""))
                 )
-            elif message.get("ask") == "measure":
+            elif message.get("method") == "measure":
                 self.source.reports.measure()
                 self.refresh()
                 data = packed({})
-            elif message.get("ask") == "back":
+            elif message.get("method") == "back":
                 self.back()
                 data = packed({})
             else:

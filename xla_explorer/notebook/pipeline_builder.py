@@ -160,11 +160,11 @@ def edited_at(
 
 
 class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is untyped
-    """A session's pipeline to be edited.
+    """A session's pipeline to edit.
 
-    `text` is a trait with the pipeline as `xe.compile(passes=...)` reads it: it can be observed,
-    linked and set. `pipeline` is the same as data, `trace` what it did to the module, up to a pass
-    that failed. `compile()` compiles with it and compares with the session.
+    `text` is a trait with the pipeline in the syntax of `xe.compile(passes=...)`. It can be
+    observed, linked and set. `pipeline` is the same as data, `trace` its record on the module, up
+    to a failed pass. `compile()` compiles with it and compares with the session.
     """
 
     text = traitlets.Unicode()
@@ -282,7 +282,7 @@ class PipelineBuilder(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is u
             if not row["error"]
         ]
 
-    # -- what it comes to --------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
     def compile(self) -> None:
         """Compile the session with this pipeline and show what that changes."""
         with problems_shown(self.shown):

@@ -26,8 +26,8 @@ class Sliders:
         Called with a number for each name; returns something that a notebook shows: a picture, a
         frame, a report.
     **numbers
-        `name=(least, first, most)`. Integers stay integers. Where the most is 50 times the least or
-        more, steps are factors.
+        `name=(least, first, most)`. Integers stay integers. If the most is at least 50 times the
+        least, steps are factors.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Sliders:
     def _again(self, _change: object) -> None:
         try:
             self.drawn = _bundle(self._draw(**self.numbers))
-        except Exception as problem:  # shown where the slider is, not in a log that nobody reads
+        except Exception as problem:  # shown beside the slider, not in a hidden log
             self.drawn = {"text/plain": f"{type(problem).__name__}: {problem}"}
         form = next(form for form in _FALLBACK if form in self.drawn)
         self._shown.value = (

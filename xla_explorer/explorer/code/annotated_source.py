@@ -38,12 +38,12 @@ _LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
 
 
 class AnnotatedLine(NamedTuple):
-    """number: in the source text, from 1.
+    """A line of the source text with its time and its code.
 
-    kernels: names of the steps that compute the line. time_us: the line's part of their medians,
-    None without a profile. share: of the time of all kernels. lines: how many lines these steps
-    compute: if more than one, their time is split by the estimated cost of the instructions. code:
-    stage -> lines.
+    number: from 1. kernels: names of the steps that compute the line. time_us: the line's part of
+    their medians, None without a profile. share: of the time of all kernels. lines: the number of
+    lines that these steps compute; the time of several lines is split by the estimated cost of the
+    instructions. code: stage -> lines.
     """
 
     number: int
@@ -65,9 +65,10 @@ class AnnotatedLine(NamedTuple):
 
 
 class AnnotatedSource(Report):
-    """lines: an AnnotatedLine each.
+    """The source of a session, line by line.
 
-    missing: stage -> Reason why it is not shown. session: whose source it is.
+    lines: AnnotatedLines. missing: the Reason of each stage that is not shown. session: the
+    compile.
     """
 
     def __init__(

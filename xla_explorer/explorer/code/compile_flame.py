@@ -20,7 +20,7 @@ _COLOURS = ("#cfe3f5", "#f5dcb8", "#cfe9dc", "#ecd3e2")
 
 
 class FlameSpan(NamedTuple):
-    """A span of time: what took it, milliseconds, and what it consists of."""
+    """A span of time: its name, milliseconds, and its parts."""
 
     name: str
     ms: float
@@ -105,10 +105,11 @@ def flame_of_session(session: Compilation, *, rules: bool, llvm: bool) -> FlameS
 
 
 class CompileFlame(Report):
-    """root: the whole compile, a FlameSpan with `name`, `ms` and `parts`.
+    """A flame graph of a compile.
 
-    Rules and LLVM's passes are timed by a run of their own, LLVM's in one thread; a phase that took
-    less, because objects were cached or threads shared it, is as long as its parts.
+    root: the whole, a FlameSpan with `name`, `ms` and `parts`. Rules and LLVM's passes are timed by
+    a run of their own, LLVM's in one thread. A phase that took less, because of caches or threads,
+    is as long as its parts.
     """
 
     def __init__(self, root: FlameSpan) -> None:

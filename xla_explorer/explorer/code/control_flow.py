@@ -28,9 +28,10 @@ _ALWAYS = ("jmp", "b")
 
 
 class BasicBlock(NamedTuple):
-    """label: of its first line, `entry` of the first block.
+    """A basic block.
 
-    lines: of the stage's text. goes_to: labels, the fall-through first.
+    label: of its first line, `entry` for the first block. lines: of the stage's text. goes_to:
+    labels, the fall-through first.
     """
 
     label: str
@@ -39,9 +40,9 @@ class BasicBlock(NamedTuple):
 
 
 class ControlFlow(Report):
-    """blocks_: the basic blocks in the order of the code.
+    """The basic blocks of a kernel.
 
-    graph: their picture; loops are edges that go back.
+    basic_blocks: in the order of the code. graph: their picture; loops are back edges.
     """
 
     def __init__(self, kernel: str, stage: str, blocks: Sequence[BasicBlock]) -> None:

@@ -105,15 +105,15 @@ class TimedRun(KernelRun):
     Attributes
     ----------
     default_us, scheduled_us : float
-        Least times of one run.
+        The minima over runs.
     ratio, iqr : float
         The median of scheduled / default over alternating rounds, and its spread.
     estimated_us : float
         The estimate of the scheduled nest.
     threads : int
-        How many may work on a kernel.
+        The largest number of threads of a kernel.
     loops : list of rows
-        llvm-mca's figures of the innermost loops of both, where it is installed.
+        llvm-mca's figures of the innermost loops of both, if it is installed.
     """
 
     language = "assembly"
@@ -170,10 +170,9 @@ class CountedRun(KernelRun):
     Attributes
     ----------
     default, scheduled : dict of int
-        Counters of the emulator; `conflicts` are passes beyond the first that accesses to shared
-        memory take.
+        Counters of the emulator; `conflicts` are the further passes of accesses to shared memory.
     findings : list of str
-        What the emulator found in the scheduled kernel, races among it: then it is not equal.
+        The emulator's findings in the scheduled kernel. A race makes the values unequal.
     """
 
     language = "PTX"
@@ -333,9 +332,9 @@ SAMPLE_NS = 200_000  # a sample repeats its call for about so long, at least onc
 
 
 class PairedTiming(NamedTuple):
-    """first_us, second_us: least times.
+    """Times of two programs that ran in alternation.
 
-    ratio: median of second / first of the rounds; iqr: its spread.
+    first_us, second_us: minima. ratio: median of second / first of the rounds; iqr: its spread.
     """
 
     first_us: float

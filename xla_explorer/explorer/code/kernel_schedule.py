@@ -40,21 +40,21 @@ C = TypeVar("C", bound=Compilation)
 class KernelSchedule(Schedule, Report):
     """The schedule of a kernel of a session.
 
-    Every call gives a new one; what is not legal raises ScheduleError with the Reason.
+    Every call returns a new one; an illegal directive raises ScheduleError with the Reason.
 
     Attributes
     ----------
     kernel : str
         The name of the kernel.
     start, nest : LoopNest
-        The plain nest, and what the directives make of it.
+        The plain nest, and the nest after the directives.
     directives : tuple of Directive
-        What is done, in order; `str(schedule)` is their text.
+        The directives in order; `str(schedule)` is their text.
     written_by : str
-        Who makes the kernel that runs: `user` or `policy` by this schedule, or a `writer` that
-        has no nests.
+        The source of the kernel that runs: `user` or `policy` by this schedule, or a `writer`
+        without nests.
     refused : tuple of (str, Reason)
-        Directives that the policy wanted and that were refused.
+        Directives of the policy that were refused.
     """
 
     session: Compilation = field(kw_only=True)
@@ -101,9 +101,9 @@ class KernelSchedule(Schedule, Report):
         Returns
         -------
         KernelRun
-            Whether the values are equal, both times, the estimate, llvm-mca's figures where it is
-            there, and what differs in nest and assembly. On a GPU the counters of the emulator
-            instead of times.
+            The verdict on the values, both times, the estimate, llvm-mca's figures if it is
+            installed, and the differences of nest and assembly. A GPU's kernel has the emulator's
+            counters instead of times.
         """
         return run_beside_default(self, self.session, self.instruction, arrays, repeats)
 

@@ -66,9 +66,9 @@ def llvm_passes(
 ) -> WideFrame:
     """Return one row per run of an LLVM pass on a kernel (or on the whole module), in order.
 
-    level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing
-    changed. Where a pass changes the form of the code (instruction selection makes machine code of
-    IR) it is all new. XlaExplorerError for a kernel that is not there.
+    level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty without a
+    change. After a pass that changes the form of the code, such as instruction selection, all of it
+    is new. XlaExplorerError for an unknown kernel.
     """
     # Start-up time: LLVM.
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
@@ -305,9 +305,7 @@ def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
     found = []
     function = ""
     labels: dict[str, int] = {}
-    last_back = (
-        -1
-    )  # line of the last jump back: what starts before it and ends after it is no innermost loop
+    last_back = -1  # line of the last jump back: a range around it is no innermost loop
     lines = session.stage("assembly").lines()
     for number, (line, _) in enumerate(lines):
         label = re.match(r"^([\w.$]+):", line)

@@ -40,21 +40,20 @@ class KernelLoops(NamedTuple):
     family : str
         The kind of its work.
     lines : list of TextLine
-        The nest as it runs (the plain one where a writer makes the kernel), each line with the
-        instruction it computes; of an opaque kernel one line.
+        The nest as it runs (the plain one if a writer makes the kernel), each line with its
+        instruction; one line for an opaque kernel.
     schedule, steps : str, tuple of DirectiveStep
-        The directives as text; each with what it changed.
+        The directives as text, and each one with its change.
     made_by : {"user", "policy", "writer"}
         The source of the kernel that runs: a schedule of a nest, or a writer without nests.
     reason : Reason or None
-        Why it is opaque.
+        The reason why it is opaque.
     estimate : Estimate or None
-        What the nest should take; `loops` of it has iterations and share by axis.
+        The estimated time; `loops` of it has iterations and share by axis.
     nest : LoopNest or None
         The nest of `lines`.
     part : str
-        Which of several kernels that a policy makes of one nest, as `1 of 2`; empty where it makes
-        one.
+        The number among several kernels of one nest, as `1 of 2`; empty for a single one.
     """
 
     name: str

@@ -21,7 +21,7 @@ class Fold(NamedTuple):
 class DirectiveStep(NamedTuple):
     """A directive of a schedule.
 
-    message: its numbers. by: `user` or `policy`. diff: what it changed, as lines (`same`, `del`,
+    message: its numbers. by: `user` or `policy`. diff: its change, as lines (`same`, `del`,
     `add` or `gap`, text).
     """
 
@@ -39,27 +39,27 @@ class AccessPattern(NamedTuple):
     access : str
         `load %x` or `store %out`.
     of, instruction : str, int or None
-        The HLO instruction that it belongs to, by name and by id.
+        Its HLO instruction, by name and by id.
     offset : str
         The offset in elements, by the axes of the nest.
     along : str
-        The axis whose steps follow one another fastest.
+        The innermost axis.
     pattern : str
         `contiguous`, `one element`, `every nth element`, `in pieces` (no constant step) or
         `gathered` (by values), along that axis.
     elements, bytes, element_bytes : int
-        How many are accessed in one run, again and again; the size of one.
+        The accesses of one run in elements and bytes, repetitions included; the size of one.
     distinct_bytes : int
-        How many different bytes that are, in whole cache lines.
+        The different bytes among them, in whole cache lines.
     behind_l1, behind_l2, behind_l3 : int
-        Bytes from and to what lies behind each cache, by what the loops touch.
+        Bytes of traffic below each cache level, by the footprints of the loops.
     warp_sectors : int
         Sectors of 32 bytes per request of a GPU's warp, if its threads ran along that axis.
     coalesced : float
-        The least number of sectors for so many elements, over `warp_sectors`; 1 is the best.
+        The least possible number of sectors over `warp_sectors`; 1 is the best.
     terms, constant : tuple of (str, int) or None, int
-        Elements from one step of an axis to the next, by name, None where the offset is not a sum
-        of them; the offset where all axes begin.
+        The stride of each axis in elements, None if the offset is no sum of them; the offset at the
+        begin of all axes.
     """
 
     access: str
@@ -82,9 +82,9 @@ class AccessPattern(NamedTuple):
 
 
 class LoopChoice(NamedTuple):
-    """A directive that may be written next.
+    """A possible next directive.
 
-    axis: that it is about. code, message: why it is refused; empty where it is legal.
+    axis: its subject. code, message: of the refusal; empty if it is legal.
     """
 
     axis: str

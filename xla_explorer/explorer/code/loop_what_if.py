@@ -46,7 +46,7 @@ def loop_try(session: Compilation, kernel: str | int, text: str, run: bool = Fal
 
 def _as_far_as_legal(now: KernelSchedule, text: str) -> tuple[KernelSchedule, ScheduleError | None]:
     if text == str(now):
-        return now, None  # a policy may do what a user may not write
+        return now, None  # a policy has directives that a user cannot write
     made = now.plain()
     try:
         for directive in parse_directives(text):

@@ -15,9 +15,9 @@ _ARM = re.compile(r"^(ld|st)[rpn1-4]\w*\s")
 
 
 class CodeAccess(NamedTuple):
-    """stage: of the line.
+    """A line of code that reads or writes memory.
 
-    what: `load`, `store`, or `load and store` of an instruction that does both.
+    stage: of the line. what: `load`, `store`, or `load and store` of an instruction that does both.
     """
 
     stage: str

@@ -23,7 +23,10 @@ MOST_FILES = 20
 
 
 class _File(NamedTuple):
-    """ids: of the instructions by their line. named: lines of all stack frames."""
+    """The lines of a file.
+
+    ids: of the instructions by their line. named: lines of all stack frames.
+    """
 
     ids: dict[int, list[int]]
     named: set[int]

@@ -20,7 +20,7 @@ from xla_explorer.explorer.sessions.compilation import DUMP, Compilation, progra
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 MOST_KERNELS, MOST_LINES = 12, 400
-"""What the HTML form shows: kernels, and of each so many lines in its longest column."""
+"""Limits of the HTML form: kernels, and lines of the longest column of each."""
 DEFAULT_STAGES = ("llvm-ir-optimized", "ptx")
 
 
@@ -28,7 +28,7 @@ class AlignedRow(NamedTuple):
     """One HLO line and, for each stage, the code that came from it, in order.
 
     Code before the first and after the last line of a function (signature, declarations, return)
-    has rows of its own: hlo is empty there.
+    has separate rows with an empty hlo.
     """
 
     hlo: str
@@ -55,7 +55,10 @@ class KernelCode(NamedTuple):
 
 
 class SideBySide(Report):
-    """kernels: a KernelCode each. stages: the stages shown."""
+    """The code of kernels in columns.
+
+    kernels: KernelCodes. stages: of the columns.
+    """
 
     def __init__(self, kernels: list[KernelCode], stages: Sequence[str]) -> None:
         self.kernels, self.stages = kernels, list(stages)

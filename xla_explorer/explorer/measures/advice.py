@@ -195,9 +195,10 @@ SHARED_RULES: Final = (
 
 
 class SessionAdvice(Report):
-    """advice: changes to try, the largest possible gain first.
+    """Advice on a session.
 
-    facts: what the rules saw. captured: large constants of the program.
+    advice: changes to try, the largest possible gain first. facts: those that the rules read.
+    captured: large constants of the program.
     """
 
     def __init__(

@@ -16,14 +16,14 @@ from xla_explorer.hlo.module import HloModule
 
 _MOVES: Final = frozenset({"copy", "transpose"})
 NOTABLE: Final = 0.05
-"""Of a run's time: what is below is not worth a sentence."""
+"""The least share of a run's time that is worth advice."""
 
 
 class KernelFact(NamedTuple):
     """A kernel of one run.
 
-    us: all its executions together. calls: executions. least_us: by the machine's roofs, None for
-    unknown.
+    us: all its executions together. calls: executions. least_us: the bound by the machine's roofs,
+    None if unknown.
     """
 
     instruction: HloInstruction
@@ -48,9 +48,9 @@ class Facts(NamedTuple):
 class Advice(NamedTuple):
     """A change to try.
 
-    gain_us: at most, of a run; what was measured where it was tried. sentence: what was seen and
-    what to write. line: where, empty for the whole program. flags: of XLA, which can be tried.
-    tried_us: (a run without, a run with the flags), None where it was not tried.
+    gain_us: an upper bound per run, or the measured gain if it was tried. sentence: the evidence
+    and the change. line: of the source, empty for the whole program. flags: of XLA, to try.
+    tried_us: (a run without, a run with the flags), None if they were not tried.
     """
 
     gain_us: float

@@ -44,7 +44,7 @@ _COLUMNS = [
 class Peak(Report):
     """The program point with the most memory in use.
 
-    instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes, line), the
+    instruction, line: at this point. bytes: in use. holders: (value, shape, bytes, line), the
     largest first.
     """
 

@@ -54,7 +54,7 @@ def captured_constants(
 
 
 def captured_sentence(found: list[CapturedConstant]) -> str:
-    """Say what was captured and what to write instead; empty where nothing was."""
+    """Return the captured constants and a remedy in a sentence; empty if there are none."""
     if not found:
         return ""
     named = [

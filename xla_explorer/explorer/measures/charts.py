@@ -37,7 +37,7 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     Parameters
     ----------
     given
-        A session, whose last profile is drawn (one is made where there is none), or a profile.
+        A session, whose last profile is drawn (made now if there is none), or a profile.
 
     Returns
     -------

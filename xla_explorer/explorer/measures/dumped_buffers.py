@@ -58,7 +58,7 @@ class DumpedBuffers:
     def __init__(
         self, module: HloModule, assignment: str, live_range: str, names: Mapping[str, str]
     ) -> None:
-        """names: XLA's names of instructions to the module's, where they differ."""
+        """Read XLA's texts. names: XLA's names of instructions to the module's, if they differ."""
         self.module = module
         self.aliases: list[Alias] = []
         known = {i.name: i for i in module.instructions()}

@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 WHOLE_PROGRAM = "(whole program)"
-"""What a table of kernels calls the row of the whole program."""
+"""The name of the whole program's row in a table of kernels."""
 
 _NO_KERNEL = FREE | {
     "tuple",
@@ -38,11 +38,11 @@ _MEMORY = 0.1
 
 
 class KernelCost(NamedTuple):
-    """instruction: the kernel.
+    """A kernel and its predicted cost.
 
-    times: how often it runs per run of the program (an unknown trip count counts 1; each branch of
-    a conditional its share). cost: of one execution. gpu: estimate of one execution, where a GPU
-    runs it.
+    times: executions per run of the program. An unknown trip count counts 1, a branch of a
+    conditional its share. cost: of one execution. gpu: the estimate of one execution on a GPU, None
+    for a CPU.
     """
 
     instruction: HloInstruction
@@ -85,7 +85,7 @@ class KernelCost(NamedTuple):
 
 
 _LOW_ROOF, _SHORT_US = 0.1, 5.0
-"""A kernel far from any roof is bound by its start where it is short, else by latencies."""
+"""A kernel far below any roof is bound by its launch if it is short, else by latencies."""
 
 
 def measured_bound(
@@ -101,9 +101,9 @@ def measured_bound(
 
 
 class ProgramCost(NamedTuple):
-    """kernels: different ones.
+    """The predicted cost of a program.
 
-    launches, bytes_read, bytes_written: per run. microseconds: predicted.
+    kernels: different ones. launches, bytes_read, bytes_written: per run. microseconds: predicted.
     """
 
     kernels: int

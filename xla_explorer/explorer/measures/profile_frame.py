@@ -29,11 +29,10 @@ class Part(NamedTuple):
 
 
 class ProfileFrame(WideFrame):
-    """A row a kernel; see `Session.profile`."""
+    """The rows of a profile; see `Session.profile`."""
 
-    _metadata: ClassVar = [
-        "_parts"
-    ]  # what pandas takes along, to copies, selections of rows and pickles: it must be a list
+    # Attributes that pandas copies to copies, selections of rows and pickles; it must be a list.
+    _metadata: ClassVar = ["_parts"]
     _parts: dict[int, tuple[Part, ...]] = {}  # noqa: RUF012  # never changed
 
     @property
@@ -42,7 +41,7 @@ class ProfileFrame(WideFrame):
 
     @property
     def kernels(self) -> ProfileFrame:
-        """The rows of kernels alone, of which sums and groups count each time once."""
+        """The rows of kernels alone; sums and groups of them count each time once."""
         found: ProfileFrame = self[self["kernel"] != WHOLE_PROGRAM]
         return found
 

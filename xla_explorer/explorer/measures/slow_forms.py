@@ -26,7 +26,7 @@ _SAME_VALUES: Final = frozenset({"bitcast", "reshape", "copy", "convert", "broad
 _DENSE_EXPERTS: Final = 16
 """Up to this many stacked weights, a product with all is cheaper than one copy per row."""
 _FEW: Final = 8
-"""A sort of which at most one element in so many is read."""
+"""The least ratio of sorted to read elements of a wasteful sort."""
 
 
 def parts(i: HloInstruction) -> Iterable[HloInstruction]:
@@ -314,7 +314,7 @@ def scan_by_doubling(facts: Facts) -> Advice | None:
 
 
 def select_few(facts: Facts) -> Advice | None:
-    """Advise against sorts of which few elements are read."""
+    """Advise to use top_k instead of sorts whose results are mostly unread."""
 
     def few(i: HloInstruction) -> bool:
         if i.opcode.name != "sort" or len(i.operands) > 2:

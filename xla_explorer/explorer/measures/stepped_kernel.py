@@ -88,9 +88,10 @@ class SteppedKernel(Report):
 
     @property
     def warps(self) -> pandas.DataFrame:
-        """state: `can go on`, what the warp waits for, or `has ended`.
+        """A row per warp.
 
-        line, next: the PTX instruction that it runs next. active: lanes.
+        state: `can go on`, the reason to wait, or `has ended`. line, next: its next PTX
+        instruction. active: lanes.
         """
         return wide_frame(self._rows(), list(COLUMNS)).astype({"line": "Int64"})
 

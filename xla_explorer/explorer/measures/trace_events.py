@@ -156,15 +156,13 @@ def read_timeline(
 
     Parameters
     ----------
-    path
+    path : str or path
         A trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or
-        `session.timeline`; or a folder that `jax.profiler.trace` wrote, of which the latest trace
-        is taken.
-    module
-        An HloModule or session; its instructions of the same names fill in opcode, bytes, flops,
-        line and instruction.
-    everything
-        All events that have a length, not only those that name an HLO operation.
+        `session.timeline`, or a folder of `jax.profiler.trace`, whose latest trace is read.
+    module : HloModule or session, optional
+        Instructions of the same names fill in opcode, bytes, flops, line and instruction.
+    everything : bool, default False
+        Read all events that have a length, not only those that name an HLO operation.
 
     Returns
     -------
@@ -174,7 +172,7 @@ def read_timeline(
     Raises
     ------
     TraceFileError
-        There is no such file, it holds no trace, or nothing in it ran HLO.
+        The file does not exist, holds no trace, or has no events of HLO.
 
     Examples
     --------

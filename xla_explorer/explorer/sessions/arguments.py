@@ -78,7 +78,7 @@ class Signature:
 
     @property
     def brief_text(self) -> str:
-        """The same, of the first parameters where there are many."""
+        """The text of the first parameters, if there are many."""
         pairs = list(zip(self.names, self.shapes, strict=True))
         shown = ", ".join([f"{name}: {_brief_shape(shape)}" for name, shape in pairs[:MOST_NAMED]])
         return (
@@ -282,7 +282,7 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
     def made(name: str, shape: Shape) -> Any:
         try:
             return make(shape)
-        except (MemoryError, ValueError) as problem:  # numpy has a largest size of its own
+        except (MemoryError, ValueError) as problem:  # numpy limits sizes itself
             raise RandomArgumentError(
                 f"random numbers for parameter %{name}, {_brief_shape(shape)} of {shape.byte_size:,} bytes, do not fit: "
                 f"{str(problem) or 'out of memory'}",

@@ -19,9 +19,10 @@ _FREE: Final = "not committed"
 
 
 class SignatureChange(NamedTuple):
-    """place: which leaf (`args[0]['w']`).
+    """A difference of two calls.
 
-    what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `device`.
+    place: of the leaf (`args[0]['w']`). what: `shape`, `element type`, `weak type`, `kind`,
+    `value`, `structure`, `device`.
     """
 
     place: str
@@ -31,7 +32,10 @@ class SignatureChange(NamedTuple):
 
 
 class SignatureDifference(Report):
-    """changes: a SignatureChange each; empty when the second call needs no compile."""
+    """The differences of two calls.
+
+    changes: SignatureChanges; empty if the second call needs no compile.
+    """
 
     def __init__(self, changes: list[SignatureChange]) -> None:
         self.changes = changes
@@ -55,16 +59,16 @@ def diff_signatures(
 
     Parameters
     ----------
-    first, second
+    first, second : tuple, dict or (tuple, dict)
         The arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or
         (tuple, mapping).
-    static
-        Positions and names of arguments whose value counts.
+    static : tuple of int or str
+        Positions and names of static arguments, whose values are compared.
 
     Returns
     -------
     SignatureDifference
-        A row a difference; empty where JAX would not compile again.
+        A row per difference; empty if JAX would not compile again.
 
     Examples
     --------

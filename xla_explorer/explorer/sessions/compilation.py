@@ -92,7 +92,7 @@ class NotThereError(XlaExplorerError, AttributeError):
 
 
 class Compilation(PickledResult):
-    """One compile. Call it with arrays.
+    """One compile, which can be called with arrays.
 
     Attributes
     ----------
@@ -101,13 +101,13 @@ class Compilation(PickledResult):
     backend : str
         The name of the backend.
     options : CompileOptions
-        How it was compiled.
+        The options of the compile.
     passes : RecordedPasses
-        What every pass did; element 0 is the module as written.
+        The record of every pass; element 0 is the module as written.
     result : CompileResult or None
-        What the backend made; None after a failure before that.
+        The backend's result; None after an earlier failure.
     error : BaseException or None
-        What ended the compile.
+        The exception that ended the compile.
     seconds : dict
         Compile time by phase.
     base : Compilation or None
@@ -144,7 +144,7 @@ class Compilation(PickledResult):
             tuple[str, str, tuple[Any, ...]], ...
         ] = ()  # (force | forbid, kind, subjects) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program
-        self.written = ""  # its text, where it was written in an editor
+        self.written = ""  # its text, if it was written in an editor
         self.isolation: Isolation | None = (
             None  # the limits of its child process; None: it runs in this process
         )
@@ -228,7 +228,7 @@ class Compilation(PickledResult):
             executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves
         )
 
-    # -- what was made -----------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
     @property
     def module(self) -> HloModule:
         """The optimised module."""
@@ -266,8 +266,7 @@ class Compilation(PickledResult):
         Parameters
         ----------
         **options
-            Those of `xe.compile` for the backend `gpu`. UnknownOptionError for what it does not
-            read.
+            Options of `xe.compile` for the backend `gpu`. UnknownOptionError for unknown ones.
         """
         own = self.backend == "gpu"
         if own and all(

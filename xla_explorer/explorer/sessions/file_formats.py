@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 
 class FileFormat(NamedTuple):
-    """suffixes: how names of such files end.
+    """A kind of file.
 
-    holds: what is in them. read_by, written_by: calls, commands, others' programs; or none.
+    suffixes: of file names. holds: the contents. read_by, written_by: calls, commands, others'
+    programs; or none.
     """
 
     suffixes: tuple[str, ...]

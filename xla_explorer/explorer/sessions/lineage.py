@@ -69,7 +69,7 @@ class Lineage:
 
     @cached_property
     def events_about(self) -> dict[int, list[Event]]:
-        """Instruction id -> events in which it takes part."""
+        """The events about each instruction, by id."""
         found: dict[int, list[Event]] = {}
         if self._trace.journal is not None:
             for event in self._trace.journal.events:

@@ -1,4 +1,4 @@
-"""Modules from files and from whatever a user has in hand."""
+"""Modules from files, texts and objects that hold one."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class RecordedPass(Report):
 
     @property
     def known_diff(self) -> SnapshotDifference | None:
-        """`diff`, or None where nothing changed or no snapshots were taken."""
+        """`diff`, or None without a change or snapshots."""
         return None if self.step is None else self._passes.lineage.difference(self.step)
 
     @property
@@ -218,9 +218,9 @@ class RecordedPass(Report):
         Parameters
         ----------
         around : str, int or HloInstruction, optional
-            Draw only what is near this instruction.
+            Draw only the surroundings of this instruction.
         radius : int
-            How many edges away that may be.
+            The largest distance from it, in edges.
         """
         if around is None:
             return Graph(self.picture())

@@ -37,7 +37,7 @@ class _PrintedComputation(NamedTuple):
 
 
 class StepTexts:
-    """Texts of snapshots, made from what the text before has already.
+    """Texts of snapshots, with the lines of the text before.
 
     A line that did not change stays the same object.
     """

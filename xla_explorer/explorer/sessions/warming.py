@@ -1,4 +1,4 @@
-"""Loading ahead of time what a first compilation for a backend would load."""
+"""Loading ahead of time the modules of a first compile for a backend."""
 
 from __future__ import annotations
 

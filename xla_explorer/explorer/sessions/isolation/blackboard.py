@@ -33,11 +33,11 @@ _NAME = slice(3, _HEADER)
 
 
 class Progress(NamedTuple):
-    """program: number of what was worked on.
+    """The last activity of the child.
 
-    phase: one of PHASES. running: the steps that were begun and not ended. calls: finished calls by
-    step; empty when the backend does not tell. hlo_pass: the pass that was begun last, in its
-    phase.
+    program: its number. phase: one of PHASES. running: the steps that have begun and not ended.
+    calls: finished calls by step; empty if the backend does not count them. hlo_pass: the last pass
+    that began, in its phase.
     """
 
     program: int

@@ -23,10 +23,10 @@ from xla_explorer.hlo.verifier import violations
 
 
 class Outcome(NamedTuple):
-    """trace: the passes.
+    """The outcome of a compile.
 
-    result: what the backend made; None after an error. error: what ended the compile, or None;
-    phase: in what. seconds: by phase.
+    trace: the passes. result: of the backend; None after an error. error: the exception that ended
+    the compile, or None. phase: of the error. seconds: by phase.
     """
 
     trace: PassTrace
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 def source_of(given: Any, filename: str | None, verify: bool) -> HloModule:
-    """Return the module of what a user gave.
+    """Return the module of a user's input.
 
     Without `verify`, implicit conversions of float precision are written out: backends have no code
     for them. Raises HloParseError, LoadError; HloVerifyError with `verify`.

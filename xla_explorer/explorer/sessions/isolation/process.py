@@ -18,8 +18,8 @@ from xla_explorer.foundation.limits import Deadline
 class ProcessEndedError(Exception):
     """The child died, or was ended here.
 
-    how: `crash`, `killed`, `timeout` or `memory`. words: how, for people. progress: what it was
-    doing.
+    how: `crash`, `killed`, `timeout` or `memory`. words: a sentence on it. progress: its last
+    activity.
     """
 
     def __init__(self, how: str, words: str, progress: Progress) -> None:
@@ -30,7 +30,7 @@ class ProcessEndedError(Exception):
 class RemoteError(Exception):
     """The child raised, and lives.
 
-    problem: the exception where it could travel. text: it in words.
+    problem: the exception, if it could be sent. text: its message.
     """
 
     def __init__(self, problem: BaseException | None, text: str) -> None:
@@ -74,7 +74,7 @@ class ChildProcess:
         except BaseException:
             self.close()
             raise
-        if kind == "memory":  # what it still holds would count against the next one
+        if kind == "memory":  # memory that it still holds would count for the next one
             raise self._gone("memory", f"ran out of the memory it may take ({answer[0]})")
         if kind == "error":
             raise RemoteError(answer[0], answer[1])

@@ -15,15 +15,15 @@ class Isolation:
 
     Parameters
     ----------
-    timeout
-        Seconds that one compile (reading, passes and code), one run, or one question of a session
-        may take, without the start of a process; None for no end.
-    memory
-        Bytes that the child may take beyond what it holds after loading LLVM; None for no limit.
-    imports
-        Modules that the child imports first, for plug-ins that no entry point names.
-    environment
-        Names of variables that the child gets besides those that programs need.
+    timeout : float, optional
+        Seconds for one compile (parsing, passes and code), one run, or one method of a session,
+        without the start of a process. By default there is no limit.
+    memory : int, optional
+        Bytes for the child beyond those after loading LLVM. By default there is no limit.
+    imports : tuple of str
+        Modules that the child imports first, for plug-ins without an entry point.
+    environment : tuple of str
+        Environment variables for the child, besides those that programs need.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Isolation:
 
 
 def has_own_process(backend: str) -> bool:
-    """Return True if a backend has a process of its own anyway: real XLA, of any environment."""
+    """Return True if a backend always runs in its own process: real XLA, of any environment."""
     return backend.partition(":")[0] == "xla"
 
 

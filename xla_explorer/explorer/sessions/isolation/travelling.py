@@ -79,8 +79,8 @@ def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, .
 
 
 def _values_of_literal(literal: Literal) -> tuple[Any, ...]:
-    # The text of what was read from a text and never decoded is shorter than its array, and says
-    # whether values were left out.
+    # A literal that was read and never decoded has a text shorter than its array. The text also
+    # shows omitted values.
     text = literal._text if literal._array is None or literal.is_elided else None
     return literal.shape, literal._array if text is None else None, text, literal.parts
 

@@ -223,7 +223,7 @@ def main() -> None:
     for name, *arguments in received(requests):
         try:
             answer: tuple[Any, ...] = ("ok", getattr(worker, name)(*arguments))
-        except BaseException as problem:  # whatever it is, the answer is for the other side
+        except BaseException as problem:  # any exception is an answer to the other process
             text = f"{type(problem).__name__}: {problem}"
             answer = (
                 ("memory", text) if _out_of_memory(problem) else ("error", portable(problem), text)
