@@ -5,6 +5,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
+from xla_explorer.compiler.codegen.kernels.fourier import transform
 from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     chirp_length,
     radices,
@@ -183,3 +184,30 @@ def test_no_elements_stay_no_elements(lengths):
             [np.zeros(shape, np.float32 if source == "f32" else np.complex64)]
         )
         assert found.shape == tuple(map(int, after.split(","))) and found.size == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("length", [1 << 16, 3 << 15, 100_003, 65_538])
+def test_roots_of_long_tables_are_rounded_once(length, dtype):
+    """A table by products has the values of one by sines, but for the last bit in few places."""
+    steps = np.arange(-3, length + 3)
+    found = roots_of_unity(steps, length, dtype)
+    wanted = np.concatenate(
+        [roots_of_unity(part, length) for part in np.array_split(steps, 16)], axis=1
+    )
+    apart = np.abs(found - wanted) / np.spacing(np.abs(wanted).astype(dtype))
+    assert apart.max() < 0.51
+    quarters = steps[(4 * steps) % length == 0] + 3
+    assert set(np.abs(found[:, quarters]).ravel().tolist()) == {0.0, 1.0}
+
+
+def test_a_long_line_is_written_once(monkeypatch):
+    """Its tables take longer than all other code; threads cannot share one line."""
+    written = []
+    write = transform._FftWriter.write
+    monkeypatch.setattr(
+        transform._FftWriter, "write", lambda writer: (written.append(writer), write(writer))
+    )
+    text = "ENTRY e { x = c64[65536] parameter(0)\n ROOT r = c64[65536] fft(x), fft_type=FFT, fft_length={65536} }"
+    xe.compile(text, threads=8)
+    assert len(written) == 1

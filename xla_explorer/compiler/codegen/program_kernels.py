@@ -13,6 +13,7 @@ from xla_explorer.compiler.codegen.dispatch import (
 )
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.kernels.fourier.transform import is_one_line
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.nest.accesses import is_whole
 from xla_explorer.compiler.codegen.nest.kernel import form_of_nest
@@ -232,7 +233,9 @@ class ProgramKernels:
         plan = plan_parallel(i, self.threads, kind)
         if self.control.forced("parallel", (i,)):
             plan = plan._replace(tasks=max(plan.tasks, self.threads))
-        partitions = plan.tasks > 1 and not overlap and write in _PARTITIONED_WRITERS
+        partitions = (
+            plan.tasks > 1 and not overlap and write in _PARTITIONED_WRITERS and not is_one_line(i)
+        )
         made = self._once(write, i, slots, *([plan.tasks] if partitions else []))
         if partitions and made.tasks == 1 and plan.tasks > self.threads:
             made = self._once(write, i, slots, self.threads)

@@ -14,7 +14,6 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     FourierStages,
     Pair,
     converted,
-    roots_of_unity,
 )
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
 from xla_explorer.compiler.codegen.llvm_types import part_names
@@ -167,7 +166,7 @@ class VectorLine:
         self.lines.repeat_first(
             found, half
         )  # the transform is periodic: its element `half` is element 0
-        factors = vectors.complex_table(*roots_of_unity(np.arange(half + 1), 2 * half))
+        factors = vectors.roots_table(np.arange(half + 1), 2 * half)
 
         def store(k: Index) -> None:
             value, other = (
@@ -180,7 +179,7 @@ class VectorLine:
 
     def _from_spectrum(self, half: int) -> None:
         vectors = self.vectors
-        factors = vectors.complex_table(*roots_of_unity(-np.arange(half), 2 * half))
+        factors = vectors.roots_table(-np.arange(half), 2 * half)
 
         def take(k: Index) -> None:
             other = vectors.reversed(self._load(self._mirrored(k, half)))

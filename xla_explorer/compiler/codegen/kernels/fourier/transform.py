@@ -21,7 +21,6 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     FourierStages,
     Pair,
     buffer_elements,
-    roots_of_unity,
     working_type,
 )
 from xla_explorer.compiler.codegen.kernels.fourier.vectors import VectorStages
@@ -46,6 +45,18 @@ def fft_is_emitted(i: HloInstruction) -> Reason | None:
                 shape=shape.text,
             )
     return None
+
+
+def is_one_line(i: HloInstruction) -> bool:
+    """Return whether an instruction transforms a single line, which tasks cannot share.
+
+    Its tables may take longer to make than all other code, so it is not written to find that out.
+    """
+    return (
+        i.opcode.name == "fft"
+        and len(i.attribute("fft_length")) == 1
+        and math.prod(i.shape.dimensions[:-1]) == 1
+    )
 
 
 def write_fft_kernel(context: KernelContext) -> None:
@@ -292,7 +303,7 @@ class _FftWriter:
         found = transforms.transform(half, line.lanes, x, y)
         # The transform is periodic: its element `half` is element 0.
         line.repeat_first(found, half)
-        factors = stages.complex_table(*roots_of_unity(np.arange(half + 1), length))
+        factors = stages.roots_table(np.arange(half + 1), length)
 
         def store(k: Index, row: Index, value: Complex) -> None:
             other = stages.load(found, w.add(w.mul(w.sub(half, k), line.lanes), row))
@@ -336,7 +347,7 @@ class _FftWriter:
             found = transforms.transform(length, line.lanes, x, y)
             line.give(found, length, lambda k, row, value: line.store_real(row, k, value[1]))
             return
-        factors = stages.complex_table(*roots_of_unity(-np.arange(half), length))
+        factors = stages.roots_table(-np.arange(half), length)
 
         def joined(k: Index, row: Index) -> Complex:
             return stages.to_real(

@@ -28,7 +28,6 @@ from xla_explorer.compiler.codegen.kernels.fourier.stages import (
     chirp_length,
     chirp_numbers,
     converted,
-    roots_of_unity,
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 
@@ -290,7 +289,7 @@ class VectorStages(FourierStages):
         n, s, radix, _ = stage
         w, m = self.w, n // radix
         factors = np.repeat(np.outer(np.arange(1, radix), np.arange(m)), s, axis=1)
-        table = self.complex_table(*roots_of_unity(factors, n))
+        table = self.roots_table(factors, n)
         with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as number:
             j = self.last_fits(number, m * s)
             values = self.butterfly([read(w.add(j, s * m * t)) for t in range(radix)])
@@ -310,11 +309,7 @@ class VectorStages(FourierStages):
         """
         n, s, radix, kind = stage
         w, m = self.w, n // radix
-        table = (
-            None
-            if m == 1
-            else self.complex_table(*roots_of_unity(np.outer(np.arange(m), np.arange(1, radix)), n))
-        )
+        table = None if m == 1 else self.roots_table(np.outer(np.arange(m), np.arange(1, radix)), n)
         with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
             factors = (
                 []
@@ -347,9 +342,7 @@ class VectorStages(FourierStages):
             np.outer(np.arange(n // radix**k // radix), np.arange(1, radix)) * radix**k
             for k in range(count)
         ]
-        table = self.complex_table(
-            *roots_of_unity(np.concatenate([part.ravel() for part in factors]), n)
-        )
+        table = self.roots_table(np.concatenate([part.ravel() for part in factors]), n)
         slots = {name: w.stack_slot("i64") for name in ("m", "s", "at")}
         pointers = [w.stack_slot("ptr") for _ in range(4)]
         for name, value in (("m", n // radix), ("s", s), ("at", 0)):
