@@ -37,7 +37,7 @@ REFUSED = Decision(
 )
 CASES: list[tuple[str, dict[str, Any], str, float]] = [
     ("leave_the_evaluator", {"kernels": kernels(2, 10, reason="no-kernel: fft of f64")}, "2 steps on the evaluator, %a for one: no-kernel", 20),
-    ("share_among_threads", {"kernels": kernels(2, 400), "cores": 4}, 'force=[("parallel", "%a")]', 600),
+    ("use_more_threads", {"kernels": kernels(2, 400), "cores": 4}, 'force=[("parallel", "%a")]', 600),
     ("tune_what_waits", {"kernels": kernels(1, 200, "latency", 20), "measured": True}, 'xe.tune(session, "%a")', 180),
     ("move_fewer_bytes", {"kernels": kernels(3, 100)}, "3 kernels bound by memory", 150),
     ("start_fewer_kernels", {"kernels": kernels(60, 2, "launch")}, "60 kernels shorter than their start", 120),

@@ -186,12 +186,12 @@ def annotated_source(
         for member in members.get(step.instruction, {step.instruction}):
             for origin in sources.get(member, ()):
                 steps[origin][step.name] = None
-    parts = _parts_of_lines(session, sources, times)
+    line_times = _line_times(session, sources, times)
     lines = []
     for number, text, key in _source_lines(session):
         names = tuple(steps.get(key, ())) if key is not None else ()
         beside = {origin for origin, found in steps.items() if not found.keys().isdisjoint(names)}
-        time = parts.get(key) if key is not None else None
+        time = line_times.get(key) if key is not None else None
         share = time / total if time is not None and total else None
         found = (
             {stage: by_key[key] for stage, by_key in code.items() if key in by_key}
@@ -257,7 +257,7 @@ def _code(
     return code, missing
 
 
-def _parts_of_lines(
+def _line_times(
     session: Compilation, sources: dict[int, tuple[int, ...]], times: dict[str, float]
 ) -> dict[int, float]:
     """Return each source instruction's part of the times of its kernels.

@@ -286,7 +286,7 @@ def times_of(
         executable.calls_of(leaves) for executable in executables
     ]  # kept: the arrays must live
     threads = max([threads_of(session) for session in (default, scheduled)])
-    return timed_in_turns(calls[0][0], calls[1][0], repeats, own_time=threads == 1), threads
+    return timed_alternately(calls[0][0], calls[1][0], repeats, own_time=threads == 1), threads
 
 
 def threads_of(session: Compilation) -> int:
@@ -343,7 +343,7 @@ class PairedTiming(NamedTuple):
     iqr: float
 
 
-def timed_in_turns(
+def timed_alternately(
     first: Callable[[], object],
     second: Callable[[], object],
     repeats: int,

@@ -121,11 +121,11 @@ class KernelSchedule(Schedule, Report):
             yield Sentence(
                 "the kernel that runs is not made from this nest; session.override(schedules=[...]) makes it so"
             )
-        parts = parts_of(self.session, self.instruction) if not self.directives else []
-        if parts:
-            texts = "; then ".join(map(str, parts))
+        kernels = launched_schedules(self.session, self.instruction) if not self.directives else []
+        if kernels:
+            texts = "; then ".join(map(str, kernels))
             yield Sentence(
-                f"the policy makes {len(parts)} kernels of this nest, one launched after the other: {texts}"
+                f"the policy makes {len(kernels)} kernels of this nest, one launched after the other: {texts}"
             )
         yield Code("nest", nest_text(self.nest).rstrip())
         if self.directives or self.refused:
@@ -187,7 +187,7 @@ def directives_of(session: Compilation, i: HloInstruction) -> tuple[str, Sequenc
     return ("writer", ()) if written is None else (written.by, parse_directives(written.directives))
 
 
-def parts_of(session: Compilation, i: HloInstruction) -> list[Schedule]:
+def launched_schedules(session: Compilation, i: HloInstruction) -> list[Schedule]:
     """Return the schedules of the kernels that a policy makes of one nest, not applied yet.
 
     The kernels are launched in order. The list is empty if the policy makes one kernel.

@@ -17,8 +17,8 @@ from xla_explorer.compiler.codegen.nest.schedule import Schedule, ScheduleError
 from xla_explorer.compiler.codegen.nest.text import nest_lines, nest_text
 from xla_explorer.explorer.code.kernel_schedule import (
     directives_of,
+    launched_schedules,
     nest_as_written,
-    parts_of,
     schedule_of,
 )
 from xla_explorer.explorer.code.loop_rows import DirectiveStep
@@ -161,7 +161,7 @@ def _kernels_loops(compilation: Compilation, i: HloInstruction) -> Iterator[Kern
     try:
         found = [
             _scheduled_loops(compilation, i, schedule, "policy")
-            for schedule in parts_of(compilation, i)
+            for schedule in launched_schedules(compilation, i)
         ]
         if not found:
             made_by, directives = directives_of(compilation, i)

@@ -127,7 +127,7 @@ def force_refused_fusions(facts: OwnFacts) -> Advice | None:
     )
 
 
-def share_among_threads(facts: OwnFacts) -> Advice | None:
+def use_more_threads(facts: OwnFacts) -> Advice | None:
     """Advise to use more threads for long kernels on one thread."""
     alone = [
         k for k in facts.kernels if k.threads == 1 and k.us > _WORTH_THREADS_US and not k.reason
@@ -183,7 +183,7 @@ def start_fewer_kernels(facts: OwnFacts) -> Advice | None:
 
 
 OWN_RULES: Final[tuple[OwnRule, ...]] = (
-    leave_the_evaluator, force_refused_fusions, share_among_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
+    leave_the_evaluator, force_refused_fusions, use_more_threads, tune_what_waits, move_fewer_bytes, start_fewer_kernels,
 )  # fmt: skip
 SHARED_RULES: Final = (
     flatten_products,

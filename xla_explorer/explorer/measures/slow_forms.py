@@ -29,7 +29,7 @@ _FEW: Final = 8
 """The least ratio of sorted to read elements of a wasteful sort."""
 
 
-def parts(i: HloInstruction) -> Iterable[HloInstruction]:
+def kernel_instructions(i: HloInstruction) -> Iterable[HloInstruction]:
     """Return the instructions that a kernel computes."""
     return i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
 
@@ -39,7 +39,11 @@ def _of_kernels(
 ) -> Advice | None:
     return _of(
         facts,
-        [kernel for kernel in facts.kernels if any(map(slow, parts(kernel.instruction)))],
+        [
+            kernel
+            for kernel in facts.kernels
+            if any(map(slow, kernel_instructions(kernel.instruction)))
+        ],
         seen,
         change,
     )
@@ -76,7 +80,10 @@ def copied_argument(i: HloInstruction) -> HloInstruction | None:
 
     It is not donated, and a result has its shape.
     """
-    if any(j.opcode.name not in ("copy", "parameter") for j in parts(i)) or len(i.operands) != 1:
+    if (
+        any(j.opcode.name not in ("copy", "parameter") for j in kernel_instructions(i))
+        or len(i.operands) != 1
+    ):
         return None
     argument, module = i.operands[0], i.parent.module
     if (
@@ -117,12 +124,18 @@ def channels_last(facts: Facts) -> Advice | None:
     """Advise against transposes before and after convolutions."""
 
     def moves(i: HloInstruction) -> bool:
-        kinds = {part.opcode.name for part in parts(i)} - {"parameter", "bitcast", "reshape"}
+        kinds = {part.opcode.name for part in kernel_instructions(i)} - {
+            "parameter",
+            "bitcast",
+            "reshape",
+        }
         near = [*i.operands, *i.users]
         return (
             bool(kinds)
             and kinds <= {"copy", "transpose"}
-            and any(part.opcode.name == "convolution" for j in near for part in parts(j))
+            and any(
+                part.opcode.name == "convolution" for j in near for part in kernel_instructions(j)
+            )
         )
 
     change = 'store images and weights with channels last: conv_general_dilated(..., dimension_numbers=("NHWC", "HWIO", "NHWC"))'
@@ -181,7 +194,10 @@ def weights_per_row(facts: Facts) -> Advice | None:
         ) >= 2 and _feeds_a_batched_product(i)
 
     gathers = [
-        (kernel, i) for kernel in facts.kernels for i in parts(kernel.instruction) if copies(i)
+        (kernel, i)
+        for kernel in facts.kernels
+        for i in kernel_instructions(kernel.instruction)
+        if copies(i)
     ]
     found = list(dict.fromkeys(kernel for kernel, _ in gathers))
     experts = max([i.operands[0].shape.dimensions[0] for _, i in gathers], default=0)
@@ -206,7 +222,8 @@ def _feeds_a_batched_product(gather: HloInstruction) -> bool:
             continue
         seen.add(user)
         if any(
-            part.opcode.name == "dot" and part.attribute("lhs_batch_dims") for part in parts(user)
+            part.opcode.name == "dot" and part.attribute("lhs_batch_dims")
+            for part in kernel_instructions(user)
         ):
             return True
         if user.opcode.name in _SAME_VALUES:
@@ -256,7 +273,9 @@ def take_rows(facts: Facts) -> Advice | None:
         return False
 
     found = [
-        kernel for kernel in facts.kernels if any(map(selects, list(parts(kernel.instruction))))
+        kernel
+        for kernel in facts.kernels
+        if any(map(selects, list(kernel_instructions(kernel.instruction))))
     ]
     found += [
         kernel for kernel in facts.kernels if kernel.instruction in made and kernel not in found
@@ -322,7 +341,10 @@ def select_few(facts: Facts) -> Advice | None:
         values = [user for user in i.users if user.opcode.name == "get-tuple-element"] or [i]
         readers = [user for value in values for user in value.users]
         read = sum(user.shape.byte_size for user in readers)
-        sliced = all(any(part.opcode.name == "slice" for part in parts(user)) for user in readers)
+        sliced = all(
+            any(part.opcode.name == "slice" for part in kernel_instructions(user))
+            for user in readers
+        )
         return (
             bool(readers)
             and sliced
