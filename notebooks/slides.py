@@ -1,7 +1,7 @@
 """Write slides of a course notebook as one page without external files.
 
-`python notebooks/slides.py NOTEBOOK -o PAGE.html`. `--tag NOTEBOOK ...` writes Jupyter's slide types
-into notebooks: headings begin slides, other texts begin slides below them.
+`python notebooks/slides.py NOTEBOOK -o PAGE.html`. `--tag NOTEBOOK ...` writes Jupyter's slide
+types into notebooks: headings begin slides, other texts begin slides below them.
 """
 
 from __future__ import annotations
