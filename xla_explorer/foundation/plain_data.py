@@ -252,7 +252,7 @@ def _class_named(name: str) -> type:
     for part in path.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type):
-        raise PlainDataError(f"this process does not know the class {name}")
+        raise PlainDataError(f"this process has no class {name}")
     return found
 
 

@@ -241,7 +241,7 @@ def _to_host(a: Any) -> None:
             raise PjrtError(
                 "unimplemented",
                 "a copy to the host takes a layout of tiles, not strides",
-                "ask for the default layout",
+                "use the default layout",
             )
         array = stored(array, tuple(c_list(layout.first, ctypes.c_int64, layout.first_size)))
     array = np.ascontiguousarray(array)

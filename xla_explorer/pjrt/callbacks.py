@@ -68,7 +68,7 @@ class _Callback:
                 raise PjrtError(
                     "invalid",
                     f"result {k} of a callback must be {wanted.str_short()}, got {value.dtype}{list(value.shape)}",
-                    "make the callback return what its result_shape_dtypes say",
+                    "make the callback return arrays of its result_shape_dtypes",
                 )
         return (operands[0], *made) if self.has_token else made
 
@@ -136,7 +136,7 @@ def _run_callback(i: Any, operands: Sequence[Any], evaluator: Any) -> Any:
     if function is None:
         raise PjrtError(
             "precondition",
-            f"the Python function that %{i.name} calls is gone",
+            f"the Python function that %{i.name} calls no longer exists",
             "trace it again: callbacks live in the process that traced them",
         )
     results = function(operands)

@@ -263,7 +263,7 @@ def _compile(a: Any) -> None:
         raise PjrtError(
             "unimplemented",
             f"a program in the format {form!r} is not read",
-            "hand over StableHLO (mlir) or HLO (hlo)",
+            "pass StableHLO (mlir) or HLO (hlo)",
         )
     code = ctypes.string_at(program.code, program.code_size)
     a.executable = _loaded(

@@ -36,13 +36,13 @@ BROKEN: dict[str, tuple[str, str, int, str]] = {
     ),
     "result of a branch": (
         '  %p = stablehlo.constant dense<true> : tensor<i1>\n  %0 = "stablehlo.if"(%p) ({ stablehlo.return %a : tensor<4xf32> }, { stablehlo.return %a : tensor<4xf32> }) : (tensor<i1>) -> tensor<f32>',
-        "its type says f32[]",
+        "its type states f32[]",
         3,
         '"stablehlo.if"',
     ),
     "results of a reduction": (
         "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>",
-        "its type says f32[4]",
+        "its type states f32[4]",
         3,
         "stablehlo.reduce",
     ),

@@ -104,7 +104,7 @@ CLOSURES: dict[str, Callable[[Any, Any, Any], Any]] = {
 @pytest.mark.parametrize("name", list(CLOSURES))
 def test_a_closure_is_refused_with_the_way_through_the_state(name: str) -> None:
     with pytest.raises(
-        xe.XlaExplorerError, match=r"(?s)stands in %main.*state and return it unchanged"
+        xe.XlaExplorerError, match=r"(?s)is in %main.*state and return it unchanged"
     ):
         CLOSURES[name](*values())
 

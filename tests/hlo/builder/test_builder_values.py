@@ -38,7 +38,7 @@ def test_wrong_operands_name_both_sides(left: object, right: object, message: st
 
 def test_numbers_that_do_not_fit() -> None:
     b = HloBuilder("m")
-    with pytest.raises(HloBuilderError, match=r"2\.5 does not fit beside s32"):
+    with pytest.raises(HloBuilderError, match=r"2\.5 does not fit an operand of type s32"):
         b.parameter(S32[2]) + 2.5
     with pytest.raises(HloBuilderError, match="out of range for s8"):
         b.parameter(S8[2]) * 300
@@ -66,7 +66,7 @@ def test_values_have_no_truth() -> None:
 def test_captured_values_are_refused() -> None:
     b = HloBuilder("m")
     x, y = b.parameter(F32[4]), b.parameter(F32)
-    with pytest.raises(HloBuilderError, match="hand the value over as one"):
+    with pytest.raises(HloBuilderError, match="pass the value as one"):
         b.map(lambda v: v * y, x)
     other = HloBuilder("other").parameter(F32[4])
     with pytest.raises(HloBuilderError, match="builder of module other"):

@@ -641,7 +641,7 @@ ENTRY main {
 """
     assert float(run_text(text, F(3), np.bool_(False))) == 3
     with pytest.raises(
-        EvaluationError, match="never ends: its condition reads only what its body leaves"
+        EvaluationError, match="never ends: its condition reads only loop-invariant values"
     ):
         run_text(text, F(3), np.bool_(True))
 

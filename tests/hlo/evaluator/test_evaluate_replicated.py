@@ -330,11 +330,11 @@ def test_an_error_on_one_device_ends_the_others() -> None:
 
 def test_wrong_numbers_of_devices_and_groups_are_errors() -> None:
     body = collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,1},{2,3}}")
-    with pytest.raises(EvaluationError, match="wants arguments for 4"):
+    with pytest.raises(EvaluationError, match="needs arguments for 4"):
         devices(body, ramp(2, 4), replicas=4)
     with pytest.raises(EvaluationError, match=r"no replica group holds device 4"):
         devices(body, ramp(5, 4))
-    with pytest.raises(EvaluationError, match=r"wants device 2, but there are 2"):
+    with pytest.raises(EvaluationError, match=r"names device 2, but there are 2"):
         devices(
             collective("all-reduce", "f32[4]", "to_apply=add, replica_groups={{0,2},{1,3}}"),
             ramp(2, 4),

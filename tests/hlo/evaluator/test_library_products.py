@@ -51,7 +51,7 @@ def test_a_product_of_cublas_has_the_value_that_it_states(name: str, backend: st
 def test_what_is_not_stated_in_full_is_refused_by_name(config: str) -> None:
     with pytest.raises(
         xe.XlaExplorerError,
-        match="%k is a product of cuBLAS whose configuration does not say which",
+        match="%k is a product of cuBLAS with an incomplete configuration",
     ):
         xe.evaluate(product("__cublas$gemm", "a, b", config), A, B, C, BIAS)
 

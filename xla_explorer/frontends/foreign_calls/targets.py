@@ -211,7 +211,7 @@ def _function_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
         and _have_equal_memory([given[1]], [i.shape])
     ):
         raise ForeignError(
-            f"%{i.name} names the shapes {text}, its own arrays do not lie in memory as those",
+            f"%{i.name} names the shapes {text}, which differ in memory from its own arrays",
             _WRITTEN_BY_US,
         )
     if text is None and any(
@@ -221,7 +221,7 @@ def _function_shapes(i: HloInstruction) -> tuple[list[Shape], Shape]:
         if leaf.is_array
     ):
         raise ForeignError(
-            f"%{i.name} wants arrays in other layouts than row-major",
+            f"%{i.name} requires arrays in other layouts than row-major",
             "compile the program with xe.jit or the plugin",
         )
     return given

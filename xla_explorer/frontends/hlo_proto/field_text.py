@@ -18,7 +18,7 @@ def enum_word(what: str, number: int, *words: str) -> str:
     """Return the word for a number of an enumeration. ProtoError for a number without a word."""
     if not 0 <= number < len(words):
         raise ProtoError(
-            f"{what} {number} is not known", "read the file with a newer version of xla_explorer"
+            f"{what} {number} is unknown", "read the file with a newer version of xla_explorer"
         )
     return words[number]
 

@@ -124,7 +124,7 @@ def _call_back(i: HloInstruction, operands: Sequence[Any], evaluator: Any) -> An
     callback = _callbacks.get(int(number)) if number is not None else None
     if callback is None:
         raise EvaluationError(
-            f"the Python function that %{i.name} calls is gone",
+            f"the Python function that %{i.name} calls no longer exists",
             "trace it again: functions live as long as the xe.jit function that called them, and in its process",
         )
     # Copies: an operand's memory belongs to the program, which continues.

@@ -101,7 +101,7 @@ def read_program(
             ).convert()
     except RecursionError:
         reader.fail(
-            "regions, types or locations nest too deep, or an alias stands for itself",
+            "regions, types or locations nest too deep, or an alias refers to itself",
             "simplify the program",
             0,
         )

@@ -66,7 +66,7 @@ def decode_dense(reader: Reader, shape: Shape, written: Written) -> Literal:
     elif is_elision(reader.text[at : min(written.end, at + 40)]):
         return elided_literal(reader, shape, at)
     elif quoted:
-        reader.fail("a buffer must begin with 0x", "print the constant anew", at, 3)
+        reader.fail("a buffer must begin with 0x", "print the constant again", at, 3)
     elif not text:
         array = np.empty(0, shape.element_type.dtype)
     else:
@@ -96,7 +96,7 @@ def elided_literal(reader: Reader, shape: Shape, at: int) -> Literal:
     if not shape.is_array or not shape.rank or any(shape.dynamic):
         reader.fail(
             f"the value of this {shape.text_without_layout} was left out",
-            "write it; only arrays may stand without values",
+            "write it; only arrays may omit their values",
             at,
             3,
         )
@@ -176,8 +176,8 @@ def _hexadecimal(reader: Reader, start: int, end: int) -> bytearray:
             raw[(at - start) // 2 : (at - start) // 2 + len(piece)] = piece
     except ValueError:
         reader.fail(
-            "a buffer must be an even number of hexadecimal digits behind 0x",
-            "print the constant anew",
+            "a buffer must be an even number of hexadecimal digits after 0x",
+            "print the constant again",
             start - 3,
             3,
         )
@@ -192,7 +192,7 @@ def _from_bytes(
     if len(raw) % kind.dtype.itemsize:
         reader.fail(
             f"{len(raw)} bytes are not a multiple of the size of {kind.name}",
-            "print the constant anew",
+            "print the constant again",
             at,
         )
     if kind.is_pred:

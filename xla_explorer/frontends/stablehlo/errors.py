@@ -34,7 +34,7 @@ class StablehloError(XlaExplorerError, SyntaxError):
         return type(self), (self.message, self.span, self.hint)
 
 
-NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads what it knows of other dialects'
+NEEDS_JAX = '; with the extra jax (pip install "xla-explorer[jax]") jaxlib reads the other dialects that it supports'
 """The end of a hint that another reader may help."""
 
 

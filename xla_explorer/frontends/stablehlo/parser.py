@@ -113,7 +113,7 @@ class Parser:
         else:
             reader.refuse(
                 "not-a-function",
-                f"{operation.name} stands outside every function",
+                f"{operation.name} is outside every function",
                 "a StableHLO module holds functions (func.func)",
                 operation.at,
                 len(operation.name),
@@ -137,7 +137,7 @@ class Parser:
             if not reader.accept(","):
                 break
         if results:
-            reader.expect("=", "an operation (behind the names of its results)")
+            reader.expect("=", "an operation (after the names of its results)")
         at = reader.skip()
         generic = reader.take(_NAMED)
         if generic is not None:

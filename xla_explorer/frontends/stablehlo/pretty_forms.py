@@ -381,7 +381,7 @@ def _shardy(parser: Parser, operation: Operation) -> None:
     if operation.name.removeprefix("sdy.") not in _OF_SHARDY:
         reader.refuse(
             "sdy",
-            f"{operation.name} is known to Shardy's own lowering only",
+            f"{operation.name} is supported by Shardy's own lowering only",
             "lower with jax_use_shardy_partitioner off, or load through the extra jax",
             operation.at,
             len(operation.name),

@@ -253,7 +253,7 @@ def _bounds(reader: Reader, rank: int) -> list[int] | None:
     ):
         reader.refuse(
             "encoding",
-            f"the tensor encoding #{m.group(1)} is not known",
+            f"the tensor encoding #{m.group(1)} is unknown",
             "export dense tensors",
             start,
             reader.at - start,

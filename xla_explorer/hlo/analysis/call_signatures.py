@@ -229,7 +229,7 @@ def _gtsv(c: _Operands) -> _Results:
     )
     c.need(
         rows == n and {lower, upper} <= {n, n - 1},
-        "diagonals and right sides must be those of one matrix",
+        "diagonals and right sides must belong to one matrix",
     )
     return c.own(lower), c.own(n), c.own(upper), c.own(n, columns), c.integers()
 
@@ -312,7 +312,7 @@ def _sparse_product(i: HloInstruction) -> _Results:
         "rows must be compressed",
     )
     c.need(elements.dimensions == columns.dimensions, "each element must have a column")
-    c.need(starts.dimensions[0] > 0, "there must be a place where the last row ends")
+    c.need(starts.dimensions[0] > 0, "there must be a place for the end of the last row")
     return (array_shape(c.type, (starts.dimensions[0] - 1, *dense.dimensions[1:])),)
 
 

@@ -261,7 +261,7 @@ _ROWS = (
     _integers("lhs_ragged_dims", "ragged dimension of the left side", ()),
     _integers("rhs_group_dims", "group dimension of the right side", ()),
     AttributeCodec(
-        "operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"
+        "operand_precision", _read_precisions, _write_names, (), "requested precision, per operand"
     ),
     AttributeCodec(
         "algorithm", _read_algorithm, str, None, "algorithm of a dot or of a random bit generator"
@@ -307,12 +307,12 @@ _ROWS = (
         _read_result_accuracy,
         str,
         "{mode=default}",
-        "accuracy asked of a transcendental function",
+        "requested accuracy of a transcendental function",
     ),
     _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED),
     _integers("fft_length", "sizes transformed"),
     _flag("lower", "the lower triangle is meant"),
-    _flag("left_side", "the triangular matrix stands left"),
+    _flag("left_side", "the triangular matrix is on the left"),
     _flag("unit_diagonal", "the diagonal counts as ones"),
     _text("transpose_a", "NO_TRANSPOSE, TRANSPOSE or ADJOINT", "NO_TRANSPOSE"),
     AttributeCodec("epsilon", _read_float, _write_float, _REQUIRED, "added to the variance"),
@@ -331,7 +331,7 @@ _ROWS = (
     ),
     _text("custom_call_target", "name of the function called", _REQUIRED),
     AttributeCodec(
-        "operand_layout_constraints", _read_shapes, str, None, "layouts that the callee wants"
+        "operand_layout_constraints", _read_shapes, str, None, "layouts that the callee requires"
     ),
     _flag("custom_call_has_side_effect", "must not be removed or repeated"),
     AttributeCodec(
@@ -345,7 +345,7 @@ _ROWS = (
     _text("api_version", "calling convention of a custom call"),
     _text("padding_type", "padding of a custom-call convolution"),
     _text("literal", "literal of a custom call"),
-    _flag("is_composite", "the call stands for one composite operation"),
+    _flag("is_composite", "the call represents one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
     AttributeCodec(
         "replica_groups",
@@ -354,7 +354,13 @@ _ROWS = (
         _ALL_DEVICES,
         "devices that take part together",
     ),
-    AttributeCodec("source_target_pairs", read_pairs, write_pairs, _REQUIRED, "who sends to whom"),
+    AttributeCodec(
+        "source_target_pairs",
+        read_pairs,
+        write_pairs,
+        _REQUIRED,
+        "pairs of source and target devices",
+    ),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),
     _flag("is_host_transfer", "the other end is the host"),
@@ -373,7 +379,11 @@ _ROWS = (
     _text("parameter_replication", "which leaves are replicated"),
     AttributeCodec("sharding", _read_sharding, str, None, "how the value is spread over devices"),
     AttributeCodec(
-        "frontend_attributes", read_frontend_attributes, str, "{}", "what the frontend wants kept"
+        "frontend_attributes",
+        read_frontend_attributes,
+        str,
+        "{}",
+        "attributes of the frontend, which are kept",
     ),
     _text("statistics", "numbers for visualisation", "{}"),
     _text("origin", "the value of the original module"),

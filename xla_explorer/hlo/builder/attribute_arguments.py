@@ -69,7 +69,7 @@ def _window(given: Any) -> Window:
     unknown = set(given) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
     if unknown or "size" not in given:
         raise HloBuilderError(
-            f"a window needs size= and knows no {sorted(unknown)}"
+            f"a window needs size= and has no {sorted(unknown)}"
             if unknown
             else "a window needs size=",
             'write window={"size": (3, 3), "stride": (1, 1), "pad": ((1, 1), (1, 1))}',

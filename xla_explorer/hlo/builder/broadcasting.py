@@ -43,7 +43,7 @@ def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
     own = primitive_type_of(array.dtype)
     if _rank_of_kind(own) > _rank_of_kind(beside):
         raise HloBuilderError(
-            f"{_words(value)} does not fit beside {beside}: {own.kind.value} into {beside.kind.value}",
+            f"{_words(value)} does not fit an operand of type {beside}: {own.kind.value} into {beside.kind.value}",
             "convert the other operand first, for instance with .astype(xe.f32)",
         )
     if own.is_integer and beside.is_integer and array.size:

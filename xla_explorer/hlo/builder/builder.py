@@ -222,7 +222,7 @@ class HloBuilder(StructuredControl):
                 text, count = source.shape.text_without_layout, source.shape.element_count
                 raise HloBuilderError(
                     f"reshape: {text} has {count} elements, which leaves no size for -1 in {sizes}",
-                    "write one -1 beside sizes whose product divides the number of elements",
+                    "write one -1 among sizes whose product divides the number of elements",
                 )
             sizes[sizes.index(-1)] = source.shape.element_count // rest
         if tuple(sizes) == source.shape.dimensions:
@@ -411,7 +411,7 @@ class HloBuilder(StructuredControl):
                     f"{name}: %{value.instruction.name} belongs to the builder of module {value.builder.module.name}"
                 )
             raise HloBuilderError(
-                f"{name}: %{value.instruction.name} stands in %{value.builder.computation.name}, this computation is "
+                f"{name}: %{value.instruction.name} is in %{value.builder.computation.name}, this computation is "
                 f"%{self.computation.name}",
                 _pass_it_on(value.builder.computation, self.computation),
             )
@@ -461,8 +461,8 @@ def _pass_it_on(home: HloComputation, here: HloComputation) -> str:
     """Return the advice on passing a value to another computation: HLO has no closures."""
     if home.is_entry or not here.is_entry:
         return (
-            "a function sees only its parameters: hand the value over as one. In a loop put it into the state and return it unchanged, "
-            "b.while_loop(condition, lambda i, y, x: (i + 1, y + x, x), (0, y, x)); to b.cond give it as an operand"
+            "a function reads only its parameters: pass the value as one. In a loop put it into the state and return it unchanged, "
+            "b.while_loop(condition, lambda i, y, x: (i + 1, y + x, x), (0, y, x)); pass it to b.cond as an operand"
         )
     return "return the value from the function that made it"
 

@@ -47,7 +47,7 @@ def index_value(value: HloValue, index: Any) -> HloValue:
     )
     if more or len(others) > 1:
         raise HloBuilderError(
-            f"an array of indices must be the only index beside slices, got {len(others)} for {value.shape.text_without_layout}",
+            f"an array of indices must be the only index except slices, got {len(others)} for {value.shape.text_without_layout}",
             "index in two steps: x[0][:, [1, 2]]; or write b.gather",
         )
     axis = sum(part is not None for part in parts[:place])

@@ -68,7 +68,7 @@ def check_count(
         taken = len(signature.parameters)
         hint = "write one parameter for each value"
         if of_state:
-            hint = f"the elements of the state are the arguments, where JAX hands over the tuple: {of_state}"
+            hint = f"the elements of the state are the arguments; JAX passes the tuple: {of_state}"
         given = ", ".join([value.shape.text_without_layout for value in values])
         message = (
             f"the function for {role} must take {len(values)} values ({given}), it takes {taken}"

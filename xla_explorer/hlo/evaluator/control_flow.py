@@ -42,7 +42,7 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
             if evaluator.as_xla_cpu and only_kept_elements_are_used(i):
                 return operands[0]
             raise EvaluationError(
-                f"%{i.name} never ends: its condition reads only what its body leaves as it is"
+                f"%{i.name} never ends: its condition reads only loop-invariant values"
             )
         if limit is not None and iterations >= limit:
             raise EvaluationError(

@@ -45,7 +45,7 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     if function is None:
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name}: the evaluator does not know the custom call target {target}",
+            f"%{i.name}: the evaluator has no custom call target {target}",
             f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a function of (instruction, operands, evaluator)",
         )
     if (mismatch := signature_mismatch(i)) is not None:
@@ -127,7 +127,7 @@ def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Eva
     if config is None:
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name} is a product of cuBLAS whose configuration does not say which: it needs gemm_backend_config with "
+            f"%{i.name} is a product of cuBLAS with an incomplete configuration: it needs gemm_backend_config with "
             f"dot_dimension_numbers, a real alpha, and an epilogue that is one of {', '.join(_EPILOGUES)}",
             "take the module before the pass gemm-rewriter, where it is a dot",
         )

@@ -142,7 +142,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "collective-permute",
         family=Family.COLLECTIVE,
         arity=None,
-        summary="Each source sends its operand to its target; who gets nothing has zeros.",
+        summary="Each source sends its operand to its target; other devices get zeros.",
         source="StableHLO collective_permute",
         shape_rule=rules.collective_permute,
         attributes=_PERMUTE,

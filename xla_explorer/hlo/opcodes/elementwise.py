@@ -287,7 +287,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "select",
         family=Family.ELEMENTWISE,
         arity=3,
-        summary="The second operand where the first holds, else the third.",
+        summary="The second operand where the first is true, else the third.",
         source="StableHLO select; shape_inference.cc InferSelectShape",
         shape_rule=rules.select,
         traits=_ELEMENTWISE,

@@ -143,7 +143,7 @@ class CarefulReader:
             and all(item.name != "dimensions" for item in items)
             and not operands[0].shape.is_scalar
         ):
-            hint = "say which dimensions of the result are those of the operand"
+            hint = "name the dimensions of the result that are those of the operand"
             raise TextError(
                 "attribute dimensions is expected but not seen", opcode_at, hint, len(spec.name)
             )
@@ -240,7 +240,7 @@ class CarefulReader:
             raise TextError(
                 f"expects '(' after the opcode {name}",
                 tokens.start,
-                "operands stand in parentheses: add(a, b)",
+                "operands are in parentheses: add(a, b)",
             )
         return spec, step
 
@@ -389,7 +389,7 @@ class CarefulReader:
             raise TextError(
                 message,
                 at,
-                "the number behind # is that of an element of the tuple, from 0",
+                "the number after # is that of an element of the tuple, from 0",
                 len(operand.name),
             )
         stem = name = f"{operand.name}.element.{index}"

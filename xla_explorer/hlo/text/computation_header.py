@@ -57,7 +57,7 @@ def _pass_parameters(tokens: Tokens) -> None:
                 break
             if tokens.kind == ")":
                 raise TextError(
-                    "expects a parameter behind the comma", tokens.start, "remove the comma"
+                    "expects a parameter after the comma", tokens.start, "remove the comma"
                 )
     tokens.expect(
         ")", "',' or ')' after a parameter", "separate parameters by commas: (p: f32[2], q: s32[])"

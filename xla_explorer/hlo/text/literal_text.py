@@ -364,10 +364,10 @@ def _parts(shape: Shape, text: str) -> Iterator[Literal]:
         yield read_literal(part, literal_text(part, tokens))
     tokens.expect(
         ")",
-        f"')' behind {len(shape.tuple_shapes)} tuple elements",
+        f"')' after {len(shape.tuple_shapes)} tuple elements",
         f"the shape is {shape.text_without_layout}",
     )
-    tokens.expect(END, "nothing behind the tuple literal", "remove it")
+    tokens.expect(END, "nothing after the tuple literal", "remove it")
 
 
 # -- writing ---------------------------------------------------------------------------------------

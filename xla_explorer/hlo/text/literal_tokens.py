@@ -25,7 +25,7 @@ def literal_text(shape: Shape, tokens: Tokens) -> str:
         if number:
             tokens.eat(",")  # XLA does not insist on it
         parts.append(literal_text(part, tokens))
-    tokens.expect(")", f"')' behind {len(parts)} tuple elements", "close the tuple literal")
+    tokens.expect(")", f"')' after {len(parts)} tuple elements", "close the tuple literal")
     return "(" + ", ".join(parts) + ")"
 
 

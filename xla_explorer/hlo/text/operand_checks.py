@@ -152,7 +152,9 @@ def _same_channel(given: InstructionParts) -> str | None:
     if not given.operands or "channel_id" not in given.operands[0].opcode.attributes:
         return None
     begun, own = given.operands[0].attributes.get("channel_id"), given.attributes.get("channel_id")
-    return None if begun == own else f"channel_id is {own}, but {begun} where the transfer began"
+    return (
+        None if begun == own else f"channel_id is {own}, but {begun} at the start of the transfer"
+    )
 
 
 def _received(given: InstructionParts) -> str | None:

@@ -122,7 +122,7 @@ def check_splits(part: Shape, at: int) -> None:
         size = part.dimensions[int(dimension)] if 0 <= int(dimension) < part.rank else -1
         if indices != sorted(set(indices)) or not all(0 < index < size for index in indices):
             raise TextError(
-                f"{part} is split where it has no elements",
+                f"{part} is split outside of its elements",
                 at,
                 "split a dimension at ascending indices within it",
             )
@@ -239,7 +239,7 @@ def _layout(tokens: Tokens, rank: int) -> Layout:
     hint = "properties are, in this order: T(), L(), #(), *(), E(), S(), SC(), M()"
     tokens.expect(
         "}",
-        "',' or '}' in a layout" if not properties else "'}' behind the properties of a layout",
+        "',' or '}' in a layout" if not properties else "'}' after the properties of a layout",
         hint,
     )
     length = tokens.previous_end - start

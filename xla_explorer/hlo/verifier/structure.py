@@ -68,7 +68,7 @@ def root_findings(computation: HloComputation) -> Iterator[Finding]:
     if root is None:
         yield "root-absent", "has no root", None
     elif computation.instructions.get(root.id) is not root:
-        yield "root-elsewhere", f"the root %{root.name} does not stand in it", None
+        yield "root-elsewhere", f"the root %{root.name} is not in it", None
 
 
 def cycle_findings(computation: HloComputation) -> Iterator[Finding]:
@@ -115,12 +115,12 @@ def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
     place: dict[HloInstruction, int] = {}
     for number, i in enumerate(schedule):
         if i in place:
-            yield "schedule-repeats", "stands twice in the schedule", i
+            yield "schedule-repeats", "is twice in the schedule", i
         place[i] = number
         if computation.instructions.get(i.id) is not i:
             yield (
                 "schedule-stranger",
-                f"is scheduled in %{computation.name} but does not stand in it",
+                f"is scheduled in %{computation.name} but is not in it",
                 i,
             )
     for i in computation.instructions.values():

@@ -164,7 +164,7 @@ def _computation_findings(
         if i.opcode.asynchronous and (finding := pair_finding(i)) is not None:
             found.append(finding)
         if i.parent is not computation or i.id != number:
-            message = f"is listed in %{computation.name} under id {number} but says otherwise"
+            message = f"is listed in %{computation.name} under id {number} but has another computation or id"
             found.append(("parent-stale", message, i))
     parameters = [i for i in computation.instructions.values() if i.opcode is PARAMETER]
     found += parameter_findings(computation, parameters)
@@ -184,14 +184,14 @@ def _is_after_operands(
         place = operand.id
         in_order = in_order and place < number
         if operand.parent is not computation or place not in instructions:
-            message = f"operand %{operand.name} does not stand in %{computation.name}"
+            message = f"operand %{operand.name} is not in %{computation.name}"
             found.append(("operand-elsewhere", message, i))
         elif i not in operand.users:
             found.append(("users-stale", f"operand %{operand.name} does not list it as a user", i))
     for other in i.control_predecessors:
         in_order = in_order and other.id < number
         if other.parent is not computation or other.id not in instructions:
-            message = f"control predecessor %{other.name} does not stand in %{computation.name}"
+            message = f"control predecessor %{other.name} is not in %{computation.name}"
             found.append(("control-predecessor-elsewhere", message, i))
     return in_order
 

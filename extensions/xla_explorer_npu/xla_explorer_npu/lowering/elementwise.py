@@ -57,7 +57,7 @@ def fits_the_vector_unit(i: HloInstruction) -> Reason | None:
         if name not in ELEMENTWISE:
             return refuse(
                 "not-elementwise",
-                f"%{i.name}: %{member.name} ({name}) is no work for the vector unit",
+                f"%{i.name}: %{member.name} ({name}) is unsupported by the vector unit",
             )
         for check in (is_plain_compare, keeps_width):
             if (reason := check(member)) is not None:

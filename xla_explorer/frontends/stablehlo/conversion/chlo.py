@@ -42,7 +42,7 @@ def _spread(scope: Scope, operation: Operation) -> list[HloInstruction]:
         if any(i.shape.dynamic):
             scope.refuse(
                 "dynamic-size",
-                f"{operation.name} of {i.shape.text_without_layout}, whose sizes are not known",
+                f"{operation.name} of {i.shape.text_without_layout}, whose sizes are unknown",
                 scope.converter.size_hint,
             )
     try:

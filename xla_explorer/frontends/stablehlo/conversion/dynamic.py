@@ -89,7 +89,7 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
     if any(x.shape.dynamic):
         scope.refuse(
             "dynamic-size",
-            f"{operation.name} of {x.shape.text_without_layout}, whose sizes are not known",
+            f"{operation.name} of {x.shape.text_without_layout}, whose sizes are unknown",
             scope.converter.size_hint,
         )
     if any(x.shape.dimensions[k] not in (1, shape.dimensions[d]) for k, d in enumerate(dimensions)):
@@ -281,7 +281,7 @@ def shape_assertion(scope: Scope, operation: Operation) -> list[HloInstruction]:
         _sizes(scope, operation, 0, "the sizes that are asserted")
     elif not values[0].all():
         text = str(
-            operation.attributes.get("error_message", "the sizes are not those of the export")
+            operation.attributes.get("error_message", "the sizes differ from those of the export")
         )
         for number, value in enumerate(values[1:]):
             text = text.replace(f"{{{number}}}", "?" if value is None else str(value))

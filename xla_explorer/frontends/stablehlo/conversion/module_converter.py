@@ -169,7 +169,7 @@ class ModuleConverter:
             )
         if len(found) > 1:
             names, example = _names(found), found[0].name
-            hint = f"say which: xe.load(path, function={example!r}), `%%hlo --function {example}`; or name it @main"
+            hint = f"choose one: xe.load(path, function={example!r}), `%%hlo --function {example}`; or name it @main"
             self.reader.fail(f"several functions could run first: {names}", hint, found[1].at)
         return found[0]
 

@@ -188,7 +188,7 @@ class Scope:
             else inferred
         )
         if final is None:
-            self.fail(f"{self._name} needs the type of its result", "write it behind ->")
+            self.fail(f"{self._name} needs the type of its result", "write it after ->")
         if self.converter.shapes is not None and has_open_size(final):
             self.refuse(
                 "dynamic-size",
@@ -259,9 +259,7 @@ class Scope:
             self.operation = operation
             if operation.name in _RETURNS:
                 if operation is not region.operations[-1]:
-                    self.fail(
-                        "operations stand behind the return", "end the region with its return"
-                    )
+                    self.fail("operations follow the return", "end the region with its return")
                 return self.operands(operation)
             self._convert(operation)
         self.converter.reader.fail(
@@ -319,7 +317,7 @@ class Scope:
         for number, (i, stated) in enumerate(zip(results, operation.types, strict=True)):
             if isinstance(stated, Shape) and not fits(i.shape, stated):
                 self.fail(
-                    f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type says {stated.text_without_layout}",
+                    f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type states {stated.text_without_layout}",
                     "correct the type",
                 )
         self._annotate(operation)

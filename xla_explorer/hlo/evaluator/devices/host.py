@@ -98,7 +98,7 @@ class Host:
         """
         if self.on_receive is None:
             raise EvaluationError(
-                f"{what} wants {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",
+                f"{what} needs {shape.text_without_layout} from the host on channel {channel}, but nothing is sent",
                 "session.executable.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.hlo.Host(on_receive=...)",
             )
         return self.on_receive(channel, shape)

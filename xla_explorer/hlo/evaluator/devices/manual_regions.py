@@ -30,7 +30,7 @@ def _border(i: HloInstruction, evaluator: Evaluator) -> Border:
         found = border(i)
     except ValueError as problem:
         raise EvaluationError(
-            f"%{i.name} ({custom_call_target(i)}) does not say which part each device has: {problem}"
+            f"%{i.name} ({custom_call_target(i)}) does not define the part of each device: {problem}"
         ) from problem
     assert found is not None
     if any(len(parts) != len(evaluator.device.world.devices) for parts in found.parts):

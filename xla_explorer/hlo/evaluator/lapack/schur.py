@@ -44,8 +44,8 @@ def gees(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
     if letter(i, "sort", "N") != "N":
         raise UnsupportedOpcodeError(
             "custom-call",
-            f"%{i.name}: no function says which eigenvalues of the Schur form come first",
-            "ask for sort = 78 (N)",
+            f"%{i.name}: a function that selects the first eigenvalues of the Schur form is unsupported",
+            "use sort = 78 (N)",
         )
 
     def decompose(matrix: Array) -> tuple[Any, ...]:

@@ -40,7 +40,9 @@ def replica_groups(i: HloInstruction) -> Reason | None:
         return None
     members = [device for group in groups.groups for device in group]
     if len(set(members)) != len(members):
-        return refuse("replica-repeated", f"a device stands twice in replica_groups={groups.text}")
+        return refuse(
+            "replica-repeated", f"a device is listed twice in replica_groups={groups.text}"
+        )
     if i.opcode.name not in _GROUPS_MAY_DIFFER and len({len(group) for group in groups.groups}) > 1:
         return refuse(
             "replica-groups-uneven", f"the groups differ in size in replica_groups={groups.text}"
@@ -160,7 +162,7 @@ def source_target_pairs(i: HloInstruction) -> Reason | None:
         if len(set(members)) != len(members):
             return refuse(
                 "pair-repeated",
-                f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}",
+                f"a {name} is listed twice in source_target_pairs {[list(p) for p in pairs]}",
             )
     return None
 
@@ -178,7 +180,7 @@ def channel_of_the_start(i: HloInstruction) -> Reason | None:
         return None
     return refuse(
         "channels-differ",
-        f"channel_id is {own}, that of %{start.name} is {other}",
+        f"channel_id is {own}, but that of %{start.name} is {other}",
         own=own,
         start=other,
     )

@@ -100,7 +100,7 @@ def slice_(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
             )
         if not 0 <= row.start <= row.limit or (row.limit > size >= 0):
             raise ShapeError(
-                f"range [{row.start}:{row.limit}] of dimension {number} does not lie in [0:{size}] of {bare(operand)}"
+                f"range [{row.start}:{row.limit}] of dimension {number} is not within [0:{size}] of {bare(operand)}"
             )
         sizes.append(row.size)
     return array_shape(operand.element_type, sizes)

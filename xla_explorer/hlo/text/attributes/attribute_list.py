@@ -121,7 +121,7 @@ class FindComputation:
             hint = (
                 f"did you mean {' or '.join(near)}?"
                 if near
-                else "computations stand before their callers: move its definition above this computation"
+                else "computations precede their callers: move its definition above this computation"
             )
             raise TextError(f"computation does not exist: {name}", at, hint, max(length, 1))
         return found

@@ -163,7 +163,7 @@ class _Single:
         if len(self.devices) > places:
             return f"devices=[{sizes}] has {places} places for {len(self.devices)} devices"
         if self.last.count(" last_tile_dim") > 1:
-            return "a sharding says once what its last dimensions are"
+            return "a sharding must define its last dimensions once"
         return ""
 
     def text(self) -> str:
@@ -272,7 +272,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
     def axis(tokens: Tokens) -> str:
         nonlocal closed, previous
         if closed:
-            raise tokens.problem("'}' behind the question mark")
+            raise tokens.problem("'}' after the question mark")
         if open_ended and tokens.eat("?"):
             closed = True
             return "?"
@@ -296,7 +296,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
         if not problem and text[-1] != "'" and (first, last) == (1, known[name]):
             problem = f"{text} is the whole axis"
         if not problem and previous == (name, first):
-            problem = f"{text} goes on where the part before it ends"
+            problem = f"{text} continues the part before it"
         if problem:
             raise TextError(
                 problem,
@@ -366,7 +366,7 @@ def device_groups(tokens: Tokens) -> str:
         return f"{text} {_axes(tokens, axes, {})}"
     start = tokens.start
     sizes = _numbers(tokens)
-    tokens.expect("<=", "'<=' behind the sizes of the groups", "write [2,2]<=[4]")
+    tokens.expect("<=", "'<=' after the sizes of the groups", "write [2,2]<=[4]")
     iota = _iota(tokens)
     if len(sizes) != 2:
         message = f"replica groups have two dimensions, not {len(sizes)}"
