@@ -40,7 +40,6 @@ EQUAL: dict[str, set[str]] = {
     },
     "nb15.blocks": {"1 -> 2 (2)"},  # n + 1 does not divide n
     "nb16.trip_count": {
-        "i.opcode.name == 'get-tuple-element' and i.attribute('index') == 0 -> i.opcode.name == 'get-tuple-element'",  # the one integer
         "(limit - start) // step > 0 -> (limit - start) // step >= 0",  # 0 was answered before
         "(limit - start) // step -> (limit - start) * step (2)",  # the same sign
     },
