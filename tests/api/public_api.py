@@ -1,4 +1,4 @@
-"""The public names with their signatures, as a text to compare: `python -m tests.api.public_api` writes it anew."""
+"""The public names with their signatures as text; `python -m tests.api.public_api` rewrites it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lines() -> Iterator[str]:
 
 
 def names() -> Iterator[tuple[str, Any]]:
-    """Every public name as users write it, and what it stands for; of classes the static member, of attributes without a class None."""
+    """Yield each public name, spelled as users write it, with its object or static class member."""
     for name in sorted(xe.__all__):
         if not name.startswith("__"):
             yield f"xe.{name}", getattr(xe, name)

@@ -1,4 +1,4 @@
-"""The documentation of each public name: numpydoc sections that name the parameters as the signature does, and an example that runs."""
+"""The documentation of public names: numpydoc sections with every parameter, running examples."""
 
 from __future__ import annotations
 
@@ -124,7 +124,10 @@ def test_a_section_is_there_once(broken: str) -> None:
 
 
 def test_no_docstring_breaks_off_in_the_middle_of_a_sentence() -> None:
-    """A re-wrap once left sentences in pieces: a line of a word or two, then the rest of the sentence on the next."""
+    """A docstring has no line of one or two words whose sentence goes on in the next line.
+
+    A re-wrap once left sentences in such pieces.
+    """
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         quoted = re.findall(r'^ *r?"""(.*?)"""|"""(?:.*?)"""', text, re.MULTILINE | re.DOTALL)

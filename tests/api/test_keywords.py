@@ -1,4 +1,4 @@
-"""Every public call that hands keywords on says which one it does not know, and the nearest that there is."""
+"""Public calls with keywords reject an unknown one and suggest the nearest valid one."""
 
 from __future__ import annotations
 

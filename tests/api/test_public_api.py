@@ -1,4 +1,4 @@
-"""The public face: a snapshot of it, its size, the calls of the referees, and what extensions and type checkers see."""
+"""The public interface: a snapshot, its size, and the names that extensions and checkers see."""
 
 from __future__ import annotations
 

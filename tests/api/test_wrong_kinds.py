@@ -55,7 +55,7 @@ HERE = [n for n in CALLS if not n.startswith(("xe.xla.", "xe.charts.", "xe.error
 
 
 def arguments(call: Callable[..., Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Yield the arguments of calls in which one parameter has a wrong kind, or all that are needed."""
+    """Yield call arguments of which one has a wrong kind, or all required ones."""
     parameters = list(inspect.signature(call).parameters.values())
     placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p for p in placed if p.default is p.empty]

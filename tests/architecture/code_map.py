@@ -1,4 +1,4 @@
-"""Writes `xla_explorer/README.md`, the map of the code, and its picture, from the docstrings of the packages.
+"""Write `xla_explorer/README.md`, the map of the code, and its picture, from docstrings.
 
 `python tests/architecture/code_map.py` renews both. A room is a folder of `xla_explorer`; its table
 has a row for each folder in it.

@@ -1,4 +1,4 @@
-"""Code generation writes LLVM IR and reads none of it back: what it must know later stands in records, nests and fields."""
+"""Code generation writes LLVM IR and never parses it: later facts come from records and nests."""
 
 from __future__ import annotations
 

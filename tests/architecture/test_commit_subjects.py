@@ -1,4 +1,4 @@
-"""`.ci/check_subjects` accepts 72 characters, refuses more, and holds for the commits of this branch."""
+"""`.ci/check_subjects` accepts subjects up to 72 characters; this branch's commits pass."""
 
 from __future__ import annotations
 

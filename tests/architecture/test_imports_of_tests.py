@@ -1,4 +1,7 @@
-"""Tests find each other by full names (`tests.support.pace`): no folder of tests is on the path, so no two files may collide by name."""
+"""Tests import each other by full names (`tests.support.pace`).
+
+No folder of tests is on the path, so no two files may collide by name.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ SCRIPTS_OF_A_FOLDER = "performance/"
 
 
 def _files(pattern: str) -> Iterator[tuple[str, ast.Module, str]]:
-    """Name, tree and text of the files in which the pattern is found: reading the others as Python would take seconds."""
+    """Return name, tree and text of the files that match the pattern.
+
+    Parsing the other files would take seconds.
+    """
     for path in sorted(TESTS.rglob("*.py")):
         name = path.relative_to(TESTS).as_posix()
         if "solutions" not in path.parts and not name.startswith(SCRIPTS_OF_A_FOLDER):

@@ -1,4 +1,4 @@
-"""A pass is found where its name says: one file a pass, but for names of one and the same algorithm."""
+"""Each pass has a file of its own name, except aliases of one algorithm."""
 
 from __future__ import annotations
 

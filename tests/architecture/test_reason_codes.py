@@ -1,4 +1,4 @@
-"""No code outside of the registry can be recorded: what the sources refuse with stands in `compiler/decisions`, and what stands there is used."""
+"""Every recorded reason code is registered in `compiler/decisions`, and every code is used."""
 
 from __future__ import annotations
 

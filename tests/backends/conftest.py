@@ -40,5 +40,8 @@ exit:
 
 @pytest.fixture(scope="session")
 def ir_with_lines():
-    """LLVM IR of a division with the lines of a file module.hlo: 2 and 3 load, 4 divides, 5 stores and loops."""
+    """Return LLVM IR of a division with lines of module.hlo.
+
+    Lines 2 and 3 load, 4 divides, 5 stores and loops.
+    """
     return WITH_LINES

@@ -96,7 +96,7 @@ Plant = Callable[..., ModuleType]
 
 @pytest.fixture
 def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plant]:
-    """Writes a scenario-3 package and imports it, with (old, new) text replaced in one of its files."""
+    """Write a scenario-3 package with (old, new) text replaced in one file, and import it."""
     made: list[str] = []
 
     def plant(file: str = "", old: str = "", new: str = "") -> ModuleType:
@@ -119,7 +119,7 @@ def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plant]:
 
 
 def broken(package: ModuleType, name: str) -> str:
-    """The message of the one check that must fail; the others may skip, but nothing unrelated may break."""
+    """Return the message of the check with this name, which must fail."""
     found = xe.backends.contract(package.platform(), sample=3)
     failed = {check.name: check.message for check in found.failures}
     assert name in failed, found
@@ -182,7 +182,10 @@ def test_a_missing_synchronise_is_caught(device: Plant) -> None:
 
 
 def test_a_missing_synchronise_is_caught_where_the_device_happens_to_be_fast(device: Plant) -> None:
-    """A device that runs at once hides the mistake in the values; the order of the calls still shows it."""
+    """A missing synchronise is caught by the order of calls.
+
+    A device that runs at once hides the mistake in the values.
+    """
     package = device(
         "compiler.py", "executor.synchronize()  # a launch only queues the work", "pass"
     )

@@ -1,4 +1,4 @@
-"""Small programs whose compiled values once were not the evaluator's, on every backend that runs here."""
+"""Small programs whose compiled values once differed from the evaluator's, on every backend."""
 
 import ml_dtypes
 import numpy as np

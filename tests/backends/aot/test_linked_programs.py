@@ -1,4 +1,4 @@
-"""Ahead-of-time objects in C and C++ programs: the numbers, two modules in one program, threads, sizes."""
+"""Ahead-of-time objects in C and C++ programs: values, two modules, threads, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs run with every array of theirs against a page that may not be touched: `python guard_pages.py GROUP [FIRST END STEP]`.
+"""Run programs with inaccessible pages beside arrays: `guard_pages.py GROUP [FIRST END STEP]`.
 
 An access one byte outside of an argument, a result or the temporary memory ends the process; the
 last line says where it was. GROUP: `opcodes`, `texts` (lengths around vectors and tiles), `random`
@@ -61,7 +61,10 @@ def as_if_large(wanted: bool) -> Iterator[None]:
 
 
 class GuardedMemory:
-    """`size` bytes between two pages without access, flush with the one behind (`at_end`, up to `alignment`) or with the one before."""
+    """`size` bytes between two inaccessible pages, flush with one of them.
+
+    `at_end`: flush with the page behind, up to `alignment`; else with the page in front.
+    """
 
     def __init__(self, size: int, *, at_end: bool, alignment: int = 1) -> None:
         room = max(-(-size // PAGE), 1) * PAGE

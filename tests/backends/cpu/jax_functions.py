@@ -1,4 +1,6 @@
-"""Each public function of jax.random, jax.scipy.special, jax.scipy.stats and jax.numpy.linalg with arguments for it.
+"""Public functions of jax.random, jax.scipy and jax.numpy.linalg with arguments.
+
+They are those of jax.random, jax.scipy.special, jax.scipy.stats and jax.numpy.linalg.
 
 A length of 13 leaves lanes over on every vector width: that is where a CPU description showed what
 the others did not.

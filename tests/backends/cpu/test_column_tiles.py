@@ -1,4 +1,4 @@
-"""Reductions that keep the last dimension: tiles of columns of a known width, whatever the width of the array and the number of threads."""
+"""Reductions that keep the last dimension: column tiles for any width and thread count."""
 
 import numpy as np
 import pytest

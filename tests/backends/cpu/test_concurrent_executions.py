@@ -1,4 +1,4 @@
-"""Programs run from several Python threads and in forked children at the same time, and again and again."""
+"""Programs run repeatedly from several Python threads and in forked children at once."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""An argument that is given away and is part of another argument, too: its memory is read while the result is written."""
+"""A donated argument that is part of another argument: it is read while the result is written."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arrays whose size is known only at run time: masked where that is enough, else the module runs on the evaluator, and says so."""
+"""Arrays of sizes known at run time: masked in native code, else run by the evaluator."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_a_dynamic_parameter_takes_arrays_up_to_its_bound(backend, size):
 
 
 def test_dynamic_parameters_of_several_kinds_are_native():
-    """Of two dynamic dimensions, beside a static one, contracted, and asked for their sizes; the next run has other sizes."""
+    """Two dynamic dimensions are contracted, reduced and measured; the next run has other sizes."""
     session = xe.compile(
         """HloModule m
 max { a = f32[] parameter(0)
@@ -101,5 +101,7 @@ def test_a_dynamic_result_of_a_dynamic_parameter_is_right_on_the_evaluator():
 
 @pytest.mark.parametrize("shape", [(6, 2), (3, 1), (3,)])
 def test_a_dynamic_parameter_refuses_other_arrays(shape):
-    with pytest.raises(xe.XlaExplorerError, match=r"s32\[<=5,2\], so its dimensions must be \[5, 2\]"):
+    with pytest.raises(
+        xe.XlaExplorerError, match=r"s32\[<=5,2\], so its dimensions must be \[5, 2\]"
+    ):
         xe.compile(PARAMETER)(np.zeros(shape, np.int32))

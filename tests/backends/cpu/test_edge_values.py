@@ -1,4 +1,4 @@
-"""Edge values where vectors, tiles and threads compute them: the same rules as for one element, on arrays that are longer than a vector."""
+"""Edge values in vectors, tiles and threads follow the rules of single elements."""
 
 import ml_dtypes
 import numpy as np
@@ -160,7 +160,7 @@ def test_a_nan_keeps_its_payload_through_tiles_and_copies(name):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", FLOATS)
 def test_denormals_on_every_thread(name, threads):
-    """Sums, products, reductions and converts of numbers below the smallest normal one: no thread flushes them."""
+    """No thread flushes subnormals in sums, products, reductions and converts."""
     dtype, raw = FLOATS[name]
     x = np.random.default_rng(3).integers(1, 60, (64, 1000), dtype=raw).view(dtype)
     s = f"{name}[64,1000]"
@@ -370,7 +370,7 @@ def test_thirty_dimensions():
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_addresses_beyond_two_gib(threads):
-    """Elements of an array in memory with numbers above 2**31 are read, moved and written where they are."""
+    """Elements of arrays above 2 GiB are read, moved and written at the right addresses."""
     count = 2**31 + 64
     x = np.zeros(count, np.int8)
     x[[5, 2**31 - 1, 2**31, count - 3]] = [1, 2, 3, 4]
@@ -400,7 +400,7 @@ def test_addresses_beyond_two_gib(threads):
     [("s4", ml_dtypes.int4), ("u2", ml_dtypes.uint2), ("s8", np.int8), ("f16", np.float16)],
 )
 def test_the_truth_of_a_sum_of_products(name, kind):
-    """A dot of any type with truth values gives whether the sum is not 0: 1 - 1 is, though both operands are true."""
+    """A dot with predicate result is true if the sum of products is not 0: 1 - 1 gives false."""
     x = np.array([[1, -1 if name[0] != "u" else 0], [1, 1], [0, 0]]).astype(kind)
     text = module(
         [f"{name}[3,2]", "pred[2,2]"],

@@ -1,4 +1,7 @@
-"""fft by our own code: every kind, lengths of every sort, against numpy in f64; errors in units of the rounding of the result's size."""
+"""Native fft: every kind and class of lengths, against numpy in f64.
+
+Errors are in units of the rounding of the result's size.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""No program touches memory beside its arrays: each lies against a page without access, in a child process that dies of a wrong address."""
+"""No program touches memory beside its arrays.
+
+Each array lies against an inaccessible page, in a child process that dies of a wrong address.
+"""
 
 import os
 import subprocess

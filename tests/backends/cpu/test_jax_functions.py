@@ -1,4 +1,4 @@
-"""Public functions of JAX's numerical modules: native code has JAX's values and LLVM never crashes."""
+"""Public functions of JAX's numerical modules: native code has JAX's values, LLVM never crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels partitioned into tasks: the same bits as on one thread, whatever the extents; the decision and its numbers."""
+"""Kernels partitioned into tasks: the bits of one thread for any extents; the decisions."""
 
 import numpy as np
 import pytest

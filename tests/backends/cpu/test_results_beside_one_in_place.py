@@ -1,4 +1,7 @@
-"""A kernel with several results, one of them in the place of an operand: the last vector repeats elements of none of them."""
+"""A kernel with several results, one in an operand's place.
+
+The overlapping last vector must repeat elements of no result.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""`cpu` is one device: it compiles a module of several, hands their collectives to the evaluator, and says at the run what to call instead."""
+"""`cpu` as one device: it compiles modules of several, with collectives on the evaluator.
+
+The error at run time names the call to use instead.
+"""
 
 from __future__ import annotations
 

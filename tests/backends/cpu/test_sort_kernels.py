@@ -1,4 +1,4 @@
-"""sort and topk kernels against the evaluator: by radix and by merging, all kinds of keys, rows in any dimension."""
+"""sort and topk kernels against the evaluator: radix and merge, every key type and dimension."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every conformance program on the CPUs that are emulated here: opcode by opcode the values of the evaluator, or a refusal with a Reason."""
+"""Every conformance program on the emulated CPUs: the evaluator's values, or a Reason."""
 
 from __future__ import annotations
 

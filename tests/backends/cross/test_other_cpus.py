@@ -78,7 +78,10 @@ def test_each_cpu_gets_its_own_vectors(name: str, options: dict[str, str], patte
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_values_where_the_cpu_lacks_instructions(name: str) -> None:
-    """Half precision, rounding and remainders, which several of these call a runtime for; in a layout that is not row-major."""
+    """Half precision, rounding and remainders, in a layout that is not row-major.
+
+    Several of these CPUs call a runtime for them.
+    """
     _need(name)
     random = np.random.default_rng(3)
     d = (random.normal(size=(40, 5)) * 10.0 ** random.integers(-9, 6, (40, 5))).round(8)

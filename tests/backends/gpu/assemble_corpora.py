@@ -1,4 +1,6 @@
-"""PTX of many modules through ptxas, a hundred modules a call: `python assemble_corpora.py ARCHITECTURE FILE.hlo...`.
+"""Assemble PTX of many modules with ptxas: `assemble_corpora.py ARCHITECTURE FILE.hlo...`.
+
+A call of ptxas takes a hundred modules.
 
 A slow test does it for the corpora. Modules are put into one text: one header, entries and
 variables with the module's number before.
@@ -26,7 +28,10 @@ TOGETHER = 100
 
 
 def ptx_of(text: str, architecture: str) -> str:
-    """The PTX of an HLO module; empty where the evaluator runs it as a whole, for its sizes are known only then."""
+    """Return the PTX of an HLO module; empty if the evaluator runs the whole module.
+
+    It does so if sizes are known only at run time.
+    """
     compiler = GpuCompiler()
     options = CompileOptions(
         journal="off", backend_options={"architecture": architecture, "device": "emulator"}

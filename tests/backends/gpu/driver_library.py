@@ -1,4 +1,4 @@
-"""The fake driver as a shared library, `libcuda.so.1`: NVIDIA's own cuda-bindings call it as they would the real one.
+"""The fake driver as a shared library, `libcuda.so.1`, that NVIDIA's cuda-bindings call.
 
 So what is passed goes through the bindings' conversions and C's calling convention. Signatures are
 those of cuda.h (CUDA 13), written down here by hand: function -> what C takes, where `Out(type)` is
@@ -293,7 +293,11 @@ class DriverLibrary:
     def _cuGraphAddNode(
         self, target: int, graph: int, nodes: int, edges: int, count: int, made: int
     ) -> int:
-        """CUgraphNodeParams: its type, then at 16 CUDA_CONDITIONAL_NODE_PARAMS: handle, type, size, graphs, context."""
+        """Add a graph node from CUgraphNodeParams.
+
+        Its type comes first, then at 16 CUDA_CONDITIONAL_NODE_PARAMS: handle, type, size, graphs,
+        context.
+        """
         handle, context = (LONG.from_address(made + at).value for at in (16, 40))
         kind, size = (UNSIGNED.from_address(made + at).value for at in (24, 28))
         inside = SimpleNamespace(handle=handle, type=kind, size=size, ctx=self._object(context))
@@ -385,7 +389,10 @@ def _raised() -> Iterator[None]:
 
 
 def driver_of(fake: Any) -> CudaDriver:
-    """The backend's driver on a fake one: directly, or by way of NVIDIA's bindings in a process that was started for it."""
+    """Return the backend's driver on a fake one, directly or through NVIDIA's bindings.
+
+    The bindings need a process that was started for them.
+    """
     if _library is None:
         return CudaDriver(fake, fake.library)
     _library.driver = fake

@@ -1,4 +1,4 @@
-"""cuDNN's convolutions with numpy in the fake driver's memory, one tap after the other; descriptors and enumerations are checked.
+"""cuDNN's convolutions with numpy on the fake driver's memory; descriptors are checked.
 
 Numbers are those of cudnn_graph_v9.h, cudnn_ops_v9.h and cudnn_cnn_v9.h.
 """

@@ -1,4 +1,4 @@
-"""An object with the functions of `cuda.bindings.driver` that the backend calls; kernels run on the emulator.
+"""A fake of the `cuda.bindings.driver` functions in use; kernels run on the emulator.
 
 Checks what a real driver would: a current context, arguments of the right kind, memory that was
 allocated, events in order.

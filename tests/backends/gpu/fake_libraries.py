@@ -1,4 +1,4 @@
-"""Libraries with the C functions that the backend calls; they compute with numpy in the fake driver's memory.
+"""Fakes of the library functions in use; they compute with numpy on the fake driver's memory.
 
 Every call is checked against its documented signature: the number of arguments, their ctypes, the
 sizes of attributes, what handles were created. Column-major, as the real ones.

@@ -96,7 +96,10 @@ ENTRY main {
 
 @cache
 def compiled(text, architecture="sm_90", passes="default", math="xla"):
-    """The result of compiling a module for a GPU (shared between tests: nothing in it may be changed)."""
+    """Return the result of compiling a module for a GPU.
+
+    Tests share it: they must not change it.
+    """
     compiler = GpuCompiler()
     options = CompileOptions(
         passes=passes, backend_options={"architecture": architecture, "math": math}

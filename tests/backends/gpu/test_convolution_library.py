@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN: which form an HLO is, what is prepared, each call by its C signature on a fake, values against the evaluator."""
+"""cuDNN convolutions: forms, preparation, C signatures on a fake, the evaluator's values."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""The CUDA side against a fake driver with the same functions: what is called, when, and what errors become."""
+"""The CUDA side against a fake driver: calls, their order, and errors."""
 
 import ctypes
 import gc

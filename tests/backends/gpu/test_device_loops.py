@@ -1,4 +1,4 @@
-"""Loops and branches: how often bodies run, without asking where that is known; and graphs in which the device decides."""
+"""Loops and branches: known trip counts without condition checks, and conditional graphs."""
 
 import sys
 from functools import cache
@@ -368,7 +368,10 @@ def test_why_a_loop_is_no_kernel_is_told():
 
 
 def test_what_the_condition_alone_wants_is_left_out_where_nobody_asks_it():
-    """A row is doubled where it is, ten times, and nothing counts; or put where the number of the trip says."""
+    """Values that only the condition reads are left out with it.
+
+    A row is doubled in place ten times, or written at the iteration's number.
+    """
     for place, counts in (
         ("place = s32[] add(zero, zero)", False),
         ("place = s32[] add(i, i)", True),
@@ -391,7 +394,10 @@ def test_what_the_condition_alone_wants_is_left_out_where_nobody_asks_it():
     ("noticed", "trips"), [("", 5), (", custom_call_has_side_effect=true", None)]
 )
 def test_a_condition_that_somebody_notices_is_asked(noticed, trips):
-    """A custom call says by an attribute whether leaving it out would be seen; also in what the condition calls."""
+    """A condition with visible effects is evaluated.
+
+    An attribute of a custom call, also in a callee, states the effect.
+    """
     module = parse_hlo(f"""HloModule m
 told {{ k = s32[] parameter(0) ROOT t = s32[] custom-call(k), custom_call_target="tell"{noticed} }}
 condition {{

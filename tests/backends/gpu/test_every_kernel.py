@@ -1,4 +1,4 @@
-"""Every emitter's kernels as PTX: LLVM selects instructions for all of them, ptxas takes the text, nothing is called or spilled."""
+"""Every emitter's PTX: LLVM selects all instructions, ptxas accepts; no calls, no spills."""
 
 import re
 from pathlib import Path

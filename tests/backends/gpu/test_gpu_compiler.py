@@ -1,4 +1,4 @@
-"""From HLO to PTX text: stages, source maps, launch dimensions, what is recorded where there is no kernel."""
+"""From HLO to PTX text: stages, source maps, launch dimensions, records without kernels."""
 
 import re
 import subprocess
@@ -338,7 +338,10 @@ ENTRY e { x = f32[64,96] parameter(0) y = f32[96,64] parameter(1) zero = f32[] c
     ("ROOT c = f32[64] exponential(a)", {"kernel", "copy"}),
 ])  # fmt: skip
 def test_asynchronous_work_of_several_instructions_has_kernels(body, kinds):
-    """One operation keeps its stream; several become part of the program, which the evaluator ran before."""
+    """One asynchronous operation keeps its stream; several become part of the program.
+
+    The evaluator ran the latter before.
+    """
     text = f"""HloModule m
 wrapped {{ a = f32[64] parameter(0) {body} }}
 ENTRY e {{ x = f32[64] parameter(0) s = ((f32[64]), f32[64], s32[]) async-start(x), calls=wrapped ROOT d = f32[64] async-done(s) }}"""

@@ -1,4 +1,4 @@
-"""The measuring script for a lent device, proven where there is none: on the emulator, and on the CUDA side with the fake driver."""
+"""The measuring script for a lent device, run on the emulator and with the fake driver."""
 
 import json
 import sys
@@ -440,7 +440,7 @@ ENTRY e {
 
 
 def test_the_page_shows_the_newest_figures(script):
-    """Each row of the tables of the last run on a device stands on the page, and each field of every run is described."""
+    """The page shows each row of the last run's tables and describes every run's fields."""
     from tests.performance.gpu_device_report import markdown, unknown_fields
 
     kept = sorted((PERFORMANCE.parents[0] / "data" / "device").glob("*.json"))

@@ -1,4 +1,4 @@
-"""Whole GPU programs on the emulator: kernels, launch dimensions, buffers, control flow, reports."""
+"""Whole GPU programs on the emulator: kernels, launch dimensions, buffers, control flow."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Asynchronous work on streams of its own: who waits for whom, proved by vector clocks on the fake driver; what planted faults look like."""
+"""Asynchronous work on its own streams: waits proved by vector clocks; planted faults."""
 
 import numpy as np
 import pytest

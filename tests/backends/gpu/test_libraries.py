@@ -1,4 +1,4 @@
-"""Library calls end to end: matched, planned, called by their C signatures on a fake, values against the evaluator."""
+"""Library calls end to end: matching, plans, C signatures on a fake, the evaluator's values."""
 
 import numpy as np
 import pytest

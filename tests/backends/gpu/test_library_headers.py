@@ -1,4 +1,4 @@
-"""The prototypes and numbers with which NVIDIA's libraries are called, against the headers that come with their wheels."""
+"""Prototypes and constants of NVIDIA's libraries against the headers in their wheels."""
 
 import ctypes
 import os

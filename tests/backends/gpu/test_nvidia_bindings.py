@@ -1,4 +1,6 @@
-"""The CUDA side by way of NVIDIA's own cuda-bindings: their conversions and C's calling convention, with the fake driver behind them.
+"""The CUDA side through NVIDIA's cuda-bindings, on the fake driver.
+
+It checks their conversions and C's calling convention.
 
 In a process of its own: for it, this machine has a device.
 """

@@ -1,4 +1,4 @@
-"""Programs that once needed the host for an operation: all kernels now, values on the emulator with races searched for."""
+"""Programs that once fell back to the host run as kernels: values, no races."""
 
 import ml_dtypes
 import numpy as np

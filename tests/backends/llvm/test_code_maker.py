@@ -1,4 +1,4 @@
-"""LLVM works in a process of its own: what it dies of there is an error here, or code made otherwise, and all goes on."""
+"""LLVM in a process of its own: a crash there is an error or a retry here."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Kernels that are compiled while others are written: the same values, from the same objects each time."""
+"""Kernels compiled while others are lowered: the same values from the same objects."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Code is generated with or without LLVM's strength reduction, whichever the options say, and other threads get theirs."""
+"""LLVM's strength reduction follows each compile's options, also in concurrent threads."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""XLA_EXPLORER_TARGET: another CPU, other vectors, other cores than this machine's; what it could not execute is compiled only."""
+"""XLA_EXPLORER_TARGET: another CPU, vector width and core count; foreign code is not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kit: each scaffold passes the tests that come with it, installs by its entry point, and says what it cannot write."""
+"""The kit: each scaffold passes its tests, installs by entry point and names its gaps."""
 
 from __future__ import annotations
 

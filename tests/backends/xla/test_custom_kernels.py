@@ -1,4 +1,4 @@
-"""Kernels that a program brings along (Pallas, Triton), and what an autotuner picked, in a dump of XLA:GPU."""
+"""A program's own kernels (Pallas, Triton) and autotuner choices in a dump of XLA:GPU."""
 
 from __future__ import annotations
 

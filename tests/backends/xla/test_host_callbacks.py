@@ -1,4 +1,4 @@
-"""Programs that call Python functions, on real XLA: its process does not have them, and is not to die of them."""
+"""Programs with Python callbacks on real XLA, whose process lacks the callbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that XLA's texts get back: those of the source, and one name for what XLA made itself, in whichever text it stands."""
+"""Names in XLA's texts: those of the source, and one name for each instruction XLA made."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_xla_copied_keeps_its_name_when_the_original_is_gone() -> None:
 
 @pytest.mark.parametrize("other", ["", "  multiply.6 = f32[4] abs(p)"])
 def test_a_name_of_xlas_own_does_not_take_one_of_the_source(other: str) -> None:
-    """XLA calls something of its own as the source calls another instruction: its own gets another name, in no text the other's."""
+    """XLA's own instruction gets another name if the source uses its name elsewhere."""
     given = SourceNames(parse_hlo(SOURCE.replace("multiply.6 = f32[4] multiply(x, x)  add.1 = f32[4] add(multiply.6, x)", "add.1 = f32[4] add(x, x)"
                                   ).replace("ENTRY", "f { y = f32[4] parameter(0)  ROOT multiply.6 = f32[4] multiply(y, y) }\nENTRY")))  # fmt: skip
     given.restore(text(line("a.1", "add(p, p)", "add.1"), line("ROOT r.1", "negate(a.1)", "r")))

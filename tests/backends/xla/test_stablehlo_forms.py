@@ -1,4 +1,4 @@
-"""HLO that StableHLO cannot say reaches real XLA with its meaning: chains of asynchronous instructions, bitcasts, aliases in tuples, fusions."""
+"""HLO without a StableHLO form reaches real XLA: async chains, bitcasts, aliases, fusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real XLA as a backend: its passes as steps, its values, and its failures as errors that leave the session alive."""
+"""Real XLA as a backend: passes as steps, values, and failures as errors, not crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of a session of real XLA are those of the text that was compiled, never of what XLA wrote of it."""
+"""Lines of a real XLA session refer to the compiled text, not to XLA's print of it."""
 
 from __future__ import annotations
 

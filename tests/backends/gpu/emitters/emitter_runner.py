@@ -1,4 +1,4 @@
-"""The kernels of one instruction on the emulator: values beside the evaluator's, faults and races, counters by PTX line."""
+"""Run the kernels of one instruction on the emulator: values, faults, races, counters."""
 
 from typing import Any, NamedTuple
 
@@ -43,7 +43,10 @@ class Ran(NamedTuple):
 
 
 def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
-    """The module's root, what writes it, the kernels' names, their PTX. architecture: a name, or facts."""
+    """Return the root, its emitter, the kernels' names and their PTX.
+
+    architecture: a name, or facts.
+    """
     facts = gpu_architecture(architecture) if isinstance(architecture, str) else architecture
     root = parse_hlo(text).entry.root
     emitted = write(root, facts)
@@ -75,7 +78,9 @@ def run(
     findings=None,
     write=write_gpu_kernels,
 ) -> Ran:
-    """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere.
+    """Run the entry's root with every access checked and races searched for.
+
+    Its operands are parameters and constants.
 
     change: what is done to the PTX before; findings: a list that takes the faults, of which there
     must otherwise be none. write: what writes the kernels.

@@ -1,4 +1,4 @@
-"""Constants in the constant bank: where a warp reads one address at a time; values, counters, decisions, what ptxas says."""
+"""Constants in the constant bank if a warp reads one address: values, counters, ptxas."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Convolutions as implicit GEMM, by tensor cores and directly: any window, layout and grouping, beside the evaluator; the work counted."""
+"""Convolutions as implicit GEMM and directly: any window, layout and grouping; work counted."""
 
 import math
 
@@ -151,7 +151,7 @@ def test_nothing_spills(architecture):
 
 
 def test_zeros_between_elements_are_not_multiplied():
-    """A dilated image is cut into phases: the kernel adds a quarter of the window's products for each result."""
+    """A dilated image is split by residue: a quarter of the window's products a result."""
     x, k, result, how = CASES["dilated image"]
     plan = plan_simt_convolution(
         parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90")
@@ -250,7 +250,10 @@ def parsed_window(text):
     ("f32", 1, "simt-convolution", 11), ("bf16", 1, "tensor-core-convolution", 11), ("f32", 16, "depthwise-convolution", 0),
 ])  # fmt: skip
 def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
-    """Implicit GEMM multiplies them with the padding's zeros, as XLA:CPU and cuDNN do; the evaluator leaves padded taps out."""
+    """Implicit GEMM multiplies infinite weights with the padding's zeros.
+
+    XLA:CPU and cuDNN do the same; the evaluator leaves padded taps out.
+    """
     x, k, result = (1, 6, 6, 16), (3, 3, 16 // groups, 16), (1, 6, 6, 16)
     weights = np.ones(k, TYPES[kind])
     weights[0, 0, 0, 0] = np.inf

@@ -1,5 +1,6 @@
-"""The special function unit's sequences against the true functions: the emulator's unit rounds correctly, so that what is seen is the
-sequences' own error.
+"""The special function unit's sequences against the true functions.
+
+The emulator's unit rounds correctly, so the measured error is that of the sequences.
 """
 
 import mpmath
@@ -44,7 +45,10 @@ ROWS = [(level, opcode) for level in LEVELS for opcode in TABLE[level] if opcode
 
 
 def points(opcode, count=600):
-    """Many magnitudes, the neighbourhood of where sequences change, denormals; negative ones where the function has them."""
+    """Return points of many magnitudes, around thresholds, subnormals, and negative ones.
+
+    Negative points are left out if the function has none.
+    """
     random = np.random.default_rng(len(opcode))
     wide = np.exp2(random.uniform(-149, 128, count)).astype(np.float32)
     narrow = random.uniform(0, 104, count).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Fourier transforms: every kind, lengths of all classes, one to three dimensions; errors relative to the norm."""
+"""Fourier transforms: every kind, length class and rank up to three; errors by the norm."""
 
 import numpy as np
 import pytest

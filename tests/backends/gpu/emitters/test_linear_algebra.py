@@ -1,4 +1,4 @@
-"""cholesky and triangular-solve by panels: every form, sizes around the panel's, what is not positive definite."""
+"""Blocked cholesky and triangular-solve: every form, sizes near a panel, indefinite matrices."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Loop nests as kernels: for every schedule the emulated values are those of the evaluator, and no thread races with another."""
+"""Loop nests as kernels: every schedule has the evaluator's values and no race."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Reductions by warps and blocks: values, coalescing, bank conflicts, launches, and what is refused."""
+"""Reductions by warps and blocks: values, coalescing, bank conflicts, launches, refusals."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Scatters without atomic operations as loop nests: windows that fit, miss and overlap, rows in order, several operands."""
+"""Scatters without atomics as loop nests: windows inside, outside and overlapping; row order."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,10 @@ ENTRY e {{ x = {kind}[{dimensions}] parameter(0) i = {index_kind}[{indices}] par
 
 
 def checked(text, *inputs):
-    """The nest is well formed, says the same as text, and its meaning is the evaluator's; so is what its kernel gives."""
+    """Check that the nest is well formed, round-trips as text, and has the evaluator's values.
+
+    The values of its kernel must be the same.
+    """
     root = parse_hlo(text).entry.root
     nest = scatter_nest(root, argument_slots(root))
     assert not isinstance(nest, Reason) and not why_not_well_formed(nest), nest
@@ -115,7 +118,12 @@ def test_a_sum_of_nothing_keeps_minus_zero():
 
 @pytest.mark.parametrize(("kind", "rows"), [("bf16", "7"), ("f16", "7"), ("f16", "7,1")])
 def test_a_row_that_lies_elsewhere_adds_nothing(kind, rows):
-    """Not the identity element, whose sum in f32 and its rounding are what a thread of a segment sum would do most."""
+    """A row that lies outside adds nothing, not even the identity element.
+
+    Adding the identity and rounding would be most of the work of a thread of a segment sum.
+
+    Adding the identity and rounding would be most of the work of a thread of a segment sum.
+    """
     shape = [int(n) for n in rows.split(",")]
     x, u = [
         RANDOM.integers(-9, 9, shape).astype(primitive_type(kind).dtype)

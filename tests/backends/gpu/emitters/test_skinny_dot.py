@@ -155,7 +155,7 @@ def test_square_products_say_why_not():
 
 
 def random_dot(choice):
-    """(text, shapes of both operands): batch, contracted and kept dimensions of any number, in any order."""
+    """Return (text, operand shapes) with batch, contracted and kept dimensions in any order."""
     kind = choice.choice(sorted(TYPES))
     batch = [
         ("batch", number, choice.choice((1, 2, 3))) for number in range(choice.choice((0, 0, 1, 2)))
@@ -201,7 +201,7 @@ def test_random_dots(seed):
 
 
 def test_the_skinny_side_is_read_by_vectors():
-    """Rows of the large matrix that a thread adds one after the other are contiguous in a row of the skinny one."""
+    """Rows of the large matrix that a thread adds in turn are contiguous in the skinny one."""
     text = dot("f32", (16, 128), (128, 512), (1, 0), (16, 512))
     ran = check(text, numbers("f32", (16, 128)), numbers("f32", (128, 512)), assemble=False)
     assert (

@@ -1,4 +1,4 @@
-"""sort and topk: values and order of equal records, in shared memory, over several tiles, along any dimension."""
+"""sort and topk: values and stability, in shared memory, over tiles, along any dimension."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Matrix products by tensor cores: every orientation of the operands, edges, batches; no bank conflicts; what is refused."""
+"""Matrix products by tensor cores: operand orders, edges, batches, no bank conflicts, refusals."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Matrix products by wgmma and tensor maps: values, edges, bands of tiles; what is refused; faults planted in the kernel are found."""
+"""Matrix products by wgmma and tensor maps: values, edges, tile bands, refusals, planted faults."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""Neighbouring loads and stores are one access in PTX, also where LLVM alone would leave them narrow."""
+"""Contiguous loads and stores become one PTX access, also if LLVM would leave them narrow."""
 
 import re
 
@@ -13,7 +13,10 @@ SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a,
 
 @pytest.mark.long
 def test_long_rows_are_read_by_sixteen_bytes():
-    """LLVM makes `or` of sums in the second vector's addresses, and then reads its elements one by one."""
+    """Long rows are read 16 bytes at a time.
+
+    LLVM turns sums in the second vector's addresses into `or`, and then reads single elements.
+    """
     text = f"""HloModule m
 {SUM}
 ENTRY e {{ x = f32[4096,1024] parameter(0) z = f32[] constant(0) ROOT r = f32[4096] reduce(x, z), dimensions={{1}}, to_apply=sum }}"""
@@ -56,7 +59,10 @@ ENTRY e {{ x = {kind}[1024,{count * 64}] parameter(0) ROOT r = {kind}[1024,{coun
 
 
 def test_long_functions_do_not_keep_a_loop_from_reading_sixteen_bytes():
-    """One element a thread gives too little memory-level parallelism for the bandwidth of a large GPU."""
+    """A long function does not prevent 16-byte reads in its loops.
+
+    One element a thread gives too little memory-level parallelism for a large GPU's bandwidth.
+    """
     text = """HloModule m
 f { x = f32[1048576] parameter(0) a = f32[1048576] erf(x) b = f32[1048576] tanh(a) c = f32[1048576] exponential(b)
   d = f32[1048576] log(c) e = f32[1048576] logistic(d) ROOT r = f32[1048576] divide(e, x) }
@@ -67,7 +73,10 @@ ENTRY e { x = f32[1048576] parameter(0) ROOT r = f32[1048576] fusion(x), kind=kL
 
 
 def test_the_components_of_a_row_of_indices_are_read_at_once():
-    """Their places differ by a constant, which stands by itself in the address: LLVM makes `or` of sums with even numbers."""
+    """Index components of a row are read at once.
+
+    Their addresses differ by a separate constant; LLVM turns sums with even numbers into `or`.
+    """
     text = """HloModule m
 ENTRY e { x = s64[3,4,2] parameter(0) i = s64[2,3,2] parameter(1)
   ROOT g = s64[2,3,2,2] gather(x, i), offset_dims={2,3}, collapsed_slice_dims={0}, start_index_map={1,0}, index_vector_dim=2, slice_sizes={1,2,2} }"""

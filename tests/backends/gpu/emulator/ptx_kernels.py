@@ -1,4 +1,4 @@
-"""Kernels in PTX by hand, each with the tricks that a GPU code generator uses, and a way to run them on the emulator."""
+"""Hand-written PTX kernels with a code generator's idioms, and a way to emulate them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barriers of a part of a block, mbarriers, asynchronous copies, bulk tensor copies, warpgroup products: values, and planted faults."""
+"""Named barriers, mbarriers, asynchronous and tensor copies, wgmma: values, planted faults."""
 
 import ml_dtypes
 import numpy as np
@@ -236,7 +236,10 @@ def test_mbarrier():
 
 
 def boxes(shape, box, first, swizzle, body=""):
-    """One thread copies a box to shared memory and back to another array; all of shared memory is copied out too."""
+    """Return a kernel whose one thread copies a box to shared memory and back.
+
+    All of shared memory is copied out too.
+    """
     rank, size = len(shape), 2 * int(np.prod(box))
     places = ", ".join([str(v) for v in first])
     text = f"""{HOPPER}
@@ -337,7 +340,7 @@ def words(values, kind):
 
 
 def product(kind, swizzle, minor, columns, in_registers=False, change=lambda text: text):
-    """A warpgroup multiplies tiles that its threads have put where the descriptors look for them."""
+    """Return a kernel whose warpgroup multiplies tiles at the descriptors' addresses."""
     width, depth = (4, 8) if kind == "tf32" else (2, 16)
     a, b = (
         RANDOM.integers(-4, 5, (64, depth)).astype(float),

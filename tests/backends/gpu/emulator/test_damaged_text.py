@@ -1,4 +1,4 @@
-"""PTX text with something wrong in it: an error that names the line, or a run within its limits; never an internal exception."""
+"""Damaged PTX text: an error that names the line, or a bounded run; no internal exception."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def texts() -> dict[str, str]:
 
 
 def damaged(text: str, choice: random.Random) -> str:
-    """One token left out, repeated, exchanged for another one of the text, or made a number that is none or too large."""
+    """Return the text with tokens removed, repeated, exchanged, or made invalid numbers."""
     tokens = re.findall(r"[\w.%$]+|\s+|[^\w\s]", text)
     words = [k for k, token in enumerate(tokens) if not token.isspace()]
     for _ in range(choice.choice((1, 1, 2))):

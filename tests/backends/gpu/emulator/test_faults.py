@@ -1,4 +1,4 @@
-"""Planted faults: each is reported with its PTX line, though most still compute the right values in lock-step."""
+"""Planted faults are reported with their PTX lines, though most keep values in lock-step."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Single instructions against Python's and numpy's arithmetic, edge values included; and that ptxas takes the texts."""
+"""Single instructions against Python and numpy, with edge values; ptxas accepts the texts."""
 
 from fractions import Fraction
 
@@ -219,7 +219,7 @@ def test_floats(kind):
 
 
 def exactly(a, b, c, dtype):
-    """A * b + c rounded once, by rational numbers; None where an operand or the result is no ordinary number."""
+    """Return a * b + c rounded once, by rational numbers; None if one of the four is not finite."""
     if not all(np.isfinite([float(a), float(b), float(c)])):
         return None
     value = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
@@ -427,7 +427,10 @@ mov.b32 %d, %r2;"""
 
 
 def fragments(matrix, rows, pack):
-    """(32, registers) of packed elements: how a warp holds a matrix of m16n8k16 (PTX ISA, matrix fragments)."""
+    """Return (32, registers) of packed elements of an m16n8k16 matrix of a warp.
+
+    Source: PTX ISA, matrix fragments.
+    """
     lane = np.arange(32)
     group, member = lane >> 2, lane & 3
     parts = []
