@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from tests.frontends.hlo_proto.test_read_hlo_proto import scaled
 from tests.frontends.xla_profile_fixtures import cpu_plane, metadata_plane, profile_of
 from tests.support.malformed_modules import MALFORMED
@@ -400,3 +401,45 @@ def test_the_page_of_a_profile_hides_the_folders_of_source_files_on_request(
         assert main(["why-slow", profile, *arguments]) == 0
         shown = capsys.readouterr().out
         assert "model.py:9" in shown and ("project" in shown) is leaks
+
+
+FUNCTIONS = """module @m {
+  func.func public @twice(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+    %0 = stablehlo.add %x, %x : tensor<?x3xf32>
+    return %0 : tensor<?x3xf32>
+  }
+  func.func public @minus(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.negate %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}"""
+
+
+def test_a_function_and_shapes_of_stablehlo(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "two.mlir"
+    path.write_text(FUNCTIONS)
+    backend = ["--backend", "interpreter"]
+    assert main(["opt", str(path), "--function", "minus"]) == 0
+    assert "negate" in capsys.readouterr().out
+    assert main(["run", str(path), "--function", "twice", "--shapes", "[(2, 3)]", *backend]) == 0
+    assert "float32[2, 3]" in capsys.readouterr().out
+    assert main(["run", str(path), *backend]) != 0
+    assert "--function twice" in capsys.readouterr().err
+    assert main(["run", str(path), "--function", "twice", *backend]) != 0
+    assert "--shapes '[(2, 3)]'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", str(path), "--shapes", "two"])
+    assert "shapes must be a list" in capsys.readouterr().err
+
+
+def test_compile_takes_the_function_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "two.mlir"
+    path.write_text(FUNCTIONS)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    twice = xe.compile(path, "interpreter", function="twice", shapes=[(2, 3)])
+    np.testing.assert_array_equal(twice(x), 2 * x)
+    assert "negate" in str(xe.compile(FUNCTIONS, "interpreter", function="@minus").source)
+    with pytest.raises(xe.XlaExplorerError, match="it has @twice"):
+        xe.compile(path, function="thrice")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import ast
 from typing import Any, NamedTuple
 
-_FILE_HELP = "file of HLO text (.hlo, .txt, also .gz), or - for standard input"
+_FILE_HELP = (
+    "file of HLO or StableHLO (.hlo, .txt, .hlo.pb, .mlir, also .gz), or - for standard input"
+)
 
 
 def _seed(text: str) -> int:
@@ -20,6 +23,15 @@ def _positive(text: str) -> int:
             f"a number of runs must be an integer of at least 1, got {text!r}"
         )
     return int(text)
+
+
+def _shapes(text: str) -> list[Any]:
+    try:
+        return list(ast.literal_eval(text))
+    except (ValueError, SyntaxError, TypeError):
+        raise argparse.ArgumentTypeError(
+            f"shapes must be a list such as '[(2, 3), None]', got {text!r}"
+        ) from None
 
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
@@ -61,6 +73,18 @@ def _common(*, backend: bool = True, json: bool = True) -> list[Argument]:
     return [one for one, wanted in zip(found, (True, backend, json), strict=True) if wanted]
 
 
+_ENTRY = (
+    _argument(
+        "--function", metavar="NAME", help="of StableHLO with several functions, the one that runs"
+    ),
+    _argument(
+        "--shapes",
+        type=_shapes,
+        metavar="SHAPES",
+        help="of StableHLO with dynamic sizes, a shape for each argument: '[(2, 3), None]'",
+    ),
+)
+_FILE = (_argument("file", help=_FILE_HELP), *_ENTRY)
 _INPUTS = (
     _argument(
         "--args",
@@ -124,7 +148,7 @@ COMMANDS = (
     _command(
         "run",
         "compile and run a module",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         *_common(),
         *_INPUTS,
         _argument(
@@ -138,7 +162,7 @@ COMMANDS = (
     _command(
         "opt",
         "run passes and print the module",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         *_common(backend=False),
         _argument(
             "--trace", action="store_true", help="print what each pass did instead of the module"
@@ -154,7 +178,7 @@ COMMANDS = (
     _command(
         "explain",
         "why: an instruction, a fusion (two instructions), or all decisions (none)",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "instruction",
             nargs="?",
@@ -169,7 +193,7 @@ COMMANDS = (
     _command(
         "compare",
         "one module on several backends, one table",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--backends", default="cpu,interpreter", help="names with commas (default: %(default)s)"
         ),
@@ -180,6 +204,7 @@ COMMANDS = (
         "bench",
         "time modules on random arguments",
         _argument("files", nargs="+", metavar="file", help=_FILE_HELP),
+        *_ENTRY,
         *_common(),
         _argument("--seed", type=_seed, default=0),
         _argument(
@@ -196,6 +221,7 @@ COMMANDS = (
         _argument(
             "file", help=f"{_FILE_HELP}; or an *.xplane.pb file or the folder of jax.profiler.trace"
         ),
+        *_ENTRY,
         _argument("--json", action="store_true", help="print as JSON"),
         _argument(
             "--hide-paths",
@@ -207,7 +233,7 @@ COMMANDS = (
     _command(
         "schedule",
         "the schedule of a kernel's loop nest: look at it, change it, run it beside the default kernel",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--kernel", metavar="NAME", help="%%name of a kernel (default: a table of all kernels)"
         ),
@@ -242,7 +268,7 @@ COMMANDS = (
     _command(
         "tune",
         "search schedules of kernels that are faster than the default ones",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--kernel",
             metavar="NAME",
@@ -273,14 +299,14 @@ COMMANDS = (
     _command(
         "bisect",
         "the first pass, and its first rewrite, after which values differ; exit code 1 when some do",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         *_INPUTS[:2],
         *_common(),
     ),
     _command(
         "minimize",
         "minimize a module while a command finds that it still fails",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--test",
             required=True,
@@ -304,7 +330,7 @@ COMMANDS = (
     _command(
         "check",
         "hold kernels, bytes and fusion decisions against saved ones; exit code 1 when they differ",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--against", required=True, metavar="SAVED.json", help="what an earlier check saved"
         ),
@@ -341,7 +367,7 @@ COMMANDS = (
     _command(
         "aot",
         "object file, C header and examples for programs without Python",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "--triple",
             default="x86_64-linux-gnu",
@@ -412,7 +438,7 @@ COMMANDS = (
     _command(
         "report",
         "the exploration of a module as one HTML file",
-        _argument("file", help=_FILE_HELP),
+        *_FILE,
         _argument(
             "-o",
             "--output",

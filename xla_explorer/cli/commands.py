@@ -39,7 +39,7 @@ from xla_explorer.explorer.sessions.compilation import (
     CompileFailedError,
     program_steps,
 )
-from xla_explorer.explorer.sessions.loading import load_module, module_of_bytes
+from xla_explorer.explorer.sessions.loading import EntryChoice, load_module, module_of_bytes
 from xla_explorer.explorer.trace import optimize
 from xla_explorer.explorer.tuning import tune as run_tune
 from xla_explorer.explorer.xla.saved_facts import check_against, save_facts
@@ -58,9 +58,12 @@ class InputError(XlaExplorerError, ValueError):
     """Something on the command line cannot be used."""
 
 
-def read_module(path: str) -> HloModule:
+def read_module(path: str, given: Namespace) -> HloModule:
     """Return the module of a file, or of standard input for `-`."""
-    return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load_module(path)
+    entry = EntryChoice(given.function, given.shapes)
+    if path == "-":
+        return module_of_bytes(sys.stdin.buffer.read(), "<stdin>", entry=entry)
+    return load_module(path, entry)
 
 
 def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
@@ -95,7 +98,7 @@ def lab(given: Namespace) -> int:
 
 def run(given: Namespace) -> int:
     """Compile and run; print the result, or write it."""
-    module = read_module(given.file)
+    module = read_module(given.file, given)
     session = compile(module, given.backend, given.passes)
     arguments, which = read_arguments(given, module)
     leaves = session.signature.leaves(arguments)
@@ -142,7 +145,7 @@ def run(given: Namespace) -> int:
 
 def opt(given: Namespace) -> int:
     """Run passes and print the module."""
-    trace = optimize(read_module(given.file), given.passes)
+    trace = optimize(read_module(given.file, given), given.passes)
     if given.trace or given.json:
         print_frame(trace.passes.to_frame(), as_json=given.json)
         return 0
@@ -156,7 +159,7 @@ def opt(given: Namespace) -> int:
 
 def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
-    session = compile(read_module(given.file), given.backend, given.passes)
+    session = compile(read_module(given.file, given), given.backend, given.passes)
     if given.consumer:
         print_report(
             session.why_not("fusion", given.instruction, given.consumer), as_json=given.json
@@ -175,7 +178,7 @@ def explain(given: Namespace) -> int:
 
 def compare(given: Namespace) -> int:
     """Run one module on several backends."""
-    module = read_module(given.file)
+    module = read_module(given.file, given)
     backends = [name for name in given.backends.split(",") if name]
     for name in backends:
         platform(name)
@@ -189,7 +192,7 @@ def compare(given: Namespace) -> int:
 
 def bisect(given: Namespace) -> int:
     """Find the pass that changes values."""
-    module = read_module(given.file)
+    module = read_module(given.file, given)
     arguments, _ = read_arguments(given, module)
     found = compile(module, given.backend, given.passes).bisect(*arguments)
     print_report(found, as_json=given.json)
@@ -215,7 +218,7 @@ def minimize(given: Namespace) -> int:
             )
 
         smallest = run_minimize(
-            read_module(given.file), still_fails, seconds=given.seconds
+            read_module(given.file, given), still_fails, seconds=given.seconds
         ).to_text()
     if given.output is None:
         print_exactly(smallest)
@@ -231,7 +234,7 @@ def why_slow(given: Namespace) -> int:
     if recorded:
         print_report(read_profile(given.file), as_json=given.json, hide_paths=given.hide_paths)
         return 0
-    module = read_module(given.file)
+    module = read_module(given.file, given)
     arguments, _ = read_arguments(given, module)
     found = explain_slowness(module, *arguments, repeats=given.repeats)
     print_report(found, as_json=given.json, hide_paths=given.hide_paths)
@@ -240,7 +243,7 @@ def why_slow(given: Namespace) -> int:
 
 def schedule(given: Namespace) -> int:
     """Print a kernel's schedule, or without a kernel a table of all."""
-    session = compile(read_module(given.file), "cpu", given.passes, threads=given.threads)
+    session = compile(read_module(given.file, given), "cpu", given.passes, threads=given.threads)
     if given.kernel is None:
         print_report(all_loops(session), as_json=given.json)
         return 0
@@ -257,7 +260,7 @@ def schedule(given: Namespace) -> int:
 
 def tune(given: Namespace) -> int:
     """Search schedules; print them, write them."""
-    session = compile(read_module(given.file), "cpu", given.passes, threads=given.threads)
+    session = compile(read_module(given.file, given), "cpu", given.passes, threads=given.threads)
     found = run_tune(session, given.kernel, budget=given.budget)
     print_report(found, as_json=given.json)
     if given.output:
@@ -267,7 +270,7 @@ def tune(given: Namespace) -> int:
 
 def check(given: Namespace) -> int:
     """Compare a compile with a saved one, or save it."""
-    session = compile(read_module(given.file), given.backend, given.passes)
+    session = compile(read_module(given.file, given), given.backend, given.passes)
     if given.save:
         say(f"written: {save_facts(session, given.against)}")
         return 0
@@ -287,7 +290,7 @@ def bench(given: Namespace) -> int:
     """Time modules: compile and run."""
     rows = []
     for path in given.files:
-        module = read_module(path)
+        module = read_module(path, given)
         session = compile(module, given.backend, given.passes)
         timing = session.time(*random_arguments(module, given.seed), repeats=given.repeats)
         rows.append(
@@ -313,7 +316,7 @@ def bench(given: Namespace) -> int:
 def aot(given: Namespace) -> int:
     """Write object file, header and examples; print their sizes and the build command."""
     package = compile_ahead(
-        read_module(given.file),
+        read_module(given.file, given),
         given.triple,
         given.cpu,
         given.features,
@@ -349,7 +352,7 @@ def pjrt_plugin(given: Namespace) -> int:
 
 def report(given: Namespace) -> int:
     """Write the exploration of a module as one HTML file."""
-    module = read_module(given.file)
+    module = read_module(given.file, given)
     try:
         session = compile(module, given.backend, given.passes)
     except CompileFailedError as problem:

@@ -49,6 +49,7 @@ def compile(  # noqa: PLR0913 - keywords that users type
     timeout: float | None = None,
     memory_limit: int | None = None,
     mixed_precision: bool = False,
+    function: str | None = None,
     shapes: Sequence[Any] | None = None,
     force: Iterable[Any] = (),
     forbid: Iterable[Any] = (),
@@ -96,6 +97,9 @@ def compile(  # noqa: PLR0913 - keywords that users type
         XLA.
     memory_limit : int, optional
         Bytes for the child, or for real XLA.
+    function : str, optional
+        Of a text or file of StableHLO with several functions, the one that runs, as `xe.load` takes
+        it.
     shapes : sequence, optional
         For StableHLO with dynamic sizes: a shape or a value for each argument of the entry, as in
         `xe.load`.
@@ -157,6 +161,7 @@ def compile(  # noqa: PLR0913 - keywords that users type
         timeout=timeout,
         memory_limit=memory_limit,
         mixed_precision=mixed_precision,
+        function=function,
         shapes=shapes,
         **backend_options,
     )

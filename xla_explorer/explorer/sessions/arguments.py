@@ -295,6 +295,11 @@ def random_arguments(module: ModuleLike, seed: int = 0) -> tuple[Any, ...]:
         if not shape.is_array:
             return None
         kind, sizes = shape.element_type, shape.dimensions
+        if any(size < 0 for size in sizes):
+            raise RandomArgumentError(
+                f"the sizes of {_brief_shape(shape)} must be known for random numbers",
+                "give them: shapes=[(2, 3)] of xe.load and xe.compile, --shapes '[(2, 3)]' of xla-explorer",
+            )
         if kind.is_pred:
             return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
         if kind.is_integer:

@@ -307,6 +307,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
     timeout: float | None = None,
     memory_limit: int | None = None,
     mixed_precision: bool = False,
+    function: str | None = None,
     shapes: Sequence[Any] | None = None,
     **backend_options: Any,
 ) -> C:
@@ -318,8 +319,8 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
         )
     if "schedules" in backend_options:
         backend_options["schedules"] = given_schedules(backend_options["schedules"])
-    if shapes is not None:
-        module = as_module(module, filename, EntryChoice(shapes=shapes))
+    if (entry := EntryChoice(function, shapes)).is_made:
+        module = as_module(module, filename, entry)
     if mixed_precision:
         module = in_explicit_precision(as_module(module, filename))
     options = CompileOptions(

@@ -169,7 +169,10 @@ class ModuleConverter:
             )
         if len(found) > 1:
             names, example = _names(found), found[0].name
-            hint = f"choose one: xe.load(path, function={example!r}), `%%hlo --function {example}`; or name it @main"
+            hint = (
+                f"choose one: function={example!r} of xe.load and xe.compile, "
+                f"`--function {example}` of %%hlo and xla-explorer; or name it @main"
+            )
             self.reader.fail(f"several functions could run first: {names}", hint, found[1].at)
         return found[0]
 
