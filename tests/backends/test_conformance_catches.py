@@ -1,4 +1,7 @@
-"""Mistakes of a device's code that conformance and contract must find: most of them show only beyond the first tile of the device."""
+"""Mistakes in a device's code that conformance and contract must find.
+
+Most of them show only beyond the first tile of the device.
+"""
 
 from __future__ import annotations
 
@@ -131,4 +134,4 @@ def test_contract_finds_memory_that_is_never_given_back() -> None:
         check.name: check.message
         for check in xe.backends.contract(WrongPlatform(leak), sample=1000).failures
     }
-    assert "deallocate what a run allocates" in broken["runs-give-memory-back"]
+    assert "deallocate what a run allocates" in broken["runs-deallocate-what-they-allocate"]

@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.device_executor import Array, DeviceExecutor, Ptx
 from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions, WarpStepper
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
-from xla_explorer.backends.gpu.runtime.devices import say_once
+from xla_explorer.backends.gpu.runtime.devices import warn_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReachedError
 from xla_explorer.backends.gpu.runtime.instrumentation import Instrumentation
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun
@@ -187,7 +187,7 @@ class GpuExecutable:
         if executor is None:
             executor = self.executor
             if self.why_emulated is not None:
-                say_once(self.why_emulated)
+                warn_once(self.why_emulated)
         run = GpuRun(
             self.module,
             self.assignment,

@@ -46,7 +46,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.target import NVPTX, Target
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
-from xla_explorer.compiler.transforms.loops.loop_state import wanted_by_the_condition_alone
+from xla_explorer.compiler.transforms.loops.loop_state import needed_only_by_condition
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.backend_config import known_trip_count
@@ -250,7 +250,7 @@ class GpuProgramWriter:
         if i.opcode.name == "while":
             condition, body = i.called
             trips = _trips(i)
-            left_out = wanted_by_the_condition_alone(i) if trips is not None else frozenset()
+            left_out = needed_only_by_condition(i) if trips is not None else frozenset()
             bodies = (self._computation(condition), self._computation(body, left_out))
             before = [
                 Thunk("copy", i, arguments=pair) for pair in self._carried_copies(i.operands[0], i)

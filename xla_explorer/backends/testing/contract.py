@@ -126,7 +126,7 @@ def platform_describes_itself(s: Subject) -> str | None:
     return "Platform.description is one sentence with a full stop: what the device is and where it runs"
 
 
-def source_is_left_alone(s: Subject) -> str | None:
+def source_is_not_changed(s: Subject) -> str | None:
     """Check that compilation does not touch the given module."""
     before = s.module.to_text()
     s.compile()
@@ -177,7 +177,7 @@ def values_are_the_evaluators(s: Subject) -> str | None:
     return None
 
 
-def inputs_are_left_alone(s: Subject) -> str | None:
+def inputs_are_not_written(s: Subject) -> str | None:
     """Check that execute() does not write to its arguments."""
     given = [np.array(a) for a in s.inputs]
     s.executable.execute(given)
@@ -196,7 +196,7 @@ def results_own_their_memory(s: Subject) -> str | None:
     return "a second execute changed the results of the first: results must not be views of memory that is used again; copy them out"
 
 
-def steps_say_where_they_run(s: Subject) -> str | None:
+def steps_have_a_known_place(s: Subject) -> str | None:
     """Check that runs_on is a known place, and steps without native code have a Reason."""
     for step in s.executable.steps:
         if step.runs_on not in _PLACES:
@@ -258,20 +258,20 @@ def supports_tells_the_truth(s: Subject) -> str | None:
 CHECKS: tuple[Callable[[Subject], str | None], ...] = (
     parts_have_their_interfaces,
     platform_describes_itself,
-    source_is_left_alone,
+    source_is_not_changed,
     stages_come_in_order,
     no_executable_has_a_reason,
     values_are_the_evaluators,
-    inputs_are_left_alone,
+    inputs_are_not_written,
     results_own_their_memory,
-    steps_say_where_they_run,
+    steps_have_a_known_place,
     supports_tells_the_truth,
     device.copies_keep_to_their_size,
     device.copies_that_do_not_fit_are_refused,
     device.literals_travel,
     device.synchronize_waits,
     device.results_are_read_after_synchronize,
-    device.runs_give_memory_back,
+    device.runs_deallocate_what_they_allocate,
     device.events_go_forward,
     device.tuples_are_tables_of_addresses,
     device.feeds_keep_their_order,

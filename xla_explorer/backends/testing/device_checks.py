@@ -158,7 +158,7 @@ def _watched(cls: type, *names: str) -> Iterator[list[str]]:
             setattr(cls, name, function) if name in own else delattr(cls, name)
 
 
-def runs_give_memory_back(s: Subject) -> str | None:
+def runs_deallocate_what_they_allocate(s: Subject) -> str | None:
     """Check that from the third run on, a run deallocates as many buffers as it allocates."""
     executable, executor = s.executable, s.executor
     for _ in range(2):  # the first runs may fill caches

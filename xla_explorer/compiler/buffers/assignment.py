@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xla_explorer.compiler.buffers.donation import Alias, give_away, join_aliases, wanted_aliases
+from xla_explorer.compiler.buffers.donation import Alias, join_aliases, mark_donated, wanted_aliases
 from xla_explorer.compiler.buffers.packing import pack
 from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -209,7 +209,7 @@ def assign_buffers(
     sets = BufferSets(flow)
     wanted = wanted_aliases(module)
     if donate:
-        give_away(flow, wanted)
+        mark_donated(flow, wanted)
     _join_what_must(flow, sets)
     aliases = join_aliases(flow, sets, wanted, donate)
     for alias in aliases:

@@ -60,7 +60,7 @@ def _donors(module: HloModule) -> tuple[tuple[int, Index], ...]:
     return parse_buffer_donor(text) if isinstance(text, str) else ()
 
 
-def give_away(flow: Dataflow, wanted: tuple[InputOutputAlias, ...]) -> None:
+def mark_donated(flow: Dataflow, wanted: tuple[InputOutputAlias, ...]) -> None:
     """Mark the donated parameters as writable. Runs before any set of values is made."""
     for entry in wanted:
         parameter_leaf(flow, entry).read_only = False

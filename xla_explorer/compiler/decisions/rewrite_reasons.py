@@ -453,7 +453,7 @@ COLLECTIVES = table(
         "other-operation": (
             "the other operand is not the same collective",
             "%x does not all-reduce",
-            "write both operands alike",
+            "make both operands the same collective",
         ),
         "collectives-differ": (
             "the collectives have different groups",

@@ -132,7 +132,7 @@ def may_be_root(i: HloInstruction) -> bool:
     )
 
 
-def may_be_stored_beside(producer: HloInstruction) -> bool:
+def may_be_stored_by_reader(producer: HloInstruction) -> bool:
     """Return True if a kernel that reads the producer may store it too.
 
     Dumps show that a producer that reduces is not stored.
@@ -173,7 +173,9 @@ def results(i: HloInstruction) -> int:
     return 1 + len(i.shape.tuple_shapes) if i.shape.is_tuple else 1
 
 
-def reads_apart(first: HloInstruction, second: HloInstruction, parent: HloInstruction) -> bool:
+def read_disjoint_slices(
+    first: HloInstruction, second: HloInstruction, parent: HloInstruction
+) -> bool:
     """Return True if both read the parent by disjoint slices: then nothing is read twice."""
     one, two = [_slices(i, parent) for i in (first, second)]
     return bool(one) and bool(two) and not any(_overlap(a, b) for a in one for b in two)

@@ -78,7 +78,7 @@ class MultiOutputPlan:
         for first, second in combinations(readers, 2):
             if first in gone or second in gone or first.opcode.name != "fusion":
                 continue
-            reason = self._why_not_beside(first, second, parent)
+            reason = self._why_not_siblings(first, second, parent)
             if reason is None:
                 self._join(first, second)
                 gone.add(second)
@@ -100,7 +100,7 @@ class MultiOutputPlan:
             )
         )
         if (
-            not kernels.may_be_stored_beside(producer)
+            not kernels.may_be_stored_by_reader(producer)
             or self.kernel(producer) is not producer
             or producer in self._members
         ):
@@ -135,7 +135,7 @@ class MultiOutputPlan:
         several = i.shape.is_tuple or len(self.members(i)) > 1
         return 0 if several else 1 if i.opcode.name == "fusion" else 2, self._asked_first.get(i, 0)
 
-    def _why_not_beside(
+    def _why_not_siblings(
         self, first: HloInstruction, second: HloInstruction, parent: HloInstruction
     ) -> Reason | None:
         not_roots = [
@@ -149,7 +149,7 @@ class MultiOutputPlan:
             return reason
         if (reason := self._loops_differ(first, second)) is not None:
             return reason
-        if kernels.reads_apart(first, second, parent):
+        if kernels.read_disjoint_slices(first, second, parent):
             return refuse(
                 "too-little-shared",
                 f"%{first.name} and %{second.name} read parts of %{parent.name} that do not overlap",
@@ -281,7 +281,7 @@ def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
 
     Another kernel was tried instead, or the producer cannot be stored beside its reader.
     """
-    if first in second.operands and not kernels.may_be_stored_beside(first):
+    if first in second.operands and not kernels.may_be_stored_by_reader(first):
         return _no_loop(first)
     return refuse(
         "not-a-loop",
@@ -304,7 +304,7 @@ def candidate_pairs(computation: HloComputation) -> Iterator[tuple[HloInstructio
             for a, b in combinations(readers, 2)
             if "fusion" in (a.opcode.name, b.opcode.name)
         ]
-        if kernels.may_be_stored_beside(parent):
+        if kernels.may_be_stored_by_reader(parent):
             pairs += [(parent, reader) for reader in readers]
         for pair in pairs:
             if _key(*pair) not in seen:

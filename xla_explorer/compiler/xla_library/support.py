@@ -231,7 +231,7 @@ def reducer_is_known(i: HloInstruction) -> Reason | None:
 @value_formatter(
     lambda i: f"window {i.attribute('window')}" if i.opcode.name == "reduce-window" else "no window"
 )
-def windows_lie_beside_each_other(i: HloInstruction) -> Reason | None:
+def windows_do_not_overlap(i: HloInstruction) -> Reason | None:
     """Require a reduce-window with a window that neither overlaps nor is dilated."""
     if i.opcode.name != "reduce-window":
         return None
@@ -326,5 +326,5 @@ def dimensions_keep_their_order(i: HloInstruction) -> Reason | None:
 
 CHECKS: tuple[Predicate, ...] = (
     library_has_the_operation, array_is_large, reducer_is_known, library_has_the_types, arrays_are_row_major, product_is_of_matrices,
-    windows_lie_beside_each_other, convolution_has_the_form, dimensions_keep_their_order,
+    windows_do_not_overlap, convolution_has_the_form, dimensions_keep_their_order,
 )  # fmt: skip

@@ -54,7 +54,7 @@ def device_executor(requested: str = "auto") -> tuple[DeviceExecutor, Reason | N
     return emulated_executor(), found
 
 
-def say_once(why: Reason) -> None:
+def warn_once(why: Reason) -> None:
     """Warn that programs run on the emulator, once per reason and process."""
     if why.code not in _said:
         _said.add(why.code)

@@ -51,10 +51,10 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
         channel = gathered.attributes.get("channel_id")
         across = 0 if not channel or all(a[1] == b[1] for a, b in sent) else 1
         pairs = sorted({(source[across], target[across]) for source, target in sent})
-        alike = len(pairs) == len({source for source, _ in pairs}) and all(
+        uniform = len(pairs) == len({source for source, _ in pairs}) and all(
             a[1 - across] == b[1 - across] for a, b in sent
         )
-        if not alike:
+        if not uniform:
             return refuse(
                 "replicas-and-partitions",
                 f"the slices of %{gathered.name} move differently in different replicas or partitions",

@@ -73,7 +73,7 @@ class CollectiveReassociation:
             over[0].shape if moves and over else x.operands[0].shape
             for x, over in ((a, over_a), (b, over_b))
         ]
-        reason = _same_collective(i, a, b) or self._moves_may_come_first(i, moves)
+        reason = _same_collective(i, a, b) or self._moves_commute_with_sum(i, moves)
         if reason is None and inner[0] is not inner[1]:
             reason = refuse(
                 "shape-differs", f"%{a.name} and %{b.name} are given {inner[0]} and {inner[1]}"
@@ -106,7 +106,7 @@ class CollectiveReassociation:
         substitute(i, result, before)
         return True
 
-    def _moves_may_come_first(
+    def _moves_commute_with_sum(
         self, i: HloInstruction, moves: tuple[HloInstruction, ...]
     ) -> Reason | None:
         """Require that the moves between the two sums commute with the addition."""

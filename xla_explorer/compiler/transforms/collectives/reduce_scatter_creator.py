@@ -25,7 +25,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-def each_takes_its_own(cut: DeviceSlice, size: int) -> Reason | None:
+def device_k_takes_part_k(cut: DeviceSlice, size: int) -> Reason | None:
     """Require that the k-th device of each group takes part k.
 
     A remainder must be less than one element per device.
@@ -82,7 +82,7 @@ class ReduceScatterCreator:
                 refuse("reshape-splits", f"%{cut.name} slices no whole dimension of %{total.name}"),
             )
             return False
-        reason = each_takes_its_own(found, size)
+        reason = device_k_takes_part_k(found, size)
         if reason is not None:
             context.refused(self.name, cut, reason)
             return False

@@ -37,7 +37,7 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
         f"{convert.operands[0].shape.element_type.name} to {convert.shape.element_type.name}"
     )
 )
-def adds_up_alike(convert: HloInstruction) -> Reason | None:
+def sum_commutes_with_convert(convert: HloInstruction) -> Reason | None:
     """Require that the sum in the new type is nearly the same.
 
     True of floats in another float type, and of narrowed integers: they wrap around. False of
@@ -78,7 +78,10 @@ class ReorderConvertReduceAdd:
         return changed
 
     def _reorder(self, convert: HloInstruction, context: PassContext) -> bool:
-        if context.decide(self.name, (converts_a_sum, adds_up_alike), (), convert) is not None:
+        if (
+            context.decide(self.name, (converts_a_sum, sum_commutes_with_convert), (), convert)
+            is not None
+        ):
             return False
         computation, total = convert.parent, convert.operands[0]
         before = computation.module.next_instruction_id

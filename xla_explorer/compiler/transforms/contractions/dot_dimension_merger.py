@@ -24,7 +24,7 @@ from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.shape import Shape
 
 
-def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
+def _are_contiguous(shape: Shape, dims: tuple[int, ...]) -> bool:
     """Return True for ascending adjacent dimensions, each next to the one before in memory."""
     order = shape.layout.minor_to_major
     return all(
@@ -37,19 +37,19 @@ def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
         f"batch dimensions {list(i.attributes.value('lhs_batch_dims'))} and {list(i.attributes.value('rhs_batch_dims'))}"
     )
 )
-def batches_lie_together(i: HloInstruction) -> Reason | None:
+def batches_are_contiguous(i: HloInstruction) -> Reason | None:
     """Require adjacent static batch dimensions, in order and in memory, in operands and result."""
     dynamic = next((x for x in (i, *i.operands) if any(x.shape.dynamic)), None)
     if dynamic is not None:
         return refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
     for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
-        if not _lie_together(operand.shape, i.attributes.value(f"{side}_batch_dims")):
+        if not _are_contiguous(operand.shape, i.attributes.value(f"{side}_batch_dims")):
             return refuse(
                 "batch-scattered",
                 f"the batch dimensions of %{operand.name} are not adjacent",
                 side=side,
             )
-    if not _lie_together(i.shape, tuple(range(len(i.attributes.value("lhs_batch_dims"))))):
+    if not _are_contiguous(i.shape, tuple(range(len(i.attributes.value("lhs_batch_dims"))))):
         return refuse(
             "batch-scattered",
             f"the batch dimensions of %{i.name} are not adjacent",
@@ -72,7 +72,7 @@ class DotDimensionMerger(OpExpanderPass):
 
     def legality(self) -> tuple[Predicate, ...]:
         """Return the check that merging moves no byte."""
-        return (batches_lie_together,)
+        return (batches_are_contiguous,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Return reshapes of both operands, the dot, and a reshape."""

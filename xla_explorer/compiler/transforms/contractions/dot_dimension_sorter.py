@@ -38,15 +38,15 @@ class DotDimensionSorter(OpExpanderPass):
 
     def _order(self, i: HloInstruction) -> list[int] | None:
         sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
-        neighbours = [max(dims) - min(dims) + 1 == len(dims) for dims in sides]
+        contiguous = [max(dims) - min(dims) + 1 == len(dims) for dims in sides]
         ordered = [list(dims) == sorted(dims) for dims in sides]
         if (
-            not any(neighbours)
-            or (ordered[0] and neighbours[0])
-            or (ordered[1] and neighbours[1] and not neighbours[0])
+            not any(contiguous)
+            or (ordered[0] and contiguous[0])
+            or (ordered[1] and contiguous[1] and not contiguous[0])
         ):
             return None
-        leading = sides[0] if neighbours[0] else sides[1]
+        leading = sides[0] if contiguous[0] else sides[1]
         return sorted(range(len(leading)), key=lambda n: leading[n])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:

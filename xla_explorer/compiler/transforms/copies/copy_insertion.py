@@ -14,7 +14,7 @@ import dataclasses
 import functools
 from typing import ClassVar
 
-from xla_explorer.compiler.buffers.donation import give_away, parameter_leaf, wanted_aliases
+from xla_explorer.compiler.buffers.donation import mark_donated, parameter_leaf, wanted_aliases
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
@@ -64,7 +64,7 @@ class _CopyInserter:
         self.flow = Dataflow(module)
         # Donated parameters may be overwritten without a copy.
         self.aliases = wanted_aliases(module) if context.target.abilities.takes_arguments else ()
-        give_away(self.flow, self.aliases)
+        mark_donated(self.flow, self.aliases)
         self.sets = BufferSets(self.flow)
         self.edits = CopyEdits()
 

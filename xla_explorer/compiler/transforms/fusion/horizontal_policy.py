@@ -11,7 +11,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, estimate_facts
-from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart
+from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_read_only_by_elements
 from xla_explorer.foundation.measured import at_most, equal, number
 from xla_explorer.foundation.reason import Predicate, Reason, refuse, value_formatter
 from xla_explorer.hlo.analysis.contracted_order import ContractedOrder
@@ -103,7 +103,7 @@ def why_no_loop(i: HloInstruction) -> Reason | None:
     found = roots(i)
     if (
         i.attributes.get("kind") != "kLoop"
-        or not is_taken_apart(i)
+        or not is_read_only_by_elements(i)
         or any(
             r.opcode is fusible.DYNAMIC_UPDATE_SLICE
             or r.opcode not in fusible.PRODUCERS
@@ -120,7 +120,7 @@ def why_no_loop(i: HloInstruction) -> Reason | None:
 
 def why_no_reduce(i: HloInstruction) -> Reason | None:
     """Return why a kernel is not a reduction of arrays, or None."""
-    if not is_taken_apart(i) or any(
+    if not is_read_only_by_elements(i) or any(
         r.opcode is not fusible.REDUCE or not r.shape.is_array for r in roots(i)
     ):
         return refuse(

@@ -141,7 +141,7 @@ def _replace_by_elements(
             computation.remove(element)
 
 
-def is_taken_apart(fusion: HloInstruction) -> bool:
+def is_read_only_by_elements(fusion: HloInstruction) -> bool:
     """Return True if a fusion has one result, or its tuple is read only by elements."""
     return fusion.shape.is_array or (
         not fusion.is_root

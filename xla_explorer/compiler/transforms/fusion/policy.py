@@ -16,7 +16,7 @@ from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, F
 from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pairs, kept_apart
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import (
-    reader_in_the_way,
+    conflicting_reader,
     reads_buffer,
     reads_where_it_writes,
 )
@@ -254,7 +254,7 @@ def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
         group = FusionGroup(consumer)
     reader: HloInstruction | None = None
     if not any(reads_buffer(o, buffer) for o in producer.operands):
-        reader = reader_in_the_way(producer, consumer)
+        reader = conflicting_reader(producer, consumer)
     elif not reads_where_it_writes(producer, group, candidate.placement.evaluations(group)):
         reader = producer
     if reader is not None:
@@ -278,7 +278,7 @@ def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
         )
     shape = producer.shape
     dimension = producer.attribute("dimensions")[0]
-    if all(_takes_components_apart(user, producer, dimension) for user in producer.users):
+    if all(_gathers_concatenated_components(user, producer, dimension) for user in producer.users):
         return None
     inner = 1
     for size in shape.dimensions[dimension + 1 :]:
@@ -476,7 +476,7 @@ def _kernels(count: int) -> str:
     return f"{count} kernel" + ("s" if count != 1 else "")
 
 
-def _takes_components_apart(
+def _gathers_concatenated_components(
     user: HloInstruction, concatenate: HloInstruction, dimension: int
 ) -> bool:
     """Return True if a gather reads index vectors that are concatenated from their components.

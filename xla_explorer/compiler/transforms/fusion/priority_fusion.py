@@ -147,7 +147,7 @@ class PriorityPlanner:
                 self._accept(producer, offer)
         if self.context.decisions_on:
             self._record_refusals()
-        self._take_constants()
+        self._inline_constants()
         if self.rules.outer_reshapes:
             for group in self.groups.values():
                 group.leave_reshapes_outside()
@@ -314,7 +314,7 @@ class PriorityPlanner:
             consumers=()
         )  # taken: an older entry of the queue must be skipped
 
-    def _take_constants(self) -> None:
+    def _inline_constants(self) -> None:
         """Make scalar constants immediates of every kernel that reads them."""
         for group in self.groups.values():
             for operand in list(group.operands):

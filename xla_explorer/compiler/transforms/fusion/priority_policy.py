@@ -18,7 +18,7 @@ from xla_explorer.compiler.transforms.fusion.forbidden_pairs import forbidden_pa
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, KernelGroup
 from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import (
-    reader_in_the_way,
+    conflicting_reader,
     reads_buffer,
     reads_where_it_writes,
 )
@@ -168,7 +168,7 @@ def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
                     "in-place-update-conflict",
                     f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place",
                 )
-        elif (reader := reader_in_the_way(member, consumer)) is not None:
+        elif (reader := conflicting_reader(member, consumer)) is not None:
             return refuse(
                 "in-place-update-conflict",
                 f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place",

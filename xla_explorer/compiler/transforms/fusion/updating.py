@@ -39,7 +39,7 @@ def reads_where_it_writes(
     )
 
 
-def reader_in_the_way(producer: HloInstruction, update: HloInstruction) -> HloInstruction | None:
+def conflicting_reader(producer: HloInstruction, update: HloInstruction) -> HloInstruction | None:
     """Return a dependency of `producer`, or itself, that reads the buffer outside the update.
 
     It could not be fused into the kernel and would be stored, so the producer should stay outside

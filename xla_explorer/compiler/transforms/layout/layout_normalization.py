@@ -53,12 +53,12 @@ def may_be_normalized(i: HloInstruction) -> Reason | None:
     return None
 
 
-def places(shape: Shape) -> dict[int, int]:
-    """Return the place of each dimension in the row-major shape."""
+def row_major_positions(shape: Shape) -> dict[int, int]:
+    """Return the position of each dimension in the row-major shape."""
     return {d: number for number, d in enumerate(byte_order(shape))}
 
 
-def alike(i: HloInstruction, *operands: HloInstruction) -> bool:
+def has_same_dimension_order(i: HloInstruction, *operands: HloInstruction) -> bool:
     """Return True if the operands have the result's order of dimensions."""
     return all(not o.shape.rank or byte_order(o.shape) == byte_order(i.shape) for o in operands)
 
@@ -68,14 +68,14 @@ Change = Callable[[HloInstruction], Attributes | None]
 
 
 def _same(i: HloInstruction) -> Attributes | None:
-    return i.attributes if alike(i, *i.operands) else None
+    return i.attributes if has_same_dimension_order(i, *i.operands) else None
 
 
 def _along(name: str) -> Change:
     def change(i: HloInstruction) -> Attributes | None:
-        if not alike(i, *i.operands):
+        if not has_same_dimension_order(i, *i.operands):
             return None
-        found, at = i.attributes[name], places(i.shape)
+        found, at = i.attributes[name], row_major_positions(i.shape)
         return i.attributes.with_values(
             **{name: at[found] if isinstance(found, int) else tuple([at[d] for d in found])}
         )
@@ -91,7 +91,7 @@ def _per_dimension(name: str) -> Change:
 
     def change(i: HloInstruction) -> Attributes | None:
         array = [o for o in i.operands if o.shape.rank == i.shape.rank]
-        if not alike(i, *array):
+        if not has_same_dimension_order(i, *array):
             return None
         found = i.attributes[name]
         rows = found.dimensions if isinstance(found, Window) else found
@@ -104,7 +104,7 @@ def _per_dimension(name: str) -> Change:
 
 
 def _broadcast(i: HloInstruction) -> Attributes | None:
-    mapped, at = i.attributes.value("dimensions"), places(i.shape)
+    mapped, at = i.attributes.value("dimensions"), row_major_positions(i.shape)
     return i.attributes.with_values(
         dimensions=tuple([at[mapped[d]] for d in byte_order(i.operands[0].shape)])
     )
@@ -112,7 +112,7 @@ def _broadcast(i: HloInstruction) -> Attributes | None:
 
 def _permutation(i: HloInstruction) -> tuple[int, ...]:
     """Return the permutation of a copy or transpose between row-major operand and result."""
-    at = places(i.operands[0].shape)
+    at = row_major_positions(i.operands[0].shape)
     moved = i.attributes["dimensions"] if i.opcode.name == "transpose" else range(i.shape.rank)
     return tuple([at[moved[d]] for d in byte_order(i.shape)])
 

@@ -98,7 +98,7 @@ class HoistingPolicy:
     through_cheap: bool = False
     opcodes: frozenset[str] | None = None
 
-    def is_worth_it(self, i: HloInstruction) -> bool:
+    def is_profitable(self, i: HloInstruction) -> bool:
         """Return True if the value is carried by itself."""
         name = i.opcode.name
         if self.opcodes is not None:
@@ -112,14 +112,14 @@ class HoistingPolicy:
     @value_formatter(lambda policy, i: described(i))
     def is_carried(self, i: HloInstruction) -> Reason | None:
         """Require a value worth its own element of the loop's state."""
-        if self.is_worth_it(i):
+        if self.is_profitable(i):
             return None
         return refuse(
             "carried-with-others",
             f"%{i.name} is invariant, but cheap: it is hoisted only together with its users",
         )
 
-    def bytes_made_of(self, i: HloInstruction) -> int:
+    def operand_bytes(self, i: HloInstruction) -> int:
         """Return the bytes of the operands.
 
         With `through_cheap`, an operand that is not carried by itself counts with its own operands.
@@ -133,7 +133,7 @@ class HoistingPolicy:
             if (
                 self.through_cheap
                 and operand.operands
-                and not self.is_worth_it(operand)
+                and not self.is_profitable(operand)
                 and operand.opcode is not GET_TUPLE_ELEMENT
             ):
                 stack.extend(operand.operands)
@@ -143,7 +143,7 @@ class HoistingPolicy:
 
     @value_formatter(
         lambda policy, i: (
-            f"bytes {_bytes(i.shape):,}, of what it is made of {policy.bytes_made_of(i):,}"
+            f"bytes {_bytes(i.shape):,}, of what it is made of {policy.operand_bytes(i):,}"
         )
     )
     def does_not_grow(self, i: HloInstruction) -> Reason | None:
@@ -151,10 +151,10 @@ class HoistingPolicy:
         if (
             self.ratio is None
             or i.opcode.name == "constant"
-            or (self.through_cheap and not self.is_worth_it(i))
+            or (self.through_cheap and not self.is_profitable(i))
         ):
             return None
-        given, made = self.bytes_made_of(i), _bytes(i.shape)
+        given, made = self.operand_bytes(i), _bytes(i.shape)
         if made <= max(given * self.ratio, _SMALL):
             return None
         return refuse(

@@ -106,7 +106,7 @@ def passed_on(body: HloComputation) -> set[int]:
     }
 
 
-def wanted_by_the_condition_alone(loop: HloInstruction) -> frozenset[HloInstruction]:
+def needed_only_by_condition(loop: HloInstruction) -> frozenset[HloInstruction]:
     """Return instructions of the body that only the condition needs.
 
     They compute an element of the state from itself alone, and nothing else reads the element, in

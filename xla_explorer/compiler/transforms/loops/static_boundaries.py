@@ -81,7 +81,7 @@ def _static(shape: Shape) -> Shape:
     )
 
 
-def _taken_apart(computation: HloComputation, value: HloInstruction) -> HloInstruction:
+def _as_static_tuple(computation: HloComputation, value: HloInstruction) -> HloInstruction:
     """Return the static tuple of a value."""
     parts = (
         [element(computation, value, k) for k in range(len(value.shape.tuple_shapes))]
@@ -152,8 +152,8 @@ def _rewrite(i: HloInstruction) -> None:
         if _is_dynamic(before) and not (
             is_loop and number == 0
         ):  # a loop's condition returns no state
-            called.set_root(_taken_apart(called, called.root))
-    operands = [_taken_apart(computation, o) if _is_dynamic(o.shape) else o for o in i.operands]
+            called.set_root(_as_static_tuple(called, called.root))
+    operands = [_as_static_tuple(computation, o) if _is_dynamic(o.shape) else o for o in i.operands]
     computation.set_operands(i, operands)
     if _is_dynamic(before):
         _instead(i, _static(before), lambda: _put_together(computation, i, before))

@@ -165,7 +165,7 @@ def stream_is_free(window: StreamWindow) -> Reason | None:
         f"work between {len([i for i in window.between if i.opcode.name not in _FREE])} instructions"
     )
 )
-def work_lies_between(window: StreamWindow) -> Reason | None:
+def has_work_between(window: StreamWindow) -> Reason | None:
     """Require an instruction that takes time between start and done."""
     if all(i.opcode.name in _FREE for i in window.between):
         return refuse(
@@ -176,7 +176,7 @@ def work_lies_between(window: StreamWindow) -> Reason | None:
 
 
 LEGALITY = (has_a_schedule, stream_is_free)
-PROFITABILITY = (work_lies_between,)
+PROFITABILITY = (has_work_between,)
 
 
 def _annotate(i: HloInstruction, stream: int, waits: tuple[int, ...]) -> bool:

@@ -249,7 +249,7 @@ def _calls(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
     return {c: calls for c, calls in found.items() if c not in other}
 
 
-def take_constant_arguments(
+def propagate_constant_arguments(
     computation: HloComputation, calls: list[HloInstruction], context: PassContext
 ) -> int:
     """Replace parameters that are the same constant in every call; return their number."""
@@ -292,7 +292,7 @@ class ConstantFolding:
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
         chosen = [c for c in module.computations.values() if c not in bodies]
         known = sum(
-            [take_constant_arguments(c, calls, context) for c, calls in _calls(module).items()]
+            [propagate_constant_arguments(c, calls, context) for c, calls in _calls(module).items()]
         )
         return (
             known

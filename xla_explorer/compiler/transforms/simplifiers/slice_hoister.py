@@ -21,7 +21,7 @@ from xla_explorer.hlo.module import HloModule
 @value_formatter(
     lambda cut, whole: f"readers of %{whole.name}: {listed([u.name for u in whole.users])}"
 )
-def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
+def only_the_slice_reads(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
     """Require no other reader of the whole, whose parts would be computed twice."""
     if len(whole.users) > 1 or whole.is_root:
         return refuse(
@@ -71,10 +71,7 @@ class SliceHoister:
         turned = whole.opcode.name == "transpose"
         if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2):
             return []
-        if (
-            context.decide(self.name, (is_static,), (computed_for_the_slice_alone,), cut, whole)
-            is not None
-        ):
+        if context.decide(self.name, (is_static,), (only_the_slice_reads,), cut, whole) is not None:
             return []
         before = computation.module.next_instruction_id
         attributes, sizes = cut.attributes, cut.shape.dimensions

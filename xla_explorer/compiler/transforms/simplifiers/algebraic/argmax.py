@@ -76,11 +76,11 @@ def _chosen(i: HloInstruction, left: int, right: int) -> HloInstruction | None:
     return None
 
 
-def extremum_with_place(reducer: HloComputation) -> str | None:
+def argmax_reducer_kind(reducer: HloComputation) -> str | None:
     """Return "maximum" or "minimum" for a reducer that computes argmax or argmin, else None.
 
-    The reducer has (value, place) twice. It keeps the greater (smaller) value, NaN above all, and
-    of equal ones the lower place.
+    The reducer has (value, index) twice. It keeps the greater (smaller) value, NaN above all, and
+    of equal ones the lower index.
     """
     root = reducer.root
     if root.opcode.name != "tuple" or len(root.operands) != 2:
@@ -107,25 +107,25 @@ def extremum_with_place(reducer: HloComputation) -> str | None:
     return None
 
 
-def finds_a_place(i: HloInstruction) -> bool:
-    """Return True for a reduce of values and their places."""
+def is_argmax(i: HloInstruction) -> bool:
+    """Return True for a reduce of values and their indices."""
     return (
-        len(i.operands) == 4 and i.shape.is_tuple and extremum_with_place(i.called[0]) is not None
+        len(i.operands) == 4 and i.shape.is_tuple and argmax_reducer_kind(i.called[0]) is not None
     )
 
 
-def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
-    """Return True for an argmin or argmax of a constant whose first place is the result.
+def is_argmax_of_constant(i: HloInstruction) -> bool:
+    """Return True for an argmin or argmax of a constant whose first index is the result.
 
-    One value everywhere, places counted from zero along the one reduced dimension, and an initial
+    One value everywhere, indices counted from zero along the one reduced dimension, and an initial
     value that does not exceed the constant.
     """
-    value, place, start, first = i.operands if len(i.operands) == 4 else (None, None, None, None)
-    if value is None or place is None or start is None or first is None or not finds_a_place(i):
+    value, index, start, first = i.operands if len(i.operands) == 4 else (None, None, None, None)
+    if value is None or index is None or start is None or first is None or not is_argmax(i):
         return False
     number, least = uniform_value(value), uniform_value(start)
     if (
-        place.opcode.name != "iota"
+        index.opcode.name != "iota"
         or as_integer(first) != 0
         or number is None
         or least is None
@@ -134,12 +134,12 @@ def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
         return False
     if any(isinstance(n, float) and math.isnan(n) for n in (number, least)):
         return False
-    within = least <= number if extremum_with_place(i.called[0]) == "maximum" else least >= number
-    along = place.attributes["iota_dimension"]
+    within = least <= number if argmax_reducer_kind(i.called[0]) == "maximum" else least >= number
+    along = index.attributes["iota_dimension"]
     return (
         within
         and tuple(i.attributes["dimensions"]) == (along,)
-        and holds_index(place.shape.element_type, place.shape.dimensions[along])
+        and holds_index(index.shape.element_type, index.shape.dimensions[along])
     )
 
 
@@ -149,7 +149,7 @@ def holds_index(kind: PrimitiveType, size: int) -> bool:
 
 
 @rule(
-    reduce(splat("value"), any_(), any_(), any_()).that(finds_the_place_of_a_constant),
+    reduce(splat("value"), any_(), any_(), any_()).that(is_argmax_of_constant),
     exactness=Exactness.BITWISE,
     when=(static,),
     before=_ARGMAX
@@ -162,7 +162,7 @@ def holds_index(kind: PrimitiveType, size: int) -> bool:
 def extremum_of_constant(
     computation: HloComputation, instruction: HloInstruction, value: HloInstruction
 ) -> HloInstruction:
-    """Rewrite argmin or argmax of one repeated value as this value and the first place."""
+    """Rewrite argmin or argmax of one repeated value as this value and the first index."""
     shapes = instruction.shape.tuple_shapes
     found = scalar_constant(computation, shapes[0], uniform_value(value))
     zero = scalar_constant(computation, shapes[1], 0)
@@ -179,14 +179,14 @@ _USERS_LOOKED_AT = 64
 _GIVEN = ("constant", "iota", "parameter")
 
 
-def _is_given(places: HloInstruction) -> bool:
-    """Return True for places that depend on nothing computed."""
-    while places.opcode.name in ("broadcast", "convert", "reshape"):
-        places = places.operands[0]
-    return places.opcode.name in _GIVEN
+def _is_given(indices: HloInstruction) -> bool:
+    """Return True for indices that depend on nothing computed."""
+    while indices.opcode.name in ("broadcast", "convert", "reshape"):
+        indices = indices.operands[0]
+    return indices.opcode.name in _GIVEN
 
 
-def _found_beside(i: HloInstruction) -> HloInstruction | None:
+def _argmax_of_same_array(i: HloInstruction) -> HloInstruction | None:
     """Return an argmin or argmax reduce of the same array and extremum, or None.
 
     Only few readers of the array are searched.
@@ -196,12 +196,12 @@ def _found_beside(i: HloInstruction) -> HloInstruction | None:
         if (
             other.opcode is i.opcode
             and other is not i
-            and finds_a_place(other)
+            and is_argmax(other)
             and other.operands[0] is x
             and _is_given(other.operands[1])
             and other.operands[3].opcode.name in _GIVEN
             and not other.control_predecessors
-            and extremum_with_place(other.called[0]) == plain_reducer(i.called[0])
+            and argmax_reducer_kind(other.called[0]) == plain_reducer(i.called[0])
             and same_value(other.operands[2], start)
             and other.attributes["dimensions"] == i.attributes["dimensions"]
             and other.shape.tuple_shapes[0] is i.shape
@@ -210,17 +210,17 @@ def _found_beside(i: HloInstruction) -> HloInstruction | None:
     return None
 
 
-def is_found_beside(i: HloInstruction) -> bool:
-    """Return True if another reduce computes the same extremum, and its place."""
+def has_argmax_of_same_array(i: HloInstruction) -> bool:
+    """Return True if another reduce computes the same extremum, and its index."""
     return (
         is_plain(i)
         and plain_reducer(i.called[0]) in ("maximum", "minimum")
-        and _found_beside(i) is not None
+        and _argmax_of_same_array(i) is not None
     )
 
 
 @rule(
-    reduce(any_("x"), any_("start")).that(is_found_beside),
+    reduce(any_("x"), any_("start")).that(has_argmax_of_same_array),
     exactness=Exactness.NUMERIC,
     when=(static,),
     before=_MOST
@@ -233,12 +233,10 @@ def is_found_beside(i: HloInstruction) -> bool:
     "both = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place\n"
     "m = f32[2] get-tuple-element(both), index=0\nROOT r = (f32[2], (f32[2], s32[2])) tuple(m, both)",
 )
-def extremum_found_beside(
-    computation: HloComputation, instruction: HloInstruction
-) -> HloInstruction:
+def extremum_of_argmax(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """Rewrite a maximum as the first element of an argmax of the same array; minimum likewise."""
-    beside = _found_beside(instruction)
-    assert beside is not None
+    argmax = _argmax_of_same_array(instruction)
+    assert argmax is not None
     return computation.add(
-        "get-tuple-element", instruction.shape, (beside,), attributes_of({"index": 0})
+        "get-tuple-element", instruction.shape, (argmax,), attributes_of({"index": 0})
     )

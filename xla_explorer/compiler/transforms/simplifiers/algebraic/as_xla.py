@@ -30,7 +30,7 @@ def _asks_for_the_comparison(instruction: HloInstruction) -> bool:
     )  # fmt: skip
 
 
-def _reads_a_transpose_alone(instruction: HloInstruction) -> bool:
+def _reads_only_a_transpose(instruction: HloInstruction) -> bool:
     """Return True for a result of rank 0 or 1, or a transpose that only reduces read."""
     turned = instruction.operands[0]
     return (
@@ -40,7 +40,7 @@ def _reads_a_transpose_alone(instruction: HloInstruction) -> bool:
     )
 
 
-def _reads_a_reshape_alone(instruction: HloInstruction) -> bool:
+def _reads_only_a_reshape(instruction: HloInstruction) -> bool:
     """Return True if the kept dimensions are those of the reshape's operand, ones included.
 
     Also True if only the reduce reads the reshape, and the reshape keeps the reduced dimensions.
@@ -112,8 +112,8 @@ GUARDS: Final[Mapping[str, Callable[[HloInstruction], bool]]] = {
     "convert-through-wider": _never,
     "compare-of-choice": _asks_for_the_comparison,
     "multiply-scaled": _scales_are_literals,
-    "reduce-of-transpose": _reads_a_transpose_alone,
-    "reduce-of-reshape": _reads_a_reshape_alone,
+    "reduce-of-transpose": _reads_only_a_transpose,
+    "reduce-of-reshape": _reads_only_a_reshape,
 }
 """Rule -> additional condition of XLA's simplifier."""
 

@@ -41,7 +41,7 @@ _B = filled("b", "f32[4]", 3)
 _ROOT_B = _B.replace("b = f32[4] b", "ROOT b = f32[4] b")
 
 
-def gives_an_array(instruction: HloInstruction) -> Reason | None:
+def has_array_result(instruction: HloInstruction) -> Reason | None:
     """Require one array, not a tuple of several."""
     return (
         refuse("tuple", f"%{instruction.name} gives a tuple")
@@ -97,7 +97,7 @@ def _repeated(
 @rule(
     all_gather(splat("c")),
     exactness=Exactness.BITWISE,
-    when=(gives_an_array,),
+    when=(has_array_result,),
     before=_B + "ROOT r = f32[4] all-gather(b), replica_groups={{0}}, dimensions={0}",
     after=_ROOT_B,
 )
@@ -111,7 +111,7 @@ def all_gather_of_constant(
 @rule(
     all_to_all(splat("c")),
     exactness=Exactness.BITWISE,
-    when=(gives_an_array,),
+    when=(has_array_result,),
     before=_B + "ROOT r = f32[4] all-to-all(b), replica_groups={{0}}, dimensions={0}",
     after=_ROOT_B,
 )
@@ -122,15 +122,15 @@ def all_to_all_of_constant(
     return _repeated(computation, instruction, c)
 
 
-def takes_the_extreme(i: HloInstruction) -> bool:
+def is_idempotent_reducer(i: HloInstruction) -> bool:
     """Return True if the reducer returns the same for one or many equal values."""
     return plain_reducer(i.called[0]) in ("maximum", "minimum", "and", "or")
 
 
 @rule(
-    _reducing(splat("c")).that(takes_the_extreme),
+    _reducing(splat("c")).that(is_idempotent_reducer),
     exactness=Exactness.BITWISE,
-    when=(gives_an_array,),
+    when=(has_array_result,),
     before=_MOST + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=most",
     after=_MOST + _ROOT_B,
 )
@@ -169,7 +169,7 @@ def groups_are_known(instruction: HloInstruction) -> Reason | None:
 @rule(
     _reducing(splat("c")).that(sums_over_devices),
     exactness=Exactness.REAL,
-    when=(gives_an_array, groups_are_known),
+    when=(has_array_result, groups_are_known),
     before=_SUM + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=sum",
     after=_SUM + _ROOT_B,
 )

@@ -263,7 +263,7 @@ def convolution_swapped(
     return computation.add("convolution", instruction.shape, (kernel, x), attributes)
 
 
-def multiplies_features_apart(
+def is_depthwise_product(
     instruction: HloInstruction, x: HloInstruction, k: HloInstruction
 ) -> Reason | None:
     """Require a depthwise kernel that is one or as large as the input in each spatial dimension."""
@@ -310,7 +310,7 @@ def is_no_narrow_sum_of_products(instruction: HloInstruction) -> Reason | None:
     convolution(any_("x"), any_("k")),
     exactness=Exactness.REAL,
     layout="insensitive",
-    when=(static, multiplies_features_apart),
+    when=(static, is_depthwise_product),
     within_range=(is_no_narrow_sum_of_products,),
     before="x = f32[2,5,3] parameter(0)\nk = f32[1,1,3] parameter(1)\n"
     f"ROOT r = f32[2,5,3] convolution(x, k), window={{size=1}}, {_LABELS}, feature_group_count=3",

@@ -26,7 +26,7 @@ def _order_of_large(shape: Shape) -> list[int]:
     return [d for d in shape.layout.minor_to_major if shape.dimensions[d] != 1]
 
 
-def lies_row_major(shape: Shape) -> bool:
+def has_row_major_bytes(shape: Shape) -> bool:
     """Return True for bytes in row-major order, dimensions of size one aside."""
     order = _order_of_large(shape)
     return (
@@ -146,7 +146,7 @@ def copy_to_bitcast(
 def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """Require row-major bytes, and a width that changes at most the last dimension."""
     for i in (instruction, x):
-        if not lies_row_major(i.shape):
+        if not has_row_major_bytes(i.shape):
             return refuse(
                 "layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order"
             )

@@ -125,15 +125,15 @@ def extremum_of_self(x: HloInstruction) -> HloInstruction:
 
 def is_the_lowest(i: HloInstruction) -> bool:
     """Return True if every element is the smallest value of its type."""
-    return _is_extreme(i, lowest_value)
+    return _is_limit(i, lowest_value)
 
 
 def is_the_highest(i: HloInstruction) -> bool:
     """Return True if every element is the largest value of its type."""
-    return _is_extreme(i, highest_value)
+    return _is_limit(i, highest_value)
 
 
-def _is_extreme(i: HloInstruction, limit: Callable[[PrimitiveType], Any]) -> bool:
+def _is_limit(i: HloInstruction, limit: Callable[[PrimitiveType], Any]) -> bool:
     if i.opcode.name not in ("constant", "broadcast") or i.shape.element_type.is_complex:
         return False
     value = uniform_value(i)

@@ -213,7 +213,7 @@ def reduce_of_transpose(
     )
 
 
-def reduces_alike(
+def same_reduction(
     instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
 ) -> Reason | None:
     """Require the same operation and initial value, its identity, in both reduces."""
@@ -241,7 +241,7 @@ def is_no_narrow_sum(instruction: HloInstruction) -> Reason | None:
 @rule(
     reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative),
     exactness=Exactness.REAL,
-    when=(reduces_alike,),
+    when=(same_reduction,),
     within_range=(is_no_narrow_sum,),
     before=_SUM
     + "x = f32[2,3,4] parameter(0)\n"
@@ -468,13 +468,13 @@ def map_of_one_operation(
     return computation.add(root.opcode, instruction.shape, operands, root.attributes)
 
 
-def gives_one_operand(i: HloInstruction) -> bool:
+def reducer_returns_an_operand(i: HloInstruction) -> bool:
     """Return True if the computation returns a parameter or a constant."""
     return i.called[0].root.opcode.name in ("parameter", "constant")
 
 
 @rule(
-    map_().that(gives_one_operand),
+    map_().that(reducer_returns_an_operand),
     exactness=Exactness.BITWISE,
     before="second {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n---\n"
     + parameters("f32[4]", "x", "y")

@@ -215,7 +215,7 @@ def _reduced(
     return reshape(computation, total, result.shape)
 
 
-def takes_whole_windows(i: HloInstruction) -> bool:
+def selects_whole_window(i: HloInstruction) -> bool:
     """Return True if the slice selects one window that covers operand and padding.
 
     Other dimensions must have no real window.
@@ -241,7 +241,7 @@ def takes_whole_windows(i: HloInstruction) -> bool:
 
 @rule(
     slice_of(reduce_window(any_("x"), any_("start"), name="windows").one_use()).that(
-        takes_whole_windows
+        selects_whole_window
     ),
     exactness=Exactness.REAL,
     when=(static,),
@@ -331,7 +331,7 @@ def reduce_window_of_pad(
 _SHARE_WORTH_FOLDING = 0.1
 
 
-def padding_is_worth_it(padded: HloInstruction, x: HloInstruction) -> Reason | None:
+def padding_is_profitable(padded: HloInstruction, x: HloInstruction) -> Reason | None:
     """Require that at least a tenth of the converted array is padding."""
     share = 1 - x.shape.element_count / max(padded.shape.element_count, 1)
     if share >= _SHARE_WORTH_FOLDING:
@@ -346,7 +346,7 @@ def padding_is_worth_it(padded: HloInstruction, x: HloInstruction) -> Reason | N
         convert(pad(any_("x"), any_("value"), name="padded").one_use()).one_use(), any_("start")
     ).that(is_plain),
     exactness=Exactness.NUMERIC,
-    when=(static, pads_outwards, pads_with_nothing_new, padding_is_worth_it),
+    when=(static, pads_outwards, pads_with_nothing_new, padding_is_profitable),
     before=_SUM
     + "x = bf16[3,4] parameter(0)\nv = bf16[] constant(0)\np = bf16[4,4] pad(x, v), padding=1_0x0_0\n"
     "c = f32[4,4] convert(p)\nzero = f32[] constant(0)\n"

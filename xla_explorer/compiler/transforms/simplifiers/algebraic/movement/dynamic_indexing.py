@@ -61,7 +61,7 @@ def _iota_and_factor(x: HloInstruction) -> tuple[HloInstruction, HloInstruction 
     return None
 
 
-def takes_one_number_of_a_count(i: HloInstruction) -> bool:
+def reads_one_element_of_iota(i: HloInstruction) -> bool:
     """Return True for one element of a vector iota, or of its multiple, in 32-bit integers."""
     x = i.operands[0].shape
     return (
@@ -74,7 +74,7 @@ def takes_one_number_of_a_count(i: HloInstruction) -> bool:
 
 
 @rule(
-    dynamic_slice().that(takes_one_number_of_a_count),
+    dynamic_slice().that(reads_one_element_of_iota),
     exactness=Exactness.BITWISE,
     when=(static,),
     before=_I

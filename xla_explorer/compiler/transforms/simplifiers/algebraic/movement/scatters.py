@@ -96,7 +96,7 @@ def scatter_of_everything(
     )
 
 
-def promises_nothing(instruction: HloInstruction) -> Reason | None:
+def has_no_index_flags(instruction: HloInstruction) -> Reason | None:
     """Require no scatter with unique or sorted indices, which may not hold for the merged one."""
     for i in instruction.operands:
         if i.attributes.get("unique_indices") or i.attributes.get("indices_are_sorted"):
@@ -104,7 +104,7 @@ def promises_nothing(instruction: HloInstruction) -> Reason | None:
     return None
 
 
-def scatter_alike(a: HloInstruction, b: HloInstruction) -> Reason | None:
+def same_scatter_dimensions(a: HloInstruction, b: HloInstruction) -> Reason | None:
     """Require equal dimension numbers, and indices of one type."""
     if (
         a.attributes is b.attributes
@@ -147,7 +147,7 @@ def _concatenated(
     ),
     exactness=Exactness.REAL,
     layout="insensitive",
-    when=(static, promises_nothing, scatter_alike),
+    when=(static, has_no_index_flags, same_scatter_dimensions),
     within_range=(has_the_range_of_f32,),
     before=_TWO
     + f"a = f32[8,4] scatter(x, i, u), {_ROWS}\nb = f32[8,4] scatter(y, j, v), {_ROWS}\nROOT r = f32[8,4] add(a, b)",
