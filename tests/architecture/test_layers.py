@@ -53,7 +53,7 @@ CALLED = ("import_module", ".write(")
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """A statement and those inside of it, without their expressions, which are nine of ten nodes."""
+    """Yield a statement and the statements inside it, without expressions (nine nodes of ten)."""
     yield node
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         inner = getattr(node, name, ())
@@ -63,7 +63,10 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def _nodes(path: Path) -> tuple[ast.AST, ...]:
-    """The imports, branches and functions of a file, outer before inner; the calls too where some test looks at one."""
+    """Return the imports, branches and functions of a file, outer before inner.
+
+    Calls are included if a test reads them.
+    """
     wanted = (
         ast.Import | ast.ImportFrom | ast.Call | ast.If | ast.FunctionDef | ast.AsyncFunctionDef
     )
@@ -154,11 +157,11 @@ ORDER_OF_EXPLORER = [
     "page",
     "",
 ]
-"""The folders of the explorer from the bottom up; the files at the root of the room are the last."""
+"""The folders of the explorer from the bottom up; files at the room's root are the last."""
 
 
 def _folder_of_explorer(parts: Sequence[str]) -> str | None:
-    """The folder of `xla_explorer.explorer.<folder>...`, "" for a file at the root, None for what is not of the explorer."""
+    """Return the folder of `xla_explorer.explorer.<folder>`, "" at the root, else None."""
     if tuple(parts[:2]) != ("xla_explorer", "explorer") or len(parts) < 3:
         return None
     return parts[2] if parts[2] in ORDER_OF_EXPLORER else ""
@@ -196,7 +199,7 @@ def test_imports_inside_the_explorer_point_downwards() -> None:
 
 
 def test_the_explorer_imports_no_pass() -> None:
-    """The explorer reaches passes through `compiler/pipeline`, in functions, types and names too."""
+    """The explorer reaches passes through `compiler/pipeline`, in functions and types too."""
     rooms = ("explorer", "notebook", "cli")
     found = []
     for path in [p for room in rooms for p in sorted((PACKAGE / room).rglob("*.py"))]:
@@ -218,7 +221,10 @@ STRICT = ("explorer", "course", "notebook", "cli", "pjrt")
 
 
 def _import_graph() -> dict[str, set[str]]:
-    """In-function imports count; in the explorer and the rooms beside it those for type checkers too."""
+    """Return the import graph, with imports inside functions.
+
+    In the explorer and the rooms beside it, imports for type checkers count too.
+    """
     names = {
         ".".join(["xla_explorer", *p.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(
             ".__init__"
@@ -268,7 +274,7 @@ def test_no_folder_is_in_a_circle() -> None:
 
 
 def test_imports_stand_at_the_top() -> None:
-    """An import inside a function is for an optional package or for the time of a start; there are few."""
+    """Few imports stand inside functions: those of optional packages or for a faster start."""
     found = []
     for path in _files():
         for function in _nodes(path):
@@ -332,7 +338,7 @@ def test_heavy_packages_stay_in_their_rooms() -> None:
 
 
 def test_passes_never_write_to_the_journal() -> None:
-    """Decisions go through PassContext and the drivers, which record them and honour what the user forces."""
+    """Decisions go through PassContext and the drivers, which record and override them."""
     drivers = {"compiler/pipeline/context.py", "compiler/pipeline/runner.py"}
     found = []
     for path in sorted((PACKAGE / "compiler").rglob("*.py")):

@@ -125,7 +125,7 @@ SHOWN = ".lm-DockPanel-widget:not(.lm-mod-hidden)"  # the document in front; tho
 
 
 def opened_lab(browser: Any, server: Lab) -> Any:
-    """A page of a JupyterLab, its launcher shown; `problems` collects errors, and requests to elsewhere."""
+    """Open a JupyterLab page with its launcher; `problems` collects errors and outside requests."""
     # The browser prefers light: what counts is JupyterLab's own theme.
     page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
     page.problems = []

@@ -41,7 +41,10 @@ def _task_times(chromium: Any, page: Any, act: Callable[[], object]) -> list[flo
 
 
 def longest_tasks(chromium: Any, path: Path, keys: str = "[[]]") -> dict[str, float]:
-    """The longest task of opening a saved page and of steps in its graph, in loops; the better of two rounds each."""
+    """Return the longest main-thread tasks of a saved page: opening it, steps, loops.
+
+    Each is the better of two rounds.
+    """
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
 
     def opened() -> None:

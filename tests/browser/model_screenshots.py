@@ -1,4 +1,6 @@
-"""Twelve screenshots of real models in two themes and two widths: `python -m tests.browser.model_screenshots FOLDER [NUMBER ...]`.
+"""Screenshots of models: `python -m tests.browser.model_screenshots FOLDER [NUMBER ...]`.
+
+Twelve real models in two themes and two widths.
 
 The programs are those of the folder `shared` beside a clone (XLA_EXPLORER_CORPORA): GPT-2,
 ResNet-50, a UNet, LLaMA and others as JAX and PyTorch wrote them, a folder that XLA dumped, the
@@ -117,7 +119,10 @@ def page_of(program: Program, folder: Path) -> Path:
 
 
 def take(browser: Any, folder: Path, wanted: list[str]) -> Iterator[tuple[str, Any]]:
-    """Write the screenshots whose numbers are wanted, or all; each page is given back open, with its errors in `page.problems`."""
+    """Write the screenshots with these numbers, or all; yield each open page.
+
+    `page.problems` has its errors.
+    """
     pages: dict[str, Path] = {}
     with tempfile.TemporaryDirectory() as kept:
         for name, shot in SHOTS.items():

@@ -71,7 +71,7 @@ _BLANK = "* { -webkit-text-fill-color: transparent !important; text-decoration-c
 
 @dataclass(frozen=True)
 class Written:
-    """One line of text on the page: what, in which element, where, and its contrast with what is behind it."""
+    """One line of text on the page: its element, place, and contrast with the background."""
 
     text: str
     where: str
@@ -85,7 +85,7 @@ class Written:
 
 
 def placed_texts(page: Any, selector: str = ".xe") -> list[Written]:
-    """All visible text inside the first element that `selector` finds, its contrast not looked at (21)."""
+    """Return the visible texts inside the first match of `selector`, with contrast 21."""
     return [_written(f, 21.0) for f in _found(page, selector)]
 
 

@@ -1,4 +1,7 @@
-"""Pages that tests hand on: what a page costs is its start, a renderer and a window of Chromium (1.5 s of processor time; 0.5 s where it is there)."""
+"""Pages that tests share: a fresh page costs a start, a renderer and a Chromium window.
+
+A start costs 1.5 s of processor time, 0.5 s in a running Chromium.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _VIEWPORT = {"width": 1280, "height": 720}
 
 
 class Pages:
-    """A Chromium whose `new_page` is one that another test has closed, emptied: of its document, what it listened to and what it kept."""
+    """A Chromium whose `new_page` reuses a closed page without its document and listeners."""
 
     def __init__(self, chromium: Any) -> None:
         self.chromium = chromium

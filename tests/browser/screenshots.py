@@ -213,7 +213,7 @@ DIFFERENCE = """async ([a, b]) => {
 
 
 def differences(browser: Any, before: Path, after: Path) -> dict[str, list[float] | None]:
-    """Of each screenshot of two folders the share of pixels that differ, and the box around them; None where the sizes do."""
+    """Return the differing pixels' share and box per screenshot; None if sizes differ."""
     found = {}
     page = browser.new_page()
     for file in sorted(before.glob("*.png")):

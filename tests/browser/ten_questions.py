@@ -1,4 +1,4 @@
-"""Ten questions to an explorer of a compiler: the actions that answer each, and the seconds until the answer is seen.
+"""Ten questions to a compiler explorer: actions that answer each, and the seconds they take.
 
 `python -m tests.browser.ten_questions` prints the rows of `notebooks/explorer_comparison.md` as
 measured here. An action is a click, a key, or a text that is typed; the seconds are those of the
@@ -74,7 +74,7 @@ QUESTIONS = (
 
 
 def answered(browser: Any, folder: Path) -> list[tuple[Question, float]]:
-    """Each question with the seconds from its first action until its answer, in a view of its own."""
+    """Answer each question in its own view; return the seconds from first action to answer."""
     session = xe.compile(layers_text(3), threads=1)
     found = []
     for number, question in enumerate(QUESTIONS):

@@ -1,4 +1,4 @@
-"""The widget for those who hear it: roles and names of what can be reached, tabs and their panels, what is read out, focus order."""
+"""The widget with a screen reader: roles, names, tab panels, announcements, focus order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A large module in the browser: its blocks, opened by a click and kept in the address, the minimap, two fingers."""
+"""A large module in the browser: blocks opened by clicks, the minimap, two-finger zoom.
+
+Opened blocks are kept in the address.
+"""
 
 from __future__ import annotations
 

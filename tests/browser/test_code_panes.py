@@ -1,4 +1,4 @@
-"""The texts of the code strip as panes and tabs: chosen from a menu, dragged, six of them in two panes, kept in the address."""
+"""Texts of the code strip as panes and tabs: menus, dragging, six texts, kept in the address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""An exported page has everything, or says at the place what it left out and which call has it: histories, code, kernels, decisions, memory."""
+"""An exported page is complete, or names what it left out and the call that shows it.
+
+Checked: histories, code, kernels, decisions, memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each fact that a page shows of an instruction is the module's, on a training step of 8,000 instructions."""
+"""Each fact that a page shows of an instruction is the module's, on 8,000 instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first view answers: the hottest kernels, priced refusals to try, a graph around what takes the time; and there is room to look."""
+"""The first view: hottest kernels, priced refusals, a graph of the hot part, enough room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A journey, recorded: ten actions from `xla-explorer open` of a job's dump to an improvement that is measured, in JupyterLab.
+"""A recorded journey from `xla-explorer open` of a job's dump to a measured improvement.
+
+It takes ten actions in JupyterLab.
 
 The program takes the largest of each row by sorting it. The explorer shows the sort as the hottest
 kernel; the reader writes a reduction in the editor, and the same explorer measures what that gives.

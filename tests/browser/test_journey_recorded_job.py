@@ -1,4 +1,4 @@
-"""A journey, recorded: from the folder of a job (a dump and a profile of XLA) to the first reason, by `xla-explorer open`."""
+"""A recorded journey from a job's folder (dump and profile of XLA) to the first reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A journey, recorded: a module of hundreds of instructions (nightly: of thousands), two operations that were not fused, why, and what it costs.
+"""A recorded journey: two operations that were not fused, the reason, and its cost.
+
+The module has hundreds of instructions, nightly thousands.
 
 XLA_EXPLORER_SCREENSHOTS names a folder for a picture after each.
 """
@@ -35,7 +37,7 @@ LAYERS = 24
 
 
 def model_text() -> str:
-    """A chain of softmax layers with a product of matrices in each, written out as a tracer would unroll it."""
+    """Return a chain of softmax layers with matrix products, unrolled as by a tracer."""
     lines = [
         "  x0 = f32[32,64] parameter(0)",
         "  w = f32[64,64] parameter(1)",
@@ -72,7 +74,7 @@ def model_text() -> str:
 
 
 class Journey:
-    """A page with a widget, and what is done on it: every action is one thing that a person does."""
+    """A page with a widget and the actions on it, each of which a person can do."""
 
     def __init__(self, browser: Any, widget: Any, folder: Path, name: str, opened: str) -> None:
         self.page = browser.new_page(viewport={"width": 1440, "height": 950})
@@ -162,7 +164,7 @@ WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def _dump(folder: Path, text: str) -> bool:
-    """A dump of the module as XLA writes it; with what real XLA made of it where jaxlib is installed."""
+    """Write a dump of the module as XLA does, with real XLA's result if jaxlib is installed."""
     folder.mkdir()
     (folder / "module_0001.jit_f.before_optimizations.txt").write_text(text, encoding="utf-8")
     if importlib.util.find_spec("jaxlib") is None:

@@ -1,4 +1,4 @@
-"""The tour notebook in a real JupyterLab in a real browser: opened from the launcher, every cell run, passes stepped by key, both themes."""
+"""The tour notebook in a real JupyterLab: launcher, every cell, steps by key, both themes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def _keep(page: Any, name: str) -> None:
 
 
 def _run_all_cells(page: Any) -> None:
-    """Cells that are run before the kernel answers are lost, and what Lab shows of that varies: ask until the first one counts."""
+    """Run all cells; repeat until the first one has a count.
+
+    Cells that are run before the kernel answers are lost, and what Lab shows of that varies.
+    """
     page.wait_for_selector(
         f"{SHOWN} .jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000
     )

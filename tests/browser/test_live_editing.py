@@ -1,5 +1,6 @@
-"""The program edited in the widget: marks where it does not read, a compile on a pause, and a view that stays where it is; and the explorer
-that a saved notebook keeps.
+"""The program edited in the widget: marked errors, compiles on pauses, a stable view.
+
+Also the explorer that a saved notebook keeps.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def test_what_does_not_read_is_marked_at_its_place(live: tuple[Any, Any]) -> Non
 
 
 def test_the_view_stays_where_it_is(live: tuple[Any, Any]) -> None:
-    """Another text is another compile: its step, selection, tab, panes and the cursor are those that the reader had."""
+    """A compile of an edited text keeps step, selection, tab, panes and cursor."""
     page, widget = live
     explorer = "document.querySelector('.xe').explorer"
     page.locator(".xe-pane-chips button", has_text="HLO before").click()

@@ -1,4 +1,7 @@
-"""Long texts in the browser: compared in a worker, drawn where they are looked at, and in time: by ratios to a fixed loop of the same page."""
+"""Long texts in the browser: compared in a worker, drawn near the viewport, in bounded time.
+
+Times are ratios to a fixed loop of the same page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops tab: nests that fold, lines linked to the HLO and the code, directives with what each changed; live and in a page."""
+"""The loops tab: folding nests, lines linked to HLO and code, directives; live and saved."""
 
 from __future__ import annotations
 

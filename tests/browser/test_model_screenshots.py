@@ -1,4 +1,4 @@
-"""Twelve real models as a person sees them first: no error, nothing empty, no table wider than its panel, no words on one another."""
+"""Twelve real models at first sight: no error, no empty view, no wide table, no overlap."""
 
 from __future__ import annotations
 

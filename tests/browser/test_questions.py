@@ -1,4 +1,4 @@
-"""Search as a language with hits to walk through and in the address; tensors, callers and passes in numbers."""
+"""Search as a language with a list of hits, kept in the address; tensors, callers, passes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ def test_a_tensor_and_the_callers_of_a_node(browser: Any, tmp_path: Path) -> Non
 
 
 def test_a_python_line_lights_all_that_it_became(browser: Any, tmp_path: Path) -> None:
-    """One line of the source is several instructions, and passes make others of them: all are lit, and each of them lights the line."""
+    """A Python line highlights all instructions made from it, and each highlights the line.
+
+    One line of the source is several instructions, and passes replace them.
+    """
     source = tmp_path / "model.py"
     source.write_text("def f(x, y):\n    a = x * y + 1\n    return a - x\n")
     at = f'metadata={{op_name="f" source_file="{source}" source_line='

@@ -1,4 +1,4 @@
-"""The graph over steps: what looks alike stays the same element, and the picture is the one that would be drawn afresh."""
+"""The graph over steps: equal elements stay in the document; the picture equals a fresh one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Big modules in the browser: how soon they are there, how long a step and a neighbourhood take, what stays in place.
+"""Large modules in the browser: times to open, step and expand, and stable places.
 
 Times are those that the page measures itself, best of several: what a loaded machine adds is not
 what is tested.
@@ -96,7 +96,7 @@ _SELECT = """share => {
 
 
 def _kept(before: dict[str, list[float]], after: dict[str, list[float]]) -> list[tuple[int, int]]:
-    """(how many of the nodes of both pictures are where they were on the screen, how many nodes both have)."""
+    """Return (nodes of both pictures that kept their screen place, nodes of both pictures)."""
     both = before.keys() & after.keys()
     if not both:
         return []

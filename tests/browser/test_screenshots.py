@@ -1,4 +1,4 @@
-"""Screenshots that are compared before and after a change: what is the same counts as the same, what differs is found where it is."""
+"""Screenshots compared before and after a change: equal ones match, differences are located."""
 
 from __future__ import annotations
 

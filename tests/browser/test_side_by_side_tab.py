@@ -1,4 +1,4 @@
-"""The tab of code side by side, live and in a page: aligned rows, columns that come and go, one selection, whole lines."""
+"""The side-by-side tab, live and saved: aligned rows, columns, one selection, whole lines."""
 
 from __future__ import annotations
 

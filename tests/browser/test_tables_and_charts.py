@@ -1,4 +1,4 @@
-"""Tables of the explorer: sorted by their heads, opened on what matters first, with a sign where they go on; texts of the roofline."""
+"""Tables of the explorer: sorting, initial order, marks of more rows; roofline texts."""
 
 from __future__ import annotations
 

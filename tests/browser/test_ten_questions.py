@@ -1,4 +1,4 @@
-"""The page that compares explorers by ten questions says how many actions ours takes, and each of them is answered by so many."""
+"""Each question of the comparison page is answered in as many actions as the page states."""
 
 from __future__ import annotations
 

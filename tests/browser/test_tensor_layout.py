@@ -1,4 +1,4 @@
-"""The layout of a tensor, drawn beside the instruction: what a transposed array looks like in memory before and after layouts are assigned."""
+"""A tensor's layout, drawn beside the instruction, before and after layout assignment."""
 
 from __future__ import annotations
 

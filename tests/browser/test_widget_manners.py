@@ -1,4 +1,4 @@
-"""The widget at its edges: undrawn parts, exported pages, keys after a click, late names and times."""
+"""The widget's edge cases: undrawn parts, exported pages, keys after clicks, late names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xla-explorer bisect` and `reduce`: which pass is wrong, and the smallest module that still fails."""
+"""`xla-explorer bisect` and `reduce`: the wrong pass, and the smallest failing module."""
 
 from __future__ import annotations
 

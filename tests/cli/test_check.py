@@ -1,4 +1,4 @@
-"""`xla-explorer check`: exit code 0 where a compile is as saved, 1 with the difference where it is not."""
+"""`xla-explorer check`: exit code 0 if a compile equals the saved one, else 1 with differences."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ def test_another_backend_is_not_compared(
 def test_the_xla_of_another_environment_is_held_against_what_this_one_saved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The question before an upgrade of jax; the saved file names no folder, so that it can be kept beside the program."""
+    """A saved compile is compared with the XLA of another environment, as before an upgrade.
+
+    The saved file names no folder, so that it can be kept beside the program.
+    """
     pytest.importorskip("jax", reason="needs the extra `jax`")
     saved, other = str(tmp_path / "saved.json"), f"xla:{sys.prefix}"
     assert main(["check", _file(tmp_path), "--against", saved, "--backend", other, "--save"]) == 0

@@ -1,4 +1,4 @@
-"""`xla-explorer open`: the list of modules first and by time, pages that leak nothing, and a server for nobody else."""
+"""`xla-explorer open`: modules by time, pages without private paths, a server for one user."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def test_modules_stand_by_time_and_a_profile_is_joined_by_name(tmp_path: Path) -
 
 
 def test_of_modules_of_one_name_the_equal_one_has_the_times(tmp_path: Path) -> None:
-    """Two dumped modules are called `jit_f`; the profile's computes what the second does, under other names."""
+    """Of two dumped modules called `jit_f`, the one that equals the profile's has the times.
+
+    The profile's module computes the same under other names.
+    """
     folder = cluster_folder(tmp_path)
     other = TEXT.format(name="jit_f").replace("exponential", "cosine")
     (folder / "dump" / "module_0009.jit_f.cpu_after_optimizations.txt").write_text(other)

@@ -1,4 +1,4 @@
-"""Every answer of the live server of `xla-explorer open`, unpacked: of a path only the name of its file."""
+"""Answers of `xla-explorer open`'s server, unpacked, hold file names and no other path part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACE = 'metadata={op_name="jit(f)/add" source_file="/home/secret/project/model.
 
 
 def _job(folder: Path, *, changed: bool = False) -> Path:
-    """A dump of every pass whose instructions come from a file of somebody, a damaged module, and a profile."""
+    """Write a dump with a user's source file, a damaged module, and a profile."""
     shutil.copytree(DUMP, folder)
     for path in folder.glob("*.txt"):
         path.chmod(0o644)

@@ -1,4 +1,4 @@
-"""Nothing of a user's file makes a terminal do anything: whatever a command prints, whatever a result shows as text."""
+"""No text of a user's file reaches a terminal as a control sequence, in commands or results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Runs a scheduled module on the actual bytes of a buffer assignment: every operand is read from its slice, every result
-written to its slice, in the order of the schedule. A wrong sharing gives wrong numbers.
+"""Run a scheduled module on the actual bytes of a buffer assignment.
+
+Every operand is read from its slice, every result written to its slice, in the order of the
+schedule. Wrong sharing gives wrong numbers.
 """
 
 from __future__ import annotations

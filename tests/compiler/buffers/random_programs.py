@@ -1,4 +1,7 @@
-"""Random scheduled programs: elementwise, reductions, updates in place, loops that permute, repeat and keep their state, branches."""
+"""Random scheduled programs: elementwise, reductions, in-place updates, loops, branches.
+
+Loops permute, repeat and keep their state.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffer assignment: random programs run on the assigned bytes; loops keep their state in place; sharing is explained."""
+"""Buffer assignment: random programs run on the assigned bytes; in-place loops; sharing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results in the memory of given-away parameters; memory over the program, and who holds it at the peak."""
+"""Results in donated parameters; memory over the program, and its holders at the peak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small modules, one or a few kernels each: shapes, data movement, indexing; and what the other programs are made with.
+"""Small modules of one or a few kernels: shapes, data movement, indexing; shared helpers.
 
 PROGRAMS: name -> (HLO text, input arrays, options of `check_kernels`).
 """

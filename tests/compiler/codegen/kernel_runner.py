@@ -73,7 +73,10 @@ def native_kernels(kernels, preset):
 
 
 def ptx_kernels(kernels, preset):
-    """The same on the emulator, where a kernel is what the GPU's emitters make of it (one or two launches); any fault is an error."""
+    """Run the kernels of the GPU's emitters on the emulator (one or two launches).
+
+    Any fault is an error.
+    """
     architecture = gpu_architecture()
     module = KernelModule(architecture)
     added = {
@@ -205,7 +208,7 @@ def leaves_of(value):
 
 
 def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
-    """Equal element by element: bit for bit except that every NaN is like the other; or within a relative or absolute error."""
+    """Assert equal bits, all NaNs being equal, or values within an absolute or relative error."""
     assert found.shape == wanted.shape, f"{what}: shape {found.shape} instead of {wanted.shape}"
     assert found.dtype == wanted.dtype, f"{what}: {found.dtype} instead of {wanted.dtype}"
     if found.dtype.kind in "biu":

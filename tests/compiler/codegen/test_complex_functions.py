@@ -1,4 +1,4 @@
-"""Functions of complex numbers: compiled code and the evaluator agree at zeros, infinities, NaN, and where parts overflow."""
+"""Complex functions: compiled code equals the evaluator at zeros, infinities, NaN, overflow."""
 
 import numpy as np
 import pytest
@@ -126,7 +126,10 @@ def test_powers_with_a_meaning_of_their_own(element_type):
 
 
 def test_real_powers_of_large_numbers_are_accurate():
-    """By |z|^c and not by the exponential of c log |z|, which loses as many digits as that product has."""
+    """Real powers use |z|^c, not the exponential of c log |z|.
+
+    The latter loses as many digits as the product has.
+    """
     z, c = np.array([1e10 + 1j, 3 + 4j, 1.001 + 0j]), np.array([29.5 + 0j, 400 + 0j, 300000 + 0j])
     for value in by_both("power", "c128", z, c):
         np.testing.assert_allclose(np.abs(value), np.abs(z) ** c.real, rtol=1e-14)

@@ -1,4 +1,4 @@
-"""The phases of a window over a dilated image: each output and each tap that meets an element is in exactly one, and they say where."""
+"""Residue classes of a window over a dilated image: each output and tap is in exactly one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

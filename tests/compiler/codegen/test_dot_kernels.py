@@ -1,4 +1,4 @@
-"""Dots by register tiles: every edge size, both types, batches, strides, both ways of packing; and which dots get them."""
+"""Dots by register tiles: edge sizes, both types, batches, strides, packing; selection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMPY = {"f32": np.float32, "f64": np.float64}
 
 
 def dot_text(dots):
-    """A module of several dots; each is (type, left shape, right shape, result shape, attributes)."""
+    """Return a module of dots: (type, left shape, right shape, result shape, attributes) each."""
     lines = ["HloModule dots", "ENTRY main {"]
     for n, (t, left, right, result, attributes) in enumerate(dots):
         a, b, c = [
@@ -262,14 +262,21 @@ def test_tiles_fit_the_registers(bits):
     [(64, 64, 100), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (96, 500, 300)],
 )
 def test_of_tiles_that_multiply_as_fast_the_one_with_fewer_loads_is_taken(rows, columns, depth):
-    """8 rows of 2 vectors took a tenth longer than 8 of 3, or 6 of 4, though all of them keep both units busy."""
+    """Of equally fast tiles the one with fewer loads is chosen.
+
+    8 rows of 2 vectors took a tenth longer than 8 of 3, or 6 of 4, though all of them keep both
+    units busy.
+    """
     for lanes in (8, 16):
         tile = tile_for(rows, columns, depth, lanes, 32)
         assert (tile.rows + tile.vectors) / (tile.rows * tile.vectors) < 0.5
 
 
 def test_what_tiles_leave_over_is_counted():
-    """As smaller tiles where there are such, and as another read of the other operand where a cache does not hold it."""
+    """Remainders of tiles count as smaller tiles, or as another read of the other operand.
+
+    The latter applies if a cache does not hold the operand.
+    """
     for lanes in (8, 16):
         assert (
             tile_for(100, 13 * lanes, 60, lanes, 32).cycles
@@ -345,7 +352,7 @@ def test_the_library_is_slow_for_flat_matrices():
 
 
 def test_irregular_left_rows_repeat_the_product():
-    """[5,9,6] contracted in the middle: its rows are no regular lines, so the product is done five times."""
+    """[5,9,6] contracted in the middle has irregular left rows: the product runs five times."""
     dots = [
         ("f32", (5, 9, 6), (7, 9), (5, 6, 7), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
         (

@@ -1,4 +1,4 @@
-"""Elementwise kernels over every type and the edge cases of each, on both targets, against the evaluator."""
+"""Elementwise kernels over every type and its edge cases, on both targets."""
 
 import itertools
 
@@ -92,7 +92,7 @@ def pairs(element_type):
 
 
 def ordinary_pairs(element_type):
-    """Pairs that make no bf16 subnormals: the conversion instruction of AVX512-BF16 takes them for zeros."""
+    """Return pairs without bf16 subnormals, which AVX512-BF16's conversion flushes to zero."""
     x, y = pairs(element_type)
     if element_type == "bf16":
         moderate = [
@@ -106,7 +106,7 @@ def ordinary_pairs(element_type):
 
 
 def module_of(instructions, parameters):
-    """A module whose entry has the parameters and returns every instruction (name -> (shape, text after it))."""
+    """Return a module that returns every instruction (name -> (shape, text after it))."""
     lines = [f"  {name} = {shape} parameter({k})" for k, (name, shape) in enumerate(parameters)]
     lines += [f"  {name} = {shape} {rest}" for name, (shape, rest) in instructions.items()]
     shapes = ", ".join([shape for shape, _ in instructions.values()])

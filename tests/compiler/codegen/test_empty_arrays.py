@@ -1,4 +1,4 @@
-"""Arrays without elements, reductions over nothing and slices of nothing: native code gives the evaluator's value and reads nothing."""
+"""Empty arrays, reductions and slices: native code has the evaluator's value, reads nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def _empty_programs() -> list[Any]:
 def test_every_opcode_takes_dimensions_of_size_zero(
     program: OpcodeProgram, sizes: tuple[int, int]
 ) -> None:
-    """With the passes that code generation needs and no other, so that no rule takes the arrays out of the program."""
+    """Every opcode takes empty dimensions, with only the passes that code generation needs.
+
+    Other rules would remove the empty arrays.
+    """
     module = xe.parse_hlo(
         program.text(
             next((t for t in ("f32", "s32") if t in program.types), program.types[0]), sizes

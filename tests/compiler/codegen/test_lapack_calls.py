@@ -1,4 +1,4 @@
-"""Custom calls of LAPACK are native code that calls LAPACK: every family, every type, a batch, what is not finite, what is empty."""
+"""LAPACK custom calls as native code: families, types, batches, non-finite and empty input."""
 
 from __future__ import annotations
 

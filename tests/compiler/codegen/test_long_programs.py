@@ -1,4 +1,4 @@
-"""Long programs: their entry is a list of calls that LLVM does not optimise, so no kernel's vectors may become part of it."""
+"""Long programs: LLVM does not optimise the entry's list of calls; it holds no vectors."""
 
 import re
 
@@ -46,7 +46,10 @@ def asks_of(lanes: int, element_type: str, steps: int) -> str:
 def test_a_function_that_llvm_leaves_alone_has_no_vectors(
     triple: str, cpu: str, lanes: int
 ) -> None:
-    """LLVM 22 aborts on vectors of an `optnone` function that is compiled beside optimised ones (x86 with AVX2, 5 and 7 lanes of 8)."""
+    """An `optnone` function has no vectors.
+
+    LLVM 22 aborts on them beside optimised functions (x86 with AVX2, 5 and 7 lanes of 8).
+    """
     compiler = platform("cpu").compiler()
     assert isinstance(compiler, AheadOfTimeCompiler)
     options = AotCompilationOptions(triple=triple, cpu=cpu)

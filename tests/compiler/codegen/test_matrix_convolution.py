@@ -1,4 +1,4 @@
-"""Convolutions by register tiles against the evaluator: padding, stride, dilation, reversal, labels; and which get them."""
+"""Convolutions by register tiles: padding, stride, dilation, reversal, labels; selection."""
 
 from __future__ import annotations
 

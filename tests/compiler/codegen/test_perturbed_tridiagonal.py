@@ -1,4 +1,7 @@
-"""`tridiagonal_solve_perturbed_ffi` as native code: the evaluator's bits, for regular and singular systems, without a step on the evaluator."""
+"""`tridiagonal_solve_perturbed_ffi` as native code has the evaluator's bits.
+
+Systems are regular and singular; no step runs on the evaluator.
+"""
 
 from __future__ import annotations
 

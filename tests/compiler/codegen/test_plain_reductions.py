@@ -1,4 +1,4 @@
-"""The writer of dots, convolutions and windows that no nest describes has the evaluator's values."""
+"""Dots, convolutions and windows without a loop nest have the evaluator's values."""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ def test_reducers_start_from_the_identity_element(t):
 
 @pytest.mark.parametrize(("element_type", "threads"), [("f32", 1), ("f32", 2), ("c64", 2)])
 def test_a_sum_of_negative_zeros_is_one(element_type, threads):
-    """Parts of a long sum started from zero, those of a complex one with an imaginary part of zero."""
+    """A long sum of negative zeros is a negative zero, in both parts of a complex one.
+
+    Partial sums must not start from positive zero.
+    """
     count = 70_000
     x = np.full(
         count,

@@ -1,4 +1,4 @@
-"""Running reductions: every combiner and type that goes in vectors, both directions, uneven extents, one row on several threads."""
+"""Running reductions: vectorised combiners, both directions, uneven extents, split rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementwise code over short rows as one loop of whole periods: the values of the evaluator, for rows, columns and both."""
+"""Elementwise code over short rows as one loop: the evaluator's values for rows and columns."""
 
 from __future__ import annotations
 

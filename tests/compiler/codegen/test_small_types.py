@@ -1,4 +1,4 @@
-"""Types of eight bits and fewer: every value there and back, arithmetic against numpy with ml_dtypes, memory as numpy has it."""
+"""Types of up to eight bits: conversions, arithmetic as in ml_dtypes, numpy's memory form."""
 
 import ml_dtypes
 import numpy as np
@@ -196,7 +196,10 @@ UNARY_BF16 = ("sign", "floor", "ceil", "round-nearest-afz", "round-nearest-even"
 
 
 def test_every_bf16_with_denormals_infinities_and_nans_in_each_operation():
-    """All 65536 numbers, each with a special one and with a random one; NaNs stay NaNs, all else has the reference's bits."""
+    """All 65536 bf16 numbers, each with a special and a random one, in each operation.
+
+    NaNs stay NaNs; all else has the reference's bits.
+    """
     everything = np.arange(1 << 16, dtype=np.uint16)
     special = np.array(
         [

@@ -1,4 +1,4 @@
-"""Large results that are written past the cache: which ones, and with the right values, whatever the extents and the memory."""
+"""Large results with non-temporal stores: which ones, and values for any extent."""
 
 from __future__ import annotations
 

@@ -49,7 +49,11 @@ def test_gathered_rows_are_clamped(indices: np.ndarray, dtype: str) -> None:
 @pytest.mark.parametrize("layout", ["0,1,2", "1,2,0", "2,0,1", "2,1,0"])
 @pytest.mark.parametrize("dimension", [0, 1, 3])
 def test_a_reduction_stores_in_the_layout_of_its_result(layout: str, dimension: int) -> None:
-    """Kept dimensions are neighbours in the operand, but not in this result: they must not become one loop."""
+    """A reduction stores in its result's layout.
+
+    Kept dimensions are contiguous in the operand but not in the result: they must not become one
+    loop.
+    """
     sizes = [5, 3, 4, 9]
     kept = ",".join([str(n) for d, n in enumerate(sizes) if d != dimension])
     text = (

@@ -1,4 +1,7 @@
-"""A dot or convolution whose result's type holds less than the operands' sums in theirs and converts at the end, as real XLA's result_caster does."""
+"""A dot or convolution that accumulates in a wider type and converts at the end.
+
+Real XLA's result_caster does the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of a GPU thread for each architecture, declared ones and those that nobody declared."""
+"""The GPU thread index for each architecture, declared or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transposes in tiles: values for every order of dimensions, edges that no tile divides, other widths, several threads."""
+"""Transposes in tiles: every dimension order, partial tiles, other widths, several threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every element that code computes has the type that its instruction says; what does not fit is refused with both types."""
+"""Generated elements have their instruction's type; a mismatch is refused with both types."""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Writes `notebooks/fusion_reasons.md` from the registry: python tests/compiler/decisions/reason_page.py"""
+"""Write `notebooks/fusion_reasons.md`.
+
+`python tests/compiler/decisions/reason_page.py`
+"""
 
 from __future__ import annotations
 

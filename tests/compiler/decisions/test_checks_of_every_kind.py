@@ -1,4 +1,4 @@
-"""Every kind of decision that a pass makes, on a module that makes it decide: each check has a name, a value and the line of its predicate."""
+"""Every kind of decision of the passes: each check has a name, a value and its source line."""
 
 from __future__ import annotations
 

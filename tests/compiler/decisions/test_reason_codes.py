@@ -1,4 +1,4 @@
-"""One registry of reason codes: what the sources refuse with is in it, what is in it is used, and what a compile records is of its kind."""
+"""One registry of reason codes: every code is registered, used, and of its decision's kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work of the default pipeline per instruction: constant in the module's size; counted, not timed."""
+"""Work of the default pipeline per instruction is constant in module size; it is counted."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def chain(count: int) -> str:
 
 
 def graph(count: int) -> str:
-    """Each instruction reads two of the forty before it; some are functions or broadcasts of constants. What nobody reads is
-    summed up.
+    """Return a graph whose instructions each read two of the previous forty.
+
+    Some are functions or broadcasts of constants. Instructions without readers are summed up.
     """
     draw, used = random.Random(5), set()
     lines = [

@@ -1,4 +1,7 @@
-"""Compiling is a function of the module: the same text after every pass, again in this process and in one that hashes otherwise.
+"""Compiling is deterministic: the same text after every pass, also with another hash seed.
+
+Choosing between equals by the order of a set means choosing by addresses, which differ from compile
+to compile.
 
 What chooses between equals by the order of a set chooses by addresses, which differ from compile to
 compile.
@@ -31,7 +34,7 @@ from xla_explorer.hlo.text import parse_hlo
 
 
 def _many_readers(seed: int, count: int = 400) -> str:
-    """A graph whose values have readers far apart, so that many of them are last read at one moment."""
+    """Return a graph whose values have distant readers: many are last read at one moment."""
     choice = random.Random(seed)
     lines = [f"p{n} = f32[64,64] parameter({n})" for n in range(4)]
     names = [f"p{n}" for n in range(4)]

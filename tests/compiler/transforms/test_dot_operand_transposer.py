@@ -14,7 +14,7 @@ SIZES = {"m": 12, "n": 9, "p": 4, "q": 3, "b": 2}
 
 
 def program(lhs: str, rhs: str, order: str) -> str:
-    """A dot of arrays whose dimensions are named by letters: b(atch), m, n free, p, q contracted in an order."""
+    """Return a dot with dimensions named by letters: b(atch), m, n free, p, q contracted."""
     shapes = [",".join(str(SIZES[d]) for d in dims) for dims in (lhs, rhs)]
     batch = (
         f"lhs_batch_dims={{{lhs.index('b')}}}, rhs_batch_dims={{{rhs.index('b')}}}, "

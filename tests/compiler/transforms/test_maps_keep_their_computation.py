@@ -1,4 +1,4 @@
-"""map is elementwise and calls a computation: whatever moves operations past others must take the computation along."""
+"""map calls a computation: passes that move operations must move the computation with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that are well formed, but in a way that no front end writes: the passes and the code take them all the same."""
+"""Well-formed modules that no front end writes: the passes and code generation accept them."""
 
 from __future__ import annotations
 

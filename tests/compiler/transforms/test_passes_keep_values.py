@@ -1,4 +1,4 @@
-"""Each pass by name on the smallest program that it changes: it does what its name says, and the evaluator finds the same values."""
+"""Each pass alone on the smallest program that it changes: its effect, and kept values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TRIANGULAR = TRIANGULAR.replace("{DIAGONAL}", DIAGONAL)
 
 
 class Case(NamedTuple):
-    """passes, the entry's body, computations before it, an opcode that is gone afterwards, one that is there."""
+    """Passes, entry body, computations, an opcode removed by the passes, one left by them."""
 
     passes: str
     body: str

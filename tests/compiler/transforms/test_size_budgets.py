@@ -228,7 +228,7 @@ def test_a_fusion_whose_code_doubles_in_each_round_is_no_kernel(passes: str) -> 
 
 
 def test_shared_places_are_written_once() -> None:
-    """Sixty rounds of x + broadcast(scalar), and of slices that read alike: in proportion to the text."""
+    """Sixty rounds of x + broadcast(scalar) and of equal slices grow in proportion to the text."""
     lines = ["HloModule s", "f {", "  x0 = f32[8] parameter(0)", "  c = f32[] parameter(1)"]
     for k in range(60):
         lines += [

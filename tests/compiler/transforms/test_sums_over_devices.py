@@ -1,4 +1,4 @@
-"""Small programs for several devices on which passes once changed the values, or failed: what is computed stays the same."""
+"""Programs for several devices on which passes once failed or changed values."""
 
 from __future__ import annotations
 

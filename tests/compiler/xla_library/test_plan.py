@@ -1,4 +1,4 @@
-"""XLA:CPU's library kernels: which operations start one, the reasons of others, and its contents."""
+"""XLA:CPU's library kernels: their first operations, reasons of refusals, and contents."""
 
 from __future__ import annotations
 
@@ -75,7 +75,11 @@ def test_a_product_is_alone_in_its_kernel() -> None:
 
 
 def test_a_reduction_takes_in_what_only_it_reads_and_the_one_that_reads_it() -> None:
-    """A stable softmax of a product is one kernel: the sum takes the quotient in, then nothing outside reads the exponentials any more."""
+    """A reduction absorbs operands that only it reads, and its reader.
+
+    A stable softmax of a product is one kernel: the sum takes the quotient in, then nothing outside
+    reads the exponentials any more.
+    """
     softmax = [
         "x = f32[64,64] parameter(0)", "d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
         "s = f32[64,64] multiply(d, d)", "m = f32[] constant(-inf)", "h = f32[64] reduce(s, m), dimensions={1}, to_apply=largest",

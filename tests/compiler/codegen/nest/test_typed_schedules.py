@@ -1,4 +1,4 @@
-"""Schedules that a user types: a policy's text makes the same nest, with every directive checked."""
+"""Typed schedules: a policy's text makes the same nest, and every directive is checked."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def evaluate(coefficients: list[mpf], t: mpf) -> mpf:
 
 
 def remez(fit: Target, degree: int, iterations: int = 6) -> tuple[list[mpf], mpf]:
-    """The minimax coefficients (lowest power first) and the largest weighted error on a dense grid."""
+    """Return the minimax coefficients, lowest power first, and the largest weighted error."""
     count = degree + 2
     nodes = chebyshev_nodes(fit.low, fit.high, count)
     grid = chebyshev_nodes(fit.low, fit.high, 12 * count + 1)

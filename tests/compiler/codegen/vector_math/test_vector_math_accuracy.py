@@ -150,7 +150,7 @@ def binary_arguments(opcode: str, dtype: numpy.dtype) -> tuple[Array, Array]:
 
 
 def errors_in_ulps(values: Array, reference: Array) -> Array:
-    """Errors in units in the last place of the reference; infinite where NaN, infinity or the sign of 0 differ."""
+    """Return errors in ulps of the reference; infinite if NaN, infinity or zero's sign differ."""
     dtype = values.dtype
     rounded = reference.astype(dtype)
     unit = numpy.spacing(numpy.maximum(numpy.abs(rounded), numpy.finfo(dtype).tiny))

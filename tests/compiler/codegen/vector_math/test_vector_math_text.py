@@ -1,4 +1,4 @@
-"""The text of vector math: names, closure, and that loops over it become vector code without calls on every target."""
+"""The text of vector math: names, closure, and vectorised loops without calls everywhere."""
 
 from __future__ import annotations
 

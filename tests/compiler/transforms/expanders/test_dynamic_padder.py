@@ -1,4 +1,4 @@
-"""Scatters of updates whose number is known at run time only: those that do not count write nowhere."""
+"""Scatters with an update count known at run time: excess updates write nothing."""
 
 from __future__ import annotations
 

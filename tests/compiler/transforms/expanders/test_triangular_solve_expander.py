@@ -1,4 +1,4 @@
-"""A triangular solve as a loop of rows: it reads one triangle, and no diagonal if it is a unit one."""
+"""A triangular solve as a loop of rows reads one triangle, and no diagonal if that is unit."""
 
 from __future__ import annotations
 

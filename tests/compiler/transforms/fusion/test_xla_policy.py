@@ -1,4 +1,4 @@
-"""Fusion and its wrapper by XLA:CPU's policy: which edges, what they are called, in which order operands come, why not."""
+"""Fusion and its wrapper by XLA:CPU's policy: edges, names, operand order, refusals."""
 
 from __future__ import annotations
 

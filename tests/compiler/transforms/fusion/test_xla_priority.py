@@ -1,4 +1,4 @@
-"""The policy `xla` of priority fusion: the rules of XLA:GPU, each by the smallest module that shows it."""
+"""The policy `xla` of priority fusion: each rule of XLA:GPU by its smallest module."""
 
 from __future__ import annotations
 

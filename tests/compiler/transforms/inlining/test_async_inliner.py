@@ -1,4 +1,4 @@
-"""Asynchronous computations of the input run where their done stands; what cannot be dissolved says why."""
+"""Input async computations run at their done instruction; others have a reason to stay."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Fusions of the input: those that can be a kernel stay, the others become what they fuse, and the values stay the same."""
+"""Input fusions: those that fit a kernel stay, others are inlined; values are kept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Layouts by XLA:CPU's policy: what moves no bytes keeps its operand's order, and who reads it row-major reads a copy."""
+"""Layouts by XLA:CPU's policy: views keep the operand's order, row-major readers get copies."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ ENTRY e {
 
 
 def test_what_a_lapack_call_asks_for_reaches_those_who_compute_its_operand() -> None:
-    """As real XLA lays `cholesky(d.T + 0.5)` out: up to the transpose, which moves no bytes then, and not into the product."""
+    """A LAPACK call's layout reaches up to the transpose of its operand, not into the product.
+
+    Real XLA does so for `cholesky(d.T + 0.5)`: the transpose then moves no bytes.
+    """
     module = assigned(CALLED)
     shapes = lines(module)
     assert {name: shapes[name] for name in ("d", "halves", "t", "s", "f", "n")} == {
@@ -99,7 +102,11 @@ def test_what_a_lapack_call_asks_for_reaches_those_who_compute_its_operand() -> 
 
 
 def test_what_a_loop_carries_lies_as_a_call_in_its_body_asks() -> None:
-    """As real XLA solves by one matrix in each turn: the matrix is turned once, in front of the loop, and the vector in each turn."""
+    """Loop state has the layout that a call in the body requires.
+
+    As in real XLA's solve by one matrix: the matrix is transposed once before the loop, the vector
+    in each iteration.
+    """
     state = "(s32[], f32[2,2], f32[2,2])"
     module = assigned(f"""HloModule m
 body {{ s = {state} parameter(0)

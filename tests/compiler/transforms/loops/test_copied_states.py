@@ -1,4 +1,4 @@
-"""Loops whose state is copied, before, inside or behind them: every pass about loops, copies and tuples keeps their value."""
+"""Loops with copied state: every pass about loops, copies and tuples keeps their value."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ ENTRY e {
 
 
 def loop(where: str) -> str:
-    """A loop whose state is copied in some places: b(efore), c(ondition), l(oop's body), r(oot), a(fter); p: it begins with a parameter."""
+    """Return a loop with copies of its state at the given places.
+
+    Places: b(efore), c(ondition), l(oop's body), r(oot), a(fter); p: it begins with a parameter.
+    """
     name = lambda letter: "copy" if letter in where else "opt-barrier"  # noqa: E731
     return _LOOP.format(
         copy_condition=f"c = {_STATE} copy(p)" if "c" in where else "", condition="c" if "c" in where else "p",

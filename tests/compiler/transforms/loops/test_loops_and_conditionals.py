@@ -1,4 +1,4 @@
-"""Trip counts, loops that do not run or run once, unused state, conditionals with a known branch."""
+"""Trip counts, loops of zero or one iteration, unused state, constant conditionals."""
 
 from __future__ import annotations
 
@@ -206,7 +206,12 @@ def test_cheap_branches_become_a_select(selector: str) -> None:
 
 
 def branching(first: str, second: str, result: str, read: str) -> HloModule:
-    """Two branches of (f32[2], f32[2], f32[2]) that give `result`; `read` in the entry, where %r is the conditional."""
+    """Return a module whose conditional has two branches of (f32[2], f32[2], f32[2]).
+
+    `read` ends the entry, where %r is the conditional, of the shape `result`.
+
+    `read` is in the entry, where %r is the conditional.
+    """
     head = " p = (f32[2], f32[2], f32[2]) parameter(0)\n" + "".join(
         f" {n} = f32[2] get-tuple-element(p), index={k}\n" for k, n in enumerate("abc")
     )
@@ -474,7 +479,10 @@ def test_a_loop_with_side_effects_is_not_run_twice() -> None:
 
 
 def test_a_loop_that_may_not_end_stays_in_the_loop_that_may_not_run() -> None:
-    """The inner loop counts to a number that is never reached from below when it is negative, and then the outer one does not run."""
+    """A possibly infinite loop stays inside a loop that may not run.
+
+    A negative bound is never reached from below; the outer loop does not run then.
+    """
     text = """HloModule m
 inner_body {
   p = (s32[], s32[]) parameter(0)

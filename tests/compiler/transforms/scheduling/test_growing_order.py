@@ -1,4 +1,4 @@
-"""Edges are taken as long as they close no cycle, and every edge that was taken holds in the order."""
+"""Edges are accepted unless they close a cycle; every accepted edge holds in the order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of execution: dependences hold, and few bytes are alive at once, whatever the shape of the program."""
+"""The execution order keeps dependences and low live memory for programs of any shape."""
 
 from __future__ import annotations
 

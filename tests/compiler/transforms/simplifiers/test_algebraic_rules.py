@@ -1,4 +1,4 @@
-"""Every algebraic rule: its example becomes what it says, and the value is kept to the exactness that it claims."""
+"""Algebraic rules: each example has its stated result, each value its stated exactness."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def test_example_becomes_what_it_says(rule: Rule) -> None:
 
 
 def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
-    """Signed zeros, infinities, NaN, subnormals and extremes at random places; only ordinary numbers on demand."""
+    """Return signed zeros, infinities, NaN, subnormals and extremes at random places.
+
+    On demand only ordinary numbers.
+    """
     kind, generator = shape.element_type, np.random.default_rng(seed)
     if kind.is_pred:
         return generator.integers(0, 2, shape.dimensions).astype(bool)

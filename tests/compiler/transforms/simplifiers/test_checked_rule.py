@@ -1,4 +1,4 @@
-"""`xe.rule`: the example and the claim are checked when a rule is declared; a cell that runs again replaces its rule."""
+"""`xe.rule` checks example and claim at the declaration; a rerun cell replaces its rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small modules on which simplifiers once failed: the passes keep them well formed and keep their value."""
+"""Small modules on which simplifiers once failed stay well formed and keep their value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""f8e8m0fnu has no negative values: minus one of them is NaN, and no rule may cancel or introduce a negation there."""
+"""f8e8m0fnu has no negative values: no rule may cancel or introduce a negation.
+
+Minus one of its values is NaN.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Dead code, common subexpressions, tuples, constant folding, zero-sized arrays, the reshape mover; and the whole
-pipeline.
-"""
+"""DCE, CSE, tuples, constant folding, zero-sized arrays, reshape mover, whole pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No rule of the default pipeline makes an infinity or NaN of a number, or a number of an infinity: every value of a type, beside itself.
+"""No rule of the default pipeline adds or removes an infinity or NaN, for any value of a type.
 
 The examples of the elementwise rules, in other float types: each value of 16 bits and fewer beside
 values at which something overflows, underflows or is infinite; 32 and 64 bits by such values alone.
@@ -59,7 +59,10 @@ def all_values(kind: PrimitiveType) -> Array:
 
 
 def notable(kind: PrimitiveType) -> Array:
-    """Zeros, infinities, NaN, and numbers where a square, a reciprocal, an exponential or a sum leaves the range."""
+    """Return zeros, infinities, NaN, and numbers near the range limits of usual operations.
+
+    The operations are squares, reciprocals, exponentials and sums.
+    """
     limits = ml_dtypes.finfo(kind.dtype)
     largest, normal, smallest = (
         float(limits.max),

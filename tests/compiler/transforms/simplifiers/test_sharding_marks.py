@@ -1,4 +1,4 @@
-"""Marks of how values are spread over devices: nothing on one device, kept where the module has several partitions."""
+"""Sharding annotations: dropped on one device, kept in modules of several partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manual regions (JAX's `shard_map`): read, evaluated on virtual devices, and joined in one program with the same values."""
+"""Manual regions (JAX's `shard_map`): parsed, evaluated, and joined into one program."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_regions_are_evaluated_and_joined(name: str) -> None:
     [("", "add", np.add), ("max", "maximum", np.maximum), ("min", "minimum", np.minimum)],
 )
 def test_terms_are_combined_as_their_sharding_says(how: str, name: str, together: Any) -> None:
-    """Into a region goes a value with terms, out of it come terms: each device's part of another value."""
+    """An unreduced value goes into and out of a region as each device's term."""
     groups = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
     text = f"""
 module @m attributes {{mhlo.num_partitions = 2 : i32}} {{
@@ -139,7 +139,7 @@ module @m attributes {{mhlo.num_partitions = 2 : i32}} {{
 
 
 def test_tokens_go_through_regions() -> None:
-    """Every device has the token on the way in; what comes after the region comes after the devices' tokens."""
+    """A token enters a region on every device and leaves it after all devices' tokens."""
     text = """
 module @m attributes {mhlo.num_partitions = 2 : i32} {
   sdy.mesh @mesh = <["x"=2]>

@@ -1,4 +1,7 @@
-"""The sharded programs of ../shared/spmd, from each text that JAX and XLA's propagation wrote: one native program with XLA's values."""
+"""Sharded programs of JAX and XLA's propagation: each is one native program with XLA's values.
+
+The corpus is `spmd` beside the checkout.
+"""
 
 from __future__ import annotations
 
