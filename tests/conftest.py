@@ -24,8 +24,9 @@ MOST_WORKERS = 8
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """The whole suite runs on as many workers as there are cores, where pytest-xdist is installed; `-n 0` says otherwise. A part of it is
-    not worth the start of workers.
+    """Run the whole suite on as many workers as cores if pytest-xdist is installed.
+
+    `-n 0` overrides it. A part of the suite is not worth the start of workers.
     """
     # The suite starts a few hundred Pythons. Where the environment forbids bytecode, each of them
     # would compile the package anew, for more processor time than it then takes to run.
@@ -51,11 +52,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 _SUITE_CORE_MINUTES = 20
-"""Minutes of one core for the default suite: 44 % took 4.7 minutes on two cores of a loaded machine."""
+"""Minutes of one core for the default suite: 44 % took 4.7 minutes on two loaded cores."""
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Return the expected minutes of the whole suite, and whether the reference corpora are there."""
+    """Return the expected minutes of the whole suite, and the presence of reference corpora."""
     workers = getattr(config.option, "numprocesses", None) or 1
     whole = {
         Path(config.invocation_params.dir, argument).resolve() for argument in config.args
@@ -75,7 +76,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The marker of the tests that make native code; `slow` for the cases of a `sampled` test that are left to the nightly run."""
+    """Mark tests that make native code, and as `slow` the nightly cases of `sampled` tests."""
     _draw_alike_beside_any_module()
     tables: dict[str, list[pytest.Item]] = {}
     codegen: dict[Path, bool] = {}  # by file: ten thousand items have four hundred
@@ -107,8 +108,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _draw_alike_beside_any_module() -> None:
-    """Hypothesis tries numbers that it reads from the sources of all local modules that are loaded by then: what a test draws would depend on
-    its neighbours, and the thousand files take each worker seconds.
+    """Stop Hypothesis from drawing constants of loaded local modules.
+
+    Draws would depend on a test's neighbours, and reading the thousand files takes each worker
+    seconds.
     """
     if "hypothesis" in sys.modules:
         from hypothesis.internal.conjecture import providers
@@ -142,8 +145,13 @@ def pytest_runtest_teardown(
 
 
 def _skipping_what_cannot_run() -> Generator[None, object, object]:
-    """Under a description of a CPU that has more than this one (XLA_EXPLORER_TARGET), a test ends where it would execute code: what it
-    looked at until then holds, and all code was compiled and verified.
+    """Skip the rest of a test that would execute code for a CPU above this one.
+
+    XLA_EXPLORER_TARGET describes such a CPU. The checks until then hold, and all code was compiled
+    and verified.
+
+    XLA_EXPLORER_TARGET describes such a CPU. The checks until then hold, and all code was compiled
+    and verified.
     """
     from xla_explorer.backends.llvm.target_machine import TargetAboveMachineError
 
@@ -167,7 +175,13 @@ def pytest_fixture_setup() -> Generator[None, object, object]:
 
 @pytest.fixture
 def runs_here() -> None:
-    """For tests that run native code where an exception would not end them: in threads, in children, behind a caught error."""
+    """Skip the test if this CPU cannot run the target's native code.
+
+    Tests call it if an exception would not end them: in threads, in children, behind a caught
+    error.
+
+    An exception would not end these tests.
+    """
     from xla_explorer.backends.llvm.target_machine import host_target, why_not_here
 
     if (why := why_not_here(host_target())) is not None:

@@ -1,4 +1,4 @@
-"""An adapter for the conformance runner: HLO text through the whole CPU compiler, results as flat arrays.
+"""An adapter of the conformance runner: HLO text through the CPU compiler, flat results.
 
 `python conformance.py dev --adapter tests/conformance/cpu_adapter.py:run`
 """

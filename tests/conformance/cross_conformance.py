@@ -1,4 +1,4 @@
-"""A fixed sample of the conformance corpus, over all opcodes, for the backends that are not this machine.
+"""A sample of the conformance corpus over all opcodes, for backends of other machines.
 
 `python tests/conformance/cross_conformance.py aarch64 riscv64 wasm32 --cases 300` runs each case in
 a process of its own (a crash of LLVM costs that case), under the backend's emulator; for backends
@@ -44,7 +44,7 @@ def harness() -> ModuleType | None:
 
 
 def sample(found: ModuleType, count: int) -> list[Any]:
-    """`count` cases in an order fixed by their names: rounds in which every opcode that is left gives one case."""
+    """Return `count` cases, ordered by name: in each round every remaining opcode gives one."""
     cases = sorted(
         found.load_cases(str(CORPUS / "dev")),
         key=lambda case: hashlib.sha256(f"cross:{case.name}".encode()).digest(),

@@ -1,4 +1,4 @@
-"""The executable corpus beside the checkout on the evaluator: what a case is, how it is run, how its result is judged.
+"""The executable corpus beside the checkout on the evaluator: cases, runs, verdicts.
 
     python tests/conformance/executable_corpus.py exec_cases --jobs 2 [--filter REGEX] [--report
         failures.json]
@@ -99,7 +99,7 @@ def _as_replicas(module: HloModule) -> None:
 
 
 def _nested(leaves: Iterator[Any], tree: Any) -> Any:
-    """Leaves put together as parameter trees say: [dtype, [dims]] is a leaf, any other list a tuple."""
+    """Return leaves nested like the parameter tree: [dtype, [dims]] is a leaf, other lists tuples."""
     if isinstance(tree, list) and len(tree) == 2 and isinstance(tree[0], str):
         return next(leaves)
     return tuple([_nested(leaves, part) for part in tree])

@@ -162,7 +162,9 @@ def records(file: str) -> Iterator[dict[str, Any]]:
 
 
 def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> HloModule:
-    """Without what nobody uses and, with `merge`, without repetitions; with `forward`, elements of tuples are read past the tuple.
+    """Remove dead instructions and, on request, repetitions and projections of tuples.
+
+    `merge` removes repetitions; with `forward`, elements of tuples are read past the tuple.
 
     What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing
     about its rewrites.
@@ -181,7 +183,7 @@ def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> Hlo
 def same_graph(
     a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True, forward: bool = False
 ) -> bool:
-    """The same operations on the same operands from the entry's root, names and what `tidy` removes aside."""
+    """Return True if the graphs from the entry's root are equal, except for names and `tidy`."""
     keys = StructuralKeys(layouts)
     return keys.of(tidy(a, merge=merge, forward=forward).entry) == keys.of(
         tidy(b, merge=merge, forward=forward).entry
@@ -204,7 +206,12 @@ def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
 
 
 def judge_golden(record: dict[str, Any], policy: str = "") -> Verdict:
-    """Run our pass, by that policy where it has several, on what XLA's got and compare the graphs."""
+    """Run our pass on the input of XLA's pass and compare the graphs.
+
+    A pass with several policies runs by the given one.
+
+    A pass with several policies runs by the given one.
+    """
     label = record["pass_name"] + (f"{{policy={policy}}}" if policy else "")
 
     def verdict(kind: str, detail: str = "") -> Verdict:

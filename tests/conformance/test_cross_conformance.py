@@ -1,4 +1,7 @@
-"""Other CPUs and AMD's GPUs on a fixed sample of the conformance corpus; the script `cross_conformance.py` gives the list of failures."""
+"""Other CPUs and AMD GPUs on a fixed sample of the conformance corpus.
+
+The script `cross_conformance.py` gives the list of failures.
+"""
 
 from __future__ import annotations
 

@@ -120,7 +120,10 @@ def test_a_dot_of_bf16_that_is_read_once_and_twice() -> None:
 
 @pytest.mark.slow
 def test_the_last_digits_of_a_transform() -> None:
-    """The corpus allows three ulps of each element (`test_cpu_conformance.py`); a sum of 17 terms that cancel has more to choose from."""
+    """A sum of 17 terms that cancel may differ by more than the corpus's three ulps.
+
+    `test_cpu_conformance.py` allows three ulps of each element.
+    """
     a = np.random.default_rng(0).standard_normal((512, 17)).astype(np.float32)
     one, another = [np.asarray(xe.compile(text, backend="xla")(a)) for text in (REAL, COMPLEX)]
     ulps = np.abs(one.real.astype(float) - another.real) / np.spacing(np.abs(one.real))

@@ -1,4 +1,4 @@
-"""The executable corpus on the evaluator: exactly the differences that are listed, each with its reason."""
+"""The executable corpus on the evaluator differs as listed, each with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The executable corpus on the CPU backend: no difference from XLA:CPU without a reason, and no case ends the process."""
+"""The executable corpus on the CPU backend: every difference from XLA:CPU has a reason.
+
+No case ends the process.
+"""
 
 from __future__ import annotations
 

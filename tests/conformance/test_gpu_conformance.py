@@ -1,4 +1,4 @@
-"""A fixed sample of the conformance corpus through the GPU compiler, its PTX run on the emulator with every access checked."""
+"""A sample of the conformance corpus as PTX on the emulator, with every access checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pipeline keeps the value: the corpora through `optimize`, then the evaluator, beside the evaluator alone.
+"""Every pipeline keeps values: the corpora through `optimize`, beside the evaluator alone.
 
     python tests/conformance/test_pipelines_keep_values.py [--pipeline TEXT] [--filter REGEX]
         [--every N]
@@ -104,7 +104,7 @@ def _checked(place: tuple[int, str]) -> tuple[str, str | None]:
 
 
 def failures(pipeline: str, every: int = 1, pattern: str = "", jobs: int = 2) -> dict[str, str]:
-    """Cases of both corpora that pass without the passes and fail with them, each `every`-th of those that match."""
+    """Return cases that fail only with the passes, among every `every`-th match."""
     work: list[Job] = [
         (conformance_problem, case.name, case)
         for case in harness().load_cases(str(CONFORMANCE / "dev"))

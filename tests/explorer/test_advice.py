@@ -1,4 +1,4 @@
-"""`session.explain()` without an instruction: each rule says what it saw, what to try, and the most that it can gain."""
+"""`session.explain()` without an instruction: each rule's finding, advice and largest gain."""
 
 from __future__ import annotations
 

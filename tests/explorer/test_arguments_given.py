@@ -1,4 +1,4 @@
-"""Bad arguments of users: out of range, misleading objects, too many; each refused with its place."""
+"""Bad arguments of users: out of range, misleading objects, too many; each has its place."""
 
 from __future__ import annotations
 

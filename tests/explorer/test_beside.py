@@ -1,4 +1,7 @@
-"""Another compiler's result beside our decisions: a dump's module compiled again, each pair asked of what XLA made of it."""
+"""Another compiler's result beside our decisions: a dump's module is compiled again.
+
+Each decided pair is compared with XLA's result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planted wrong rewrites, each found to the very rule: algebra, operand order, a lost user, a folded constant, a fusion, a layout."""
+"""Planted wrong rewrites are found to the rule: algebra, operand order, users, fusion, layout."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class FoldsWrongly:
 
 @dataclasses.dataclass(frozen=True)
 class FusesWrongly:
-    """Two fusions of one instruction each; the second hands its operands over in the wrong order."""
+    """Make two fusions of one instruction each; the second has its operands swapped."""
 
     name: ClassVar[str] = "fuses-wrongly"
 

@@ -1,4 +1,4 @@
-"""A saved page makes no code that takes a compile of its own, unless it is there or cheap; the pane says how to have it."""
+"""A saved page omits code that needs an expensive compile; the pane names the call for it."""
 
 from __future__ import annotations
 

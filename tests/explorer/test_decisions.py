@@ -163,7 +163,7 @@ def test_bisect_is_content_with_a_right_compile(softmax: Session) -> None:
 
 
 def test_bisect_finds_the_wrong_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule that loses its second application: x * 1 is right, the other becomes a wrong operand."""
+    """A rule fails at its second application: x * 1 is right, the other gets a wrong operand."""
     text = """HloModule m
 ENTRY e {
   x = f32[8] parameter(0)

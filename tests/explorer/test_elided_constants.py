@@ -1,4 +1,4 @@
-"""Text without the values of its constants (`{...}`): refused where a file would keep the wrong numbers, said everywhere else."""
+"""Text with elided constants (`{...}`): refused for files, reported everywhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many compiles, one after the other and side by side: memory stays flat, files are closed, every value is right."""
+"""Many compiles, in turn and concurrent: flat memory, closed files, right values."""
 
 from __future__ import annotations
 

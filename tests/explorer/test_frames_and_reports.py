@@ -1,4 +1,7 @@
-"""Rows of one noun are DataFrames, answers with a headline are Reports; columns are identifiers, also of empty ones."""
+"""Rows of one noun are DataFrames, answers with a headline Reports; columns are identifiers.
+
+Empty frames have columns too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search over fusion decisions: trials keep the values, have rows, and the best is confirmed."""
+"""The search over fusion decisions: trials keep values and have rows; the best is confirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xe.compile(..., schedules=...)`: kernels of a program by the user's schedules; what cannot be done is an error."""
+"""`xe.compile(..., schedules=...)`: kernels with the user's schedules; bad ones are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of a GPU's kernels: what the policy did, another one beside it on the emulator, the program with it."""
+"""Schedules of GPU kernels: the policy's, another one on the emulator, the whole program."""
 
 from dataclasses import replace
 

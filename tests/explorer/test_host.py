@@ -1,4 +1,4 @@
-"""`session.executable.host`: what a program exchanges with its host, and custom calls that the user gives a meaning."""
+"""`session.executable.host`: transfers with the host, and custom calls defined by the user."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""`session.schedule`: a kernel's schedule is changed, run beside the default, compiled into the program; all kernels stand in `loops()`."""
+"""`session.schedule`: change a kernel's schedule, run it, compile it into the program.
+
+All kernels are in `loops()`.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +206,7 @@ def test_what_a_policy_did_may_be_written_again():
 
 
 def test_a_kernel_that_two_instructions_share_has_the_loops_of_each() -> None:
-    """The directives of a shared kernel name the operands of the instruction that it was written for."""
+    """The directives of a shared kernel name the operands of the instruction it was lowered for."""
     session = xe.compile(
         """HloModule m
 ENTRY main {

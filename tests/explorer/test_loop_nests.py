@@ -1,4 +1,4 @@
-"""`session.loops`: the loop nest of a kernel, plain and after directives, and refusals with a next step."""
+"""`session.loops`: a kernel's loop nest, plain and after directives; refusals with advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Step 0 is the module as written, passes are 1 to n: in `session.passes`, pictures, decisions, the page, the magics."""
+"""Step 0 is the written module, passes are 1 to n, in every view.
+
+Checked: `session.passes`, pictures, decisions, the page, the magics.
+"""
 
 from __future__ import annotations
 

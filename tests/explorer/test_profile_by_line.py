@@ -1,4 +1,4 @@
-"""Times of a profile by source line and by name scope; a kernel of several lines is split by estimated cost."""
+"""Profile times by source line and name scope; kernels of several lines are split by cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public name used from a script, as people use it: exit code 0, and nothing on standard error, also while Python ends.
+"""Every public name in a script: exit code 0 and no output on standard error, also at exit.
 
 The scripts run with Python's development mode and every warning an error, so an unclosed file or
 process shows as well.

@@ -1,4 +1,4 @@
-"""The search language: the same answers from Python and from the explorer's script, on the same items."""
+"""The search language has equal answers in Python and in the explorer's script."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ ENTRY e {{
 
 @pytest.fixture
 def placed(tmp_path: Path) -> xe.Session:
-    """A module whose instructions come from a library that the user's model calls, and the model from the user's script."""
+    """Return a module with instructions of a library that the user's script calls."""
     files = {
         "model": tmp_path / "model.py",
         "linear": tmp_path / "site-packages" / "flax" / "linear.py",

@@ -1,4 +1,4 @@
-"""Code side by side: rows by HLO line, whole functions with their labels, shared kernels, and times that say how they are known."""
+"""Code side by side: rows by HLO line, whole functions, shared kernels, times with sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xe.tune`: what it finds is legal, right and faster, is kept by nest and machine, and becomes a session."""
+"""`xe.tune`: its results are legal, right, faster, kept by nest and machine, and a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user without rights, a home and a working folder that cannot be written, an installation that belongs to somebody else."""
+"""A user without rights: read-only home and folders, an installation of somebody else."""
 
 from __future__ import annotations
 

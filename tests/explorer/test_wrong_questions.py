@@ -1,4 +1,4 @@
-"""Wrong names, numbers and kinds in what users type: refused at once, with what there is instead."""
+"""Wrong names, numbers and kinds in users' calls: refused at once, with the valid ones."""
 
 from __future__ import annotations
 

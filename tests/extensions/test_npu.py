@@ -1,4 +1,4 @@
-"""The NPU package: contract and conformance, workloads with their utilisation, its assembler, its simulator, its refusals."""
+"""The NPU package: contract, conformance, workloads with utilisation, assembler, simulator."""
 
 from __future__ import annotations
 

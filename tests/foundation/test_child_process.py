@@ -65,7 +65,10 @@ def test_a_deadline_ends_it(child):
 
 
 def test_ending_it_does_not_wait_for_a_process_that_takes_its_time_to_die(child, monkeypatch):
-    """The system takes long to free the memory of a large process, or one that waits for a device."""
+    """Ending a child does not wait for its death.
+
+    The system takes long to free the memory of a large process, or of one that waits for a device.
+    """
     child.ask(30, "a")
     monkeypatch.setattr(child_process, "_kill", lambda process: None)
     started = time.perf_counter()
@@ -89,7 +92,10 @@ def test_closed_twice(child):
 
 
 def test_a_lock_that_a_stopped_thread_holds_does_not_hold_up_the_end_of_python(child, monkeypatch):
-    """Threads stop where they are when Python ends: a sweep that was left, closed then, waited for ever."""
+    """A lock that a stopped thread holds does not delay the end of Python.
+
+    Threads stop where they are when Python ends: closing an abandoned sweep once waited forever.
+    """
     held, go_on = threading.Event(), threading.Event()
 
     def hold():

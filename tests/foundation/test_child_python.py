@@ -1,4 +1,4 @@
-"""Processes of ours: they end with Python, take nothing from the working folder, and know nothing that they need not."""
+"""Child processes end with Python, import nothing from the working folder, get few facts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ALL)
 def test_a_script_that_leaves_its_child_open_ends_well(kind: str, tmp_path: Path) -> None:
-    """And what lies in the working folder is not imported, by this process or by its child: here it would end them."""
+    """A script that leaves its child open ends well, without imports from the working folder.
+
+    Neither process may import the modules there: here they would end it.
+    """
     for name in ("numpy", "llvmlite", "json", "ctypes", "jax", "xla_explorer"):
         (tmp_path / f"{name}.py").write_text(
             f"import os\nopen({str(tmp_path / 'ran')!r}, 'w').close()\nos._exit(9)\n"

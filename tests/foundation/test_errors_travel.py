@@ -1,4 +1,4 @@
-"""Errors go through a pool of processes: each comes out of pickle with its class, its sentence and its fields."""
+"""Errors pass through a pool of processes with their class, sentence and fields."""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ def test_the_check_that_failed_is_told(said: list[str], told: str) -> None:
 def test_a_package_named_like_a_standard_module_hides_nothing_in_a_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where a backport of `dataclasses` is installed beside this package: both lie in site-packages."""
+    """A package named like a standard module hides nothing in a child.
+
+    An installed backport of `dataclasses` lies in site-packages beside this package.
+    """
     from xla_explorer.foundation import child_python
 
     home = Path(child_python.__file__).resolve().parents[2]

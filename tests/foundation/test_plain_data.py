@@ -1,4 +1,4 @@
-"""Values between processes: what comes back is equal, what is shared stays shared, and hostile bytes run nothing."""
+"""Values between processes: equal, sharing kept, and hostile bytes execute nothing."""
 
 from __future__ import annotations
 

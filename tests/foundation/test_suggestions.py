@@ -1,4 +1,4 @@
-"""A beginner's word gets the right opcode as the first suggestion, wherever an unknown name is refused."""
+"""A beginner's word gets the right opcode as the first suggestion at every unknown name."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _told(node: ast.AST) -> str:
 
 @cache
 def _cells() -> dict[str, tuple[str, str, str]]:
-    """By exercise: the source of what stands before it in its notebook, its solution, the expression that is checked."""
+    """Return by exercise: the source in front of it, its solution, the checked expression."""
     solutions, found = solution_cells(), {}
     for path in COURSE:
         notebook = read(path)
@@ -172,7 +172,7 @@ def _is_literal(node: ast.stmt) -> bool:
 
 
 def source_of(name: str) -> str:
-    """The reference solution of an exercise; of a part of the student's compiler, what its cell writes into the file."""
+    """Return an exercise's reference solution; for a part of the compiler, the written file."""
     cell = solution_cells()[name]
     return cell.split("\n", 1)[1] if cell.startswith("%%") else cell
 

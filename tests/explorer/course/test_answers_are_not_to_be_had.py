@@ -1,4 +1,4 @@
-"""Nothing that can be imported from the package is an answer, and the solutions are in neither of the files that are published."""
+"""No importable name of the package is an answer; published files hold no solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xe.course.check` as a function: its three answers, its texts, and that it says the same twice."""
+"""`xe.course.check` as a function: its three verdicts, their texts, and repeatability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer that does not end is a failed check with a next step; a right answer is never late, and what ends is not touched."""
+"""An infinite loop in an answer is a failed check with a next step; others are unaffected."""
 
 from __future__ import annotations
 
@@ -159,7 +159,11 @@ print("end")
 @pytest.mark.parametrize("answer", ["in-time", "late"])
 @pytest.mark.slow
 def test_a_profiler_works_after_a_check(answer: str) -> None:
-    """An exception that was taken back left CPython 3.11 with a mark under which the next profiled call never returned."""
+    """A profiler works after a check.
+
+    An exception that was taken back left CPython 3.11 with a mark under which the next profiled
+    call never returned.
+    """
     done = subprocess.run(
         [sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120
     )

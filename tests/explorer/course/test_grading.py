@@ -1,4 +1,7 @@
-"""`xe.course.grade`: notebooks are run whole in a child process; what cells do to it is a remark, and the answers are judged again there."""
+"""`xe.course.grade` runs notebooks in a child process and judges their answers again.
+
+Manipulations of the child are remarks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer that takes memory without end is a failed check with a next step; what follows has its memory again."""
+"""An answer that exhausts memory is a failed check with a next step; memory is freed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of every reference solution: each is refused, or stands in the list of those that answer the same."""
+"""Mutants of every reference solution: each is refused or listed as equivalent."""
 
 from __future__ import annotations
 

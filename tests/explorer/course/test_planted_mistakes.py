@@ -1,5 +1,6 @@
-"""Wrong answers of the kinds that students give: each is caught, with a small program, and not with an accident of the checker. Right answers
-that are written in another way pass.
+"""Typical wrong answers are caught with a small counter-example; other right answers pass.
+
+The counter-example must not be an accident of the checker.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Passes that never end, eat memory or fail, and a text that is never read to its end; imported by a test and by its child process."""
+"""Passes that never end, exhaust memory or fail, and a text that never ends.
+
+A test and its child process import them.
+"""
 
 from __future__ import annotations
 

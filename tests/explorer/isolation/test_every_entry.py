@@ -1,4 +1,4 @@
-"""Every public call that runs or evaluates a program ends at the limits of isolation: of `xe.options`, and of a session's own."""
+"""Public calls that run programs obey isolation limits of `xe.options` and of sessions."""
 
 from __future__ import annotations
 

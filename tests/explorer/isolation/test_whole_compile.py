@@ -1,4 +1,4 @@
-"""Reading, passes and code generation under the limits of the child process, and what comes home of them."""
+"""Reading, passes and code generation under the child process's limits; their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A product and a sum that are rounded once: named by `bisect` as the cause, switched off by an option."""
+"""Contracted products and sums (one rounding): `bisect` names them, an option disables them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directives of schedules, tasks of threads and libraries are forced and forbidden like fusions; what is not legal stays refused."""
+"""Overrides of schedule directives, thread tasks and libraries; illegal ones stay refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`override(force=[(kind, *subjects)], forbid=[...])`: one form of override for every kind; none is lost without a word."""
+"""`override(force=..., forbid=...)`: one form for every kind; none is dropped silently.
+
+`force=[(kind, *subjects)]`, `forbid=[...]`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that a user declares: `try_rule`, `applicable`, and the place of a build function's error."""
+"""Rules of a user: `try_rule`, `applicable`, and the place of an error in a build function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`why_not` answers for every kind of decision that a pass, a rule or code generation records, on every backend."""
+"""`why_not` answers for every kind of decision of passes, rules and code generation.
+
+It does so on every backend.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def is_written_at(place: str) -> bool:
 def test_each_decision_has_all_its_checks_with_value_name_and_place(
     compiled: tuple[str, xe.Session],
 ) -> None:
-    """Of passes and of code generation: a positive name, what was measured, the line of the predicate; whether it holds or not."""
+    """Each check has a positive name, a measured value and its predicate's line.
+
+    This holds for passes and code generation, for passed and failed checks.
+    """
     name, session = compiled
     record = session.passes.record
     again = {

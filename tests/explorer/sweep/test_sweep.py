@@ -1,4 +1,4 @@
-"""Sweeps: the same frame whatever runs them, failures as rows, workers that die, sweeps that go on."""
+"""Sweeps: the same frame from every runner, failures as rows, dead workers, resumption."""
 
 from __future__ import annotations
 

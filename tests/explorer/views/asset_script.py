@@ -1,4 +1,4 @@
-"""The front end's script in QuickJS: what it computes is tested without a browser and without node."""
+"""The front end's script in QuickJS: tests of its functions without a browser or node."""
 
 from __future__ import annotations
 

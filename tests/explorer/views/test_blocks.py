@@ -1,4 +1,7 @@
-"""Blocks of large modules: found without names at any size, drawn as one node each, opened on request; page and kernel draw the same."""
+"""Blocks of large modules: found without names, drawn as one node, opened on request.
+
+The page and the kernel draw the same.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ UNARY = ("tanh", "negate", "exponential", "abs", "cosine", "floor", "ceil", "sin
 
 
 def chain(layers: Sequence[tuple[int, int]], named: str = "") -> ModuleSnapshot:
-    """A chain of instructions: of each (count, length) so many layers of so many different instructions. named: the scope of a layer."""
+    """Return a chain with, for each (count, length), `count` layers of `length` instructions.
+
+    The instructions of a layer differ. named: the scope of a layer.
+    """
     lines, last, at = ["x = f32[8] parameter(0)"], "x", 0
     for kind, (count, length) in enumerate(layers):
         for layer in range(count):
@@ -169,7 +175,10 @@ def test_the_page_opens_blocks_as_the_kernel_does(large: ModuleSnapshot) -> None
 
 
 def _training_step(layers: int) -> str:
-    """A program with the scopes of a training step: layers forward, backward in the other order, an update that has no scope."""
+    """Return a program with a training step's scopes: layers forward, backward, an update.
+
+    The update has no scope.
+    """
     lines, last = ["x = f32[8] parameter(0)"], "x"
 
     def add(name: str, scope: str, *operands: str) -> str:

@@ -1,4 +1,4 @@
-"""SVG, DOT, numbers, static form and page: well-formed, complete, bounded, and deaf to hostile names."""
+"""SVG, DOT, static form and page: well-formed, complete, bounded, safe with hostile names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of static pictures keeps its promises: edges point down, nothing overlaps, and the work is bounded."""
+"""Layout of static pictures: edges point down, boxes do not overlap, the work is bounded."""
 
 from __future__ import annotations
 

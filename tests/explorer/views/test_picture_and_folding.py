@@ -54,7 +54,10 @@ def node(
     group: str | None = None,
     name: str = "",
 ) -> PictureNode:
-    """A node whose label is its opcode and, of parameters and constants, what they hold; "sum over 1" is a reduction's."""
+    """Return a node labelled with its opcode and, for parameters and constants, their text.
+
+    "sum over 1" is a reduction's label.
+    """
     opcode, _, argument = label.partition(" ")
     return PictureNode(
         key,
@@ -150,7 +153,7 @@ def test_the_only_node_of_a_box_is_never_folded() -> None:
 
 
 def test_an_element_of_an_element_has_both_drawn() -> None:
-    """A get-tuple-element that stays drawn says which element of its operand it is: that operand must be there."""
+    """A drawn get-tuple-element names an element of its operand, which must be drawn too."""
     nodes = [
         node(1, "tuple", name="state"),
         node(2, "get-tuple-element 1", name="inner"),

@@ -1,4 +1,4 @@
-"""Pictures of successive steps share nodes and edges where the module shares records, and are what they are without."""
+"""Pictures of successive steps share unchanged nodes and edges, and equal fresh ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of many steps: what the script reads is what was written, whatever the rows are; and what they cost does not outgrow the module."""
+"""Rows of many steps: the script reads them as written; cost is bounded by the module."""
 
 from __future__ import annotations
 

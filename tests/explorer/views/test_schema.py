@@ -1,4 +1,4 @@
-"""The form of what travels: one schema for both sides, and a script that refuses the data of another version."""
+"""The data format: one schema for both sides; a script refuses data of another version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tall scene is folded into columns: nothing is lost, nothing overlaps, edges still join their nodes, stepping keeps the cuts."""
+"""Tall scenes are folded into columns: complete, no overlap, joined edges, stable cuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of edges in twenty pictures: none on a node, none on another, and no edge that a label hides."""
+"""Edge labels in twenty pictures: none on a node or another label, none hides an edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beyond the picture: what is around an instruction or between two, read from the whole that a page carries."""
+"""The surroundings of an instruction or between two, read from the page's whole module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of the code strip as panes and tabs: opened in order, closed, dropped beside or into one another, written and read back."""
+"""Code strip texts as panes and tabs: opened in order, closed, dropped, written and read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The browser's scene: boxes opened and closed by hand, neighbourhoods, and places that survive a step."""
+"""The browser's scene: boxes opened by hand, neighbourhoods, places that survive a step."""
 
 from __future__ import annotations
 

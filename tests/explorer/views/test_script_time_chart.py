@@ -1,4 +1,4 @@
-"""The timeline draws what is seen: neighbours that are too narrow are one, and their times are kept."""
+"""The timeline merges neighbours that are too narrow to see, and keeps their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In the browser nodes keep their absolute place while passes are stepped, forward and back, on small modules and on very large ones.
+"""Nodes keep their places in the browser while passes are stepped, on modules of any size.
 
 A small move (a label that got longer pushes its neighbours) counts as kept, anything beyond half a
 node's height does not.

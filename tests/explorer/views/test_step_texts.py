@@ -1,4 +1,4 @@
-"""The text of a step is made of the lines that the step before has: it is the text that a printer writes of the whole module."""
+"""A step's text reuses the lines of the step before and equals a fresh print of the module."""
 
 from __future__ import annotations
 

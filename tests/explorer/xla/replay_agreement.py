@@ -37,7 +37,10 @@ LIMITS = {
     "multi-output-fusion": 0.95,
     "rematerialization": 0.95,
 }
-"""Kind -> the least share; `simplifier` is one of instructions that either rewrote, the others of all decisions."""
+"""Kind -> the least agreement, as a share of all decisions.
+
+For `simplifier` it is the share of the instructions that ours or XLA's rewrote.
+"""
 
 
 def session_of(name: str) -> Compilation:
@@ -82,7 +85,7 @@ def line(name: str, counts: Mapping[str, tuple[int, int]]) -> str:
 
 
 def main(names: Iterable[str]) -> int:
-    """Print the table; how many kinds are below their limit, and programs that were not compiled."""
+    """Print the table; return 1 if a kind is below its limit or a program failed, else 0."""
     warnings.simplefilter("ignore")
     totals, failed = dict.fromkeys(LIMITS, (0, 0)), 0
     print("| program |", " | ".join(LIMITS), "|\n|" + "---|" * (len(LIMITS) + 1), flush=True)

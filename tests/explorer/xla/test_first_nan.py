@@ -1,4 +1,4 @@
-"""`xe.xla.first_nan`: the origin of infinities and NaNs in source lines, operands and iterations."""
+"""`xe.xla.first_nan`: origins of infinities and NaNs by source line, operand and iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that a library on top of JAX jitted, and static arguments: leaves that JAX takes for no array."""
+"""Functions that a JAX library jitted, and static arguments: leaves that are no JAX array."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class NnxJit(FilterJit):
 
 
 class Methods:
-    """Arrays of an object, in methods that are jitted; two of it are never equal, and none has a hash."""
+    """Arrays of an object in jitted methods; two objects are never equal, and none has a hash."""
 
     __hash__ = None  # type: ignore[assignment]
 

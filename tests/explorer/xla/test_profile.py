@@ -28,7 +28,7 @@ def _at(line: int, scope: str = "jit(f)/layer") -> bytes:
 
 
 def _module() -> bytes:
-    """A loop whose body calls a fusion without a place of its own; `e` and `r` have one, `loop` none."""
+    """Return a loop whose body calls a fusion without a place; `e` and `r` have one."""
     four = shape(F32, 4)
 
     def computation(number: int, name: str, root: int, *instructions: bytes) -> bytes:

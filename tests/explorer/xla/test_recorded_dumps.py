@@ -1,4 +1,4 @@
-"""Replays of what real XLA wrote: its decisions on the CPU, and on a GPU that it compiled for without a device."""
+"""Replays of real XLA's decisions on the CPU, and on a GPU compiled for without a device."""
 
 from __future__ import annotations
 

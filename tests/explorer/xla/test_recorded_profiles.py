@@ -1,4 +1,7 @@
-"""Twelve profiles that JAX (two versions), TensorFlow and torch_xla recorded on a CPU: read, joined, and refused with one sentence where they are damaged."""
+"""Twelve CPU profiles of JAX (two versions), TensorFlow and torch_xla: read and joined.
+
+Damaged ones are refused with one sentence.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +120,7 @@ MUTATIONS: dict[str, Callable[[bytes, random.Random], bytes]] = {
 
 
 def is_refused_well(path: Path) -> bool:
-    """Return True if a profile is refused with one sentence, without a folder, and no other error."""
+    """Return True if a profile is refused with one sentence, no folder and no other error."""
     try:
         found = xe.xla.read_profile(path)
         for asked in (

@@ -1,4 +1,4 @@
-"""Lines that Python loops trace many times are counted; loops of JAX's and lines that run once are not."""
+"""Lines that Python loops trace many times are counted, but no loops of JAX itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""XLA's fusions, replayed by our policy on XLA's own snapshots: what it left in memory has the reason, and agreement is counted."""
+"""XLA's fusions replayed by our policy: values left in memory have reasons; agreement.
+
+Input is XLA's own snapshots; agreement is counted.
+"""
 
 from __future__ import annotations
 

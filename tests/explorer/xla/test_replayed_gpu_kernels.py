@@ -1,4 +1,4 @@
-"""XLA:GPU's kernels with several results and what it computes again, replayed on dumps and on small modules of each rule."""
+"""XLA:GPU's multi-output kernels and recomputation, replayed on dumps and small modules."""
 
 from __future__ import annotations
 

@@ -115,7 +115,10 @@ def _replayed_of(
 
 
 def test_a_rule_acts_where_xla_has_it(tmp_path: Path) -> None:
-    """XLA leaves the reduce of a reshape that something else reads too; without the option our rule takes the reshape in."""
+    """A rule follows XLA: a reduce of a reshape with other readers stays, unless an option is set.
+
+    Without the option our rule absorbs the reshape.
+    """
     found = _replayed_of(tmp_path, TWO_READ, TWO_READ_AFTER)
     assert found.agreement == 1 and "sum" not in {row.subject for row in found.rows}
     assert "%wide" not in str(

@@ -1,4 +1,7 @@
-"""Programs for several devices, of which real XLA compiles one: the note names them, and a manual region is refused by name."""
+"""Programs for several devices, of which real XLA compiles one, with a note.
+
+A manual region is refused by name.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TEXT = "HloModule m\nENTRY main { x = f32[64] parameter(0)\n e = f32[64] exponen
 
 
 class FakeChild:
-    """Answers as the process of XLA does: `slow` takes twice as long, `wrong` computes another value, `bad` ends."""
+    """A fake of XLA's process: `slow` takes twice as long, `wrong` miscomputes, `bad` ends."""
 
     def __init__(self, flags: str = "", python: str | None = None, dumped: str = ".*") -> None:
         self.flags = flags

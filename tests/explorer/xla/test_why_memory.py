@@ -1,4 +1,4 @@
-"""`why_memory` and `why_recompiled`: XLA's own words about memory, by line; what made a call compile again."""
+"""`why_memory` and `why_recompiled`: XLA's memory report by line, causes of recompiles."""
 
 from __future__ import annotations
 

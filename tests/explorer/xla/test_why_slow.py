@@ -1,4 +1,4 @@
-"""`why_slow`: each rule sees what it is for and nothing else; the page has its figures from what was recorded."""
+"""`why_slow`: each rule finds its own cause only; the page's figures come from records."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def solution(exercise: str, name: str, **scope: Any) -> Any:
 
 
 def edited(exercise: str, name: str, *edits: tuple[str, str], **scope: Any) -> Any:
-    """Return what an edited cell of the reference solutions defines; each replaced text must exist."""
+    """Return the names that an edited solution cell defines; each replaced text must exist."""
     source = solution_cells()[exercise]
     for old, new in edits:
         assert old in source, old

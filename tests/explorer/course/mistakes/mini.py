@@ -1,4 +1,4 @@
-"""Wrong answers to the parts of the student's own compiler: the reference solutions with one thing changed, as students get it wrong."""
+"""Wrong answers to the parts of the student's compiler: solutions with one usual mistake."""
 
 from __future__ import annotations
 
@@ -412,7 +412,12 @@ def is_zero(node: Node) -> bool:
 
 
 def composed(code: str, *, after: Callable[..., Any] | None = None, **mutants: Any) -> None:
-    """The whole compiler with some parts replaced; after: what becomes of the graph, the kernels, the offsets and the size before emitting."""
+    """Check the whole compiler with some parts replaced.
+
+    after: a change of the graph, kernels, offsets and size before emitting.
+
+    after: a change of the graph, kernels, offsets and size before emitting.
+    """
 
     def compile(text: str) -> Any:
         made = {name: mutants.get(name, right) for name, right in RIGHT.items()}

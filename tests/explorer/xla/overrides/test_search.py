@@ -1,4 +1,4 @@
-"""`xe.xla.search`: its trials on real XLA, the changes that it keeps, and the file that it writes."""
+"""`xe.xla.search`: trials on real XLA, the changes that it keeps, and the file it writes."""
 
 from __future__ import annotations
 
