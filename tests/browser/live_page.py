@@ -1,4 +1,7 @@
-"""A page whose widget is backed by a real `ExplorerWidget` in this process: what a notebook shows, without Jupyter."""
+"""A page whose widget has a real `ExplorerWidget` in this process, as in a notebook.
+
+It needs no Jupyter.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ const model = {
   save_changes() {},
   on: (name, listen) => { (listeners[name] ||= []).push(listen); },
   async send(message) {
-    window.asked.push(message.ask);
+    window.asked.push(message.method);
     window.unanswered++;
     const answer = JSON.parse(await window.kernel(JSON.stringify(message)));
     window.unanswered--;

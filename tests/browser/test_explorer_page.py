@@ -1,6 +1,4 @@
-"""The exported page in a real browser: stepping by key, linked selection, both themes, hostile names, no script at
-all.
-"""
+"""The exported page in a browser: keys, linked selection, themes, hostile names, no script."""
 
 from __future__ import annotations
 
@@ -192,7 +190,7 @@ const model = {
   save_changes() {},
   on: (name, callback) => { listeners[name] = callback; },
   send: message => {
-    const key = message.id === undefined ? message.ask : `${message.ask} ${message.id}`;
+    const key = message.id === undefined ? message.method : `${message.method} ${message.id}`;
     window.asked.push(key);
     setTimeout(() => {
       if (answers[key]) listeners["msg:custom"]({ reply: message.reply }, [unpack(answers[key])]);
@@ -212,7 +210,7 @@ def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(
     source = GeneratedSource(600)
     answers = {
         "light": packed(build_payload(source, complete=False)),
-        "panes": packed(answer(source, {"ask": "panes"})),
+        "panes": packed(answer(source, {"method": "panes"})),
     }
     answers |= {f"step {k}": packed(step_detail(source, k)) for k in range(7) if k != 3}
     data = json.dumps({key: base64.b64encode(value).decode() for key, value in answers.items()})

@@ -75,7 +75,7 @@ def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.mark.usefixtures("added_tab")
 def test_a_file_and_a_row_are_a_tab(browser: Any, tmp_path: Path) -> None:
     source = SoftmaxSource()
-    assert answer(source, {"ask": "passes"}) == ["algsimp", "cse", "fusion"], (
+    assert answer(source, {"method": "passes"}) == ["algsimp", "cse", "fusion"], (
         "the widget is answered"
     )
     path = tmp_path / "page.html"

@@ -1,4 +1,4 @@
-"""The widget with a kernel behind it: what-ifs, rewrites one by one, LLVM's passes, buffers, colours, paths, help."""
+"""The widget with a kernel: what-ifs, single rewrites, LLVM passes, buffers, paths, help."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_fusion_that_cannot_be_forced_says_why(
 ) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     live.page.evaluate(
-        "document.querySelector('.xe').explorer.tryOut({ ask: 'override', force: [['fusion', 'no_such', 'q']] })"
+        "document.querySelector('.xe').explorer.tryOut({ method: 'override', force: [['fusion', 'no_such', 'q']] })"
     )
     shown = live.page.locator(".xe-why .xe-error")
     shown.wait_for()

@@ -57,7 +57,8 @@ def test_the_tensor_of_an_instruction_has_its_nan_and_its_difference(session: xe
         session.passes.value("%ones", x)
     assert session.passes.value("%ones", x, step=0).facts()["mean"] == 1.0
     live = answer(
-        session._explorer_source_(), {"ask": "values", "step": 0, "id": session.passes.find("%l")}
+        session._explorer_source_(),
+        {"method": "values", "step": 0, "id": session.passes.find("%l")},
     )
     assert ["elements", 256] in live["facts"] and len(live["histogram"]) > 1
 
@@ -67,7 +68,7 @@ def test_the_chain_of_callers(session: xe.Session) -> None:
         ["/a/model.py", "attn", 40],
         ["/a/model.py", "step", 90],
     ]
-    data = answer(session._explorer_source_(), {"ask": "callers"})
+    data = answer(session._explorer_source_(), {"method": "callers"})
     innermost = data["frames"][data["of"][str(session.passes.find("%l"))]]
     assert innermost[:3] == ["/a/model.py", "attn", 40] and data["frames"][innermost[3]][:3] == [
         "/a/model.py",

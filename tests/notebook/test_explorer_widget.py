@@ -34,7 +34,7 @@ def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
     assert not unpacked(widget.data)["complete"] and len(widget.data) < 5000
     heard = _Heard()
     widget.send = heard
-    widget._reply(widget, {"ask": "step", "id": 3, "reply": 7}, [])
+    widget._reply(widget, {"method": "step", "id": 3, "reply": 7}, [])
     content, buffers = heard[0]
     assert content == {"reply": 7} and len(unpacked(buffers[0])["text"]) == len(
         GeneratedSource().text(3)
@@ -44,7 +44,7 @@ def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
 def test_a_failing_answer_is_an_answer() -> None:
     widget, heard = ExplorerWidget(SoftmaxSource()), _Heard()
     widget.send = heard
-    widget._reply(widget, {"ask": "step", "id": 99, "reply": 1}, [])
+    widget._reply(widget, {"method": "step", "id": 99, "reply": 1}, [])
     assert heard[0][0]["reply"] == 1 and "no step 99" in heard[0][0]["error"]
 
 
@@ -52,7 +52,7 @@ def test_page_of_the_widget() -> None:
     assert ExplorerWidget(SoftmaxSource()).to_html().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("message", [None, 3, "text", [], [1, 2], ("ask", "step")])
+@pytest.mark.parametrize("message", [None, 3, "text", [], [1, 2], ("method", "step")])
 def test_what_is_no_request_is_left_alone(message: Any) -> None:
     widget = ExplorerWidget(SoftmaxSource())
     sent: list[Any] = []
@@ -90,7 +90,7 @@ def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times()
     widget, sent = xe.explore(session), []
     widget.send = lambda content, _=None: sent.append(content)  # type: ignore[method-assign]
     widget._reply(
-        widget, {"ask": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, []
+        widget, {"method": "override", "reply": 1, "forbid": [["parallel", "wrapped_tanh"]]}, []
     )
     comparison = widget._shown[-1][1]
     assert sent == [{"reply": 1}] and comparison.title == "forbid parallel of %wrapped_tanh"
@@ -98,5 +98,5 @@ def test_a_decision_of_any_kind_is_tried_out_and_the_new_compile_has_its_times()
         "parallel of %wrapped_tanh was forbidden"
     ] and comparison.overrides[0].granted
     assert "%wrapped_tanh" in [row.kernel for row in widget.source.timings()]
-    widget._reply(widget, {"ask": "override", "reply": 2, "forbid": [["launch"]]}, [])
+    widget._reply(widget, {"method": "override", "reply": 2, "forbid": [["launch"]]}, [])
     assert "not a list of kinds" in sent[-1]["error"]

@@ -64,16 +64,16 @@ def test_big_modules_send_a_light_payload() -> None:
 
 def test_answers() -> None:
     source = GeneratedSource()
-    assert len(answer(source, {"ask": "step", "id": 2})["picture"]["nodes"]) == len(
+    assert len(answer(source, {"method": "step", "id": 2})["picture"]["nodes"]) == len(
         source.picture(2).nodes
     )
-    assert [pane["name"] for pane in answer(source, {"ask": "panes"})] == ["hlo", "llvm-ir"]
-    assert answer(SoftmaxSource(), {"ask": "history", "id": 9})[0] == "step 0: %exp.9 written"
+    assert [pane["name"] for pane in answer(source, {"method": "panes"})] == ["hlo", "llvm-ir"]
+    assert answer(SoftmaxSource(), {"method": "history", "id": 9})[0] == "step 0: %exp.9 written"
     for bad in (
-        {"ask": "step", "id": 99},
-        {"ask": "step", "id": True},
-        {"ask": "step"},
-        {"ask": "files"},
+        {"method": "step", "id": 99},
+        {"method": "step", "id": True},
+        {"method": "step"},
+        {"method": "files"},
         {},
     ):
         with pytest.raises(ValueError, match=r"no step 99|not a request of this view"):

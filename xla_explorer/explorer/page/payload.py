@@ -377,9 +377,9 @@ def _instructions_by_heat(source: ExplorerSource, steps: Sequence[int]) -> list[
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """Return the data for one request of the widget, a mapping with `ask`.
+    """Return the data for one request of the widget, a mapping with `method`.
 
-    `ask` is "step", "text" or "history" (with `id`: int), "panes", "pane" (with `name`), "about"
+    `method` is "step", "text" or "history" (with `id`: int), "panes", "pane" (with `name`), "about"
     (all decisions about the instruction `id`), or a request of a report.
 
     Raises
@@ -387,29 +387,29 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     ValueError
         The request is none of these, or the step or pane does not exist.
     """
-    ask, number = message.get("ask"), message.get("id")
-    if ask == "panes":
+    method, number = message.get("method"), message.get("id")
+    if method == "panes":
         return pane_data(source.panes(), with_lines=False)
-    if ask == "pane":
+    if method == "pane":
         for pane in source.panes():
             if pane.name == message.get("name"):
                 return text_lines(pane.lines)
         raise ValueError(f"the code has no pane {message.get('name')!r}")
-    if ask == "about":
+    if method == "about":
         return [plain(row) for row in source.decisions() if number in row.subjects]
     if (
-        ask in ("step", "text", "history")
+        method in ("step", "text", "history")
         and isinstance(number, int)
         and not isinstance(number, bool)
     ):
-        if ask == "history":
+        if method == "history":
             return plain(list(source.history(number)))
         steps = source.steps()
         if not 0 <= number < len(steps):
             raise ValueError(
                 f"the compile has no step {number}: 0 is as written, {len(steps) - 1} after the last pass"
             )
-        if ask == "text":
+        if method == "text":
             return text_lines(source.text(number))
         return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)
     return answer_report(source, message)

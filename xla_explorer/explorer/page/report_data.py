@@ -31,20 +31,20 @@ BLOCKS_KERNELS = 1
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """Return the data for one request about a report.
 
-    `ask` is the name of a tab with data, or one of the reports' requests.
+    `method` is the name of a tab with data, or one of the reports' requests.
 
     Raises
     ------
     ValueError
         The request is none of these, or the source has no answer.
     """
-    ask = str(message.get("ask"))
+    method = str(message.get("method"))
     for tab in TABS:
-        if ask == tab.name and tab.data is not None:
+        if method == tab.name and tab.data is not None:
             return tab.data(source, True)
     for requests in (REQUESTS, source.reports.requests):
-        if ask in requests:
-            return requests[ask](source.reports, message)
+        if method in requests:
+            return requests[method](source.reports, message)
     raise ValueError(f"not a request of this view: {dict(message)!r}")
 
 

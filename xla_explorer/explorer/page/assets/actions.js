@@ -100,7 +100,7 @@ export function actionsOf(app, { tabs, why, help }) {
       button.textContent = "compiling and measuring …";
     }
     try {
-      await store.ask(request);
+      await store.request(request);
     } catch (error) {
       app.change({ problem: messageOf(error) });
     }

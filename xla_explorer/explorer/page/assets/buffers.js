@@ -182,7 +182,7 @@ function buffersTab(app) {
     const kept = namedAll("not_shared", view.why_not_shared).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
     if (kept) return kept;
     if (!app.store.data.live) throw new Error(`session.buffers().why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) has the reason`);
-    return named("not_shared", await app.store.ask({ ask: "not_shared", a, b }));
+    return named("not_shared", await app.store.request({ method: "not_shared", a, b }));
   }
   function mark() {
     const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),

@@ -32,7 +32,7 @@ export function outlineOf(kind, w, h) {
 
 // A label with its meaning, if it is a reason code.
 /** @param {string} label @param {DrawingHooks} hooks */
-const saying = (label, hooks) => [label, hooks.reason?.(label)].filter(Boolean).join(": ");
+const labelWithReason = (label, hooks) => [label, hooks.reason?.(label)].filter(Boolean).join(": ");
 
 /** @param {number} x @param {number} y @param {string} className @param {string} text */
 const write = (x, y, className, text) => {
@@ -101,7 +101,7 @@ function drawEdge(edge, hooks, isFaded, changes, old) {
     for (const [el, given] of /** @type {[Element, Record<string, string>][]} */ ([[old, looks], [oldLine, line], [oldTip, tip]]))
       for (const name in given) setIfOther(el, name, given[name], changes);
   }
-  edge.el = old ?? shape("g", looks, edge.label ? shape("title", {}, saying(edge.label, hooks)) : null, shape("path", { class: "line", ...line }), shape("path", { class: "tip", ...tip }));
+  edge.el = old ?? shape("g", looks, edge.label ? shape("title", {}, labelWithReason(edge.label, hooks)) : null, shape("path", { class: "line", ...line }), shape("path", { class: "tip", ...tip }));
   return edge.el;
 }
 
@@ -120,7 +120,7 @@ function drawEdgeLabels(scene, hooks, old) {
 function edgeLabel(edge, x, y, half, hooks) {
   const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 }),
     title = shape("title");
-  title.textContent = saying(edge.label, hooks);
+  title.textContent = labelWithReason(edge.label, hooks);
   return shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label));
 }
 

@@ -10,8 +10,8 @@ const READ_AFTER = 150,
 /** @typedef {{ line: number, column: number, end_column: number, message: string, hint: string, where: string }} Fault */
 
 /** @typedef {ReturnType<typeof sourceEditor>} Editor */
-/** @param {(request: any) => Promise<any>} ask */
-export function sourceEditor(ask) {
+/** @param {(request: any) => Promise<any>} request */
+export function sourceEditor(request) {
   const text = make("textarea", { className: "mono", spellcheck: false, wrap: "off", ariaLabel: "the program as text; it compiles after a pause" }),
     marks = make("pre", { className: "xe-edit-marks", ariaHidden: "true" }),
     passes = make("input", { type: "text", className: "mono", spellcheck: false, placeholder: "as compiled", ariaLabel: "passes", title: "another pipeline, such as default,without(fusion) or algsimp,cse,dce" }),
@@ -76,7 +76,7 @@ export function sourceEditor(ask) {
   async function check() {
     const mine = now();
     if (mine === compiled) return showFaults([]);
-    const faults = await ask({ ask: "faults", text: text.value }).catch(error => [{ line: 0, message: messageOf(error) }]);
+    const faults = await request({ method: "faults", text: text.value }).catch(error => [{ line: 0, message: messageOf(error) }]);
     if (mine !== now()) return; // a later key press overtook it
     showFaults(faults);
     if (!faults.length) compile = setTimeout(again, Math.max(COMPILE_AFTER, PATIENCE * took));
@@ -88,7 +88,7 @@ export function sourceEditor(ask) {
     busy = true;
     status.textContent = "compiling …";
     try {
-      const answer = await ask({ ask: "edit", text: text.value, passes: passes.value });
+      const answer = await request({ method: "edit", text: text.value, passes: passes.value });
       if (!answer.faults.length) compiled = mine;
       if (mine === now()) {
         showFaults(answer.faults);
@@ -105,7 +105,7 @@ export function sourceEditor(ask) {
   async function load() {
     if (loaded && now() !== compiled) return;
     try {
-      const source = await ask({ ask: "source_text" });
+      const source = await request({ method: "source_text" });
       if (loaded && now() !== compiled) return;
       if (text.value !== source) text.value = source;
       compiled = now();

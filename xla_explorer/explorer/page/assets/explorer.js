@@ -10,7 +10,7 @@ import { arrangePanels } from "./panels.js";
 import { searchBox } from "./search.js";
 import { announcement, whereText } from "./announcements.js";
 import { observable } from "./state.js";
-import { askerOf, namedAll, openStore } from "./store.js";
+import { requestSender, namedAll, openStore } from "./store.js";
 import { tabStrip } from "./tabs.js";
 import { watchTheme } from "./theme.js";
 import { timelineView } from "./timeline.js";
@@ -26,7 +26,7 @@ import { whyView } from "./why.js";
  * @property {() => void} save_changes publishes the values that were set
  * @property {(event: string, listener: (...given: any[]) => void) => void} on `change:data`, `change:step`, `change:selected`, and
  *     `msg:custom`: an answer `{ reply, error? }` with the deflated data as its first buffer, or unrequested `{ news }`
- * @property {(request: any) => void} send a request `{ ask, reply, ... }` of payload.answer
+ * @property {(request: any) => void} send a request `{ method, reply, ... }` of payload.answer
  * @property {Address} [address] the address that links to the view, if the host has one
  */
 /** @typedef {{ tab?: string, pane?: undefined, panes?: string[], open?: string[], find?: string, refused?: boolean }} View */
@@ -48,12 +48,12 @@ const STATE = {
 let widgets = 0; // for ids that are unique on a page of several widgets
 
 /**
- * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} ask
+ * @param {HTMLElement & { explorer?: any }} root @param {Host} model @param {(request: any) => Promise<any>} request
  * @param {((() => void) | undefined)[]} disposals @param {import("./editor.js").Editor} editor
  */
-async function build(root, model, ask, disposals, editor) {
+async function build(root, model, request, disposals, editor) {
   const began = performance.now(),
-    store = await openStore(model, ask);
+    store = await openStore(model, request);
   await yieldToMain();
   /** @type {View} */
   const kept = model.get("view") ?? {},
@@ -70,7 +70,7 @@ async function build(root, model, ask, disposals, editor) {
   let times = timesView(app);
   disposals.push(...tabs.present.map(tab => () => tab.view.dispose?.()));
   actionsOf(app, { tabs, why, help });
-  app.search = (/** @type {string} */ query) => search.ask(query);
+  app.search = (/** @type {string} */ query) => search.run(query);
   app.restoreSearch = search.restore;
 
   const headlineParts = () =>
@@ -172,11 +172,11 @@ export function render({ model, el }) {
   );
   /** @type {(() => void)[]} */
   const always = [];
-  const ask = askerOf(model, (/** @type {string} */ what, /** @type {any} */ data) => what === "times" && root.explorer?.measured(data));
+  const request = requestSender(model, (/** @type {string} */ what, /** @type {any} */ data) => what === "times" && root.explorer?.measured(data));
   /** @type {(() => void)[]} */
   let disposals = [];
   let latest = 0;
-  const editor = sourceEditor(ask);
+  const editor = sourceEditor(request);
   el.append(root);
   always.push(watchTheme(root, () => root.explorer?.change({ theme: root.dataset.theme })));
   const sized = new ResizeObserver(() => {
@@ -194,7 +194,7 @@ export function render({ model, el }) {
     const made = [];
     disposals = made;
     if (root.contains(document.activeElement) && !editor.root.contains(document.activeElement)) root.focus({ preventScroll: true }); // the focused element is about to be removed
-    return build(root, model, ask, made, editor).catch(error => {
+    return build(root, model, request, made, editor).catch(error => {
       if (mine !== latest) return;
       root.replaceChildren(make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }));
       root.dataset.failed = "true";

@@ -130,7 +130,7 @@ export const instructionOf = node => node.members[0];
  */
 export function arrowTarget({ node, scene }, direction, all) {
   const vertical = direction === "ArrowUp" || direction === "ArrowDown",
-    near = vertical ? linkedTo(scene, scene.nodes.indexOf(node), direction === "ArrowUp") : besideOf(scene, node, direction === "ArrowRight");
+    near = vertical ? linkedTo(scene, scene.nodes.indexOf(node), direction === "ArrowUp") : adjacentInRow(scene, node, direction === "ArrowRight");
   near.sort((a, b) => Math.abs(a.x - node.x) - Math.abs(b.x - node.x));
   if (near.length) return near[0];
   return (vertical && all.find(e => e.node.box === scene)?.node) || null;
@@ -141,7 +141,7 @@ const linkedTo = (scene, k, up) =>
   scene.edges.filter(e => (up ? e.target : e.source) === k).map(e => scene.nodes[up ? e.source : e.target]);
 
 /** @param {import("./scene.js").Scene} scene @param {SceneNode} node @param {boolean} right */
-const besideOf = (scene, node, right) =>
+const adjacentInRow = (scene, node, right) =>
   scene.nodes.filter(n => n !== node && n.y < node.y + node.height && n.y + n.height > node.y && (right ? n.x > node.x : n.x < node.x));
 
 /**
@@ -167,11 +167,11 @@ const drawnIds = ({ nodes, groups }) => new Set([...nodes.map(n => n.id), ...gro
  * @returns {((id: number) => boolean) | null}
  */
 export function removedBetween(before, now) {
-  const alive = drawnIds(now),
+  const present = drawnIds(now),
     old = drawnIds(before),
     closed = new Set([...before.groups, ...now.groups].filter(g => g.hidden).map(g => g.id)),
     standIns = new Set([...before.nodes, ...now.nodes].filter(n => n.group !== null && closed.has(n.group)).map(n => n.id)),
-    isRemoved = (/** @type {number} */ id) => old.has(id) && !alive.has(id) && !now.aliases.has(id) && !standIns.has(id);
+    isRemoved = (/** @type {number} */ id) => old.has(id) && !present.has(id) && !now.aliases.has(id) && !standIns.has(id);
   return [...old].some(isRemoved) ? isRemoved : null;
 }
 

@@ -183,10 +183,10 @@ function reduceCrossings(slots) {
   for (const d of down) links += d.length;
   let best = rows.map(r => r.slice()),
     fewest = countCrossings(rows, down, position, Infinity),
-    quiet = 0,
+    withoutGain = 0,
     work = SWEEP_WORK;
   for (let sweep = 0; sweep < 24; sweep++) {
-    if (work < links || fewest === 0 || quiet >= 4) break;
+    if (work < links || fewest === 0 || withoutGain >= 4) break;
     work -= links;
     const downward = sweep % 2 === 0,
       near = downward ? up : down;
@@ -199,8 +199,8 @@ function reduceCrossings(slots) {
     if (count < fewest) {
       best = rows.map(r => r.slice());
       fewest = count;
-      quiet = 0;
-    } else quiet++;
+      withoutGain = 0;
+    } else withoutGain++;
   }
   slots.rows = best;
 }

@@ -24,14 +24,14 @@ export function whatIf(app, row, show) {
   };
   text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     event.stopPropagation(); // letters are text here, not keys of the explorer
-    if (event.key === "Enter") askNow();
+    if (event.key === "Enter") estimateNow();
   });
   text.oninput = write;
   write();
 
-  const ask = async (/** @type {boolean} */ run) => showResult(named("try", await app.store.ask({ ask: "loop", kernel: row.instruction, schedule: text.value, run }))),
+  const tryLoop = async (/** @type {boolean} */ run) => showResult(named("try", await app.store.request({ method: "loop", kernel: row.instruction, schedule: text.value, run }))),
     failed = (/** @type {string} */ message) => result.replaceChildren(make("p", { className: "xe-error", textContent: message })),
-    askNow = () => ask(false).catch(error => failed(messageOf(error)));
+    estimateNow = () => tryLoop(false).catch(error => failed(messageOf(error)));
   /** @param {LoopTry} found */
   function showResult(found) {
     const change = found.before ? (found.nanoseconds - found.before) / found.before : 0,
@@ -63,7 +63,7 @@ export function whatIf(app, row, show) {
                   if (code) return result.replaceChildren(make("p", { className: "xe-override refused", role: "alert", textContent: `✗ ${directive}: ${message} (${code})` }));
                   text.value = [found.schedule, directive].filter(Boolean).join(",");
                   write();
-                  return askNow();
+                  return estimateNow();
                 },
               }),
             ),
@@ -73,8 +73,8 @@ export function whatIf(app, row, show) {
     show(found.lines);
   }
   if (app.store.data.live) {
-    const tried = slowButton({ textContent: "try", title: "check that it is legal, and estimate it" }, "checking …", () => ask(false), failed),
-      ran = slowButton({ textContent: "run alone", title: "compile this kernel alone, check its values, and time or count it against the default" }, "compiling and running …", () => ask(true), failed),
+    const tried = slowButton({ textContent: "try", title: "check that it is legal, and estimate it" }, "checking …", () => tryLoop(false), failed),
+      ran = slowButton({ textContent: "run alone", title: "compile this kernel alone, check its values, and time or count it against the default" }, "compiling and running …", () => tryLoop(true), failed),
       back = make("button", { tabIndex: 0, textContent: "as it is", title: "the kernel's own schedule" });
     back.onclick = () => {
       text.value = own;

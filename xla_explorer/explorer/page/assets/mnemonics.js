@@ -113,7 +113,7 @@ const X86 = {
   vpadd: "adds packed integers",
   vpsll: "shifts packed integers left",
   vzeroupper: "clears the upper halves, so that old SSE code is not slowed down",
-  prefetch: "asks for a cache line ahead of its use",
+  prefetch: "requests a cache line ahead of its use",
   lea: "address arithmetic; often just an addition",
   mov: "moves a value between registers and memory",
   add: "adds; sets the flags",

@@ -35,11 +35,11 @@ export function hottestKernels(rows, run = null) {
 }
 
 /**
- * Refused fusions with a price, the dearest first.
+ * Refused fusions with a price, the most expensive first.
  * @param {Decision[]} decisions
  * @param {(d: Decision) => boolean} isFusion
  */
-export const dearestRefusals = (decisions, isFusion) =>
+export const costliestRefusals = (decisions, isFusion) =>
   decisions
     .filter(d => d.verdict === "refused" && isFusion(d) && d.names.length === 2 && (refusalCost(d)[0] ?? 0) > 0)
     .sort((a, b) => (refusalCost(b)[0] ?? 0) - (refusalCost(a)[0] ?? 0));
@@ -98,7 +98,7 @@ function shareBar(share) {
  * @param {number} kernels microseconds of all kernels
  * @param {number | null} run microseconds of a run
  */
-function accountPart(kernels, run) {
+function timeBreakdown(kernels, run) {
   if (!run) return [];
   const rest = run - kernels;
   if (rest <= 0) return [make("p", { className: "xe-dim", textContent: `the kernels take ${showMicroseconds(kernels)} together in a run of ${showMicroseconds(run)}: they overlap` })];
@@ -166,7 +166,7 @@ function overviewTab(app) {
     measure = slowButton(
       { className: "xe-act xe-measure", textContent: "measure", title: "run it with random arguments: session.profile()", hidden: !app.store.data.live },
       "measuring …",
-      () => app.store.ask({ ask: "measure" }),
+      () => app.store.request({ method: "measure" }),
       message => (note.textContent = message),
     ),
     body = make("div", { className: "xe-scroll xe-overview-body" }),
@@ -203,12 +203,12 @@ function overviewTab(app) {
       whole = kernels.reduce((sum, { row }) => sum + timeOf(row), 0),
       run = measured ? runTime() : null,
       find = (/** @type {string} */ key) => (/** @type {string} */ name) => app.search(`${key}:"${name}"`),
-      refusals = dearestRefusals(app.store.decisions, app.store.isFusion);
+      refusals = costliestRefusals(app.store.decisions, app.store.isFusion);
     note.textContent = kernels.length
       ? `${numberOf(kernels.length, "kernel")}, ${measured ? "" : "~"}${showMicroseconds(whole)} in all · ${measured ? "measured" : "estimated by the cost model: not run yet"}`
       : "this backend makes no kernels";
     body.replaceChildren(
-      ...accountPart(whole, run),
+      ...timeBreakdown(whole, run),
       ...(kernels.length ? [make("h4", { textContent: measured ? "hottest kernels" : "hottest kernels, estimated" }), kernelTable(kernels, measured, run)] : []),
       ...refusalsPart(refusals),
       ...(advice.length ? [make("h4", { textContent: "what to try first" }), adviceList(advice)] : []),
@@ -329,7 +329,7 @@ function overviewTab(app) {
       forceable = refusals.filter(one => one.forceable),
       isTried = app.store.data.live && forceable.length > 0,
       attempt = make("button", {
-        className: `xe-act ${isTried ? "xe-attempt" : "xe-ask-why"}`,
+        className: `xe-act ${isTried ? "xe-attempt" : "xe-why-button"}`,
         tabIndex: 0,
         textContent: isTried ? (forceable.length > 1 ? "try all" : "try") : "why",
         title: isTried
@@ -339,7 +339,7 @@ function overviewTab(app) {
             : "a condition fails, so no override can force this fusion",
         onclick: (/** @type {Event} */ event) => {
           event.stopPropagation();
-          if (isTried) app.tryOut({ ask: "override", force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
+          if (isTried) app.tryOut({ method: "override", force: forceable.map(one => [FUSION_KINDS[0], ...one.names]) }, attempt);
           else app.showDecision(d.index, false);
         },
       });

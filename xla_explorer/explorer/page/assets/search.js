@@ -187,12 +187,12 @@ export function searchBox(app) {
     }
   });
   /** Enters a query as if typed, and lists its hits. @param {string} query */
-  function ask(query) {
+  function run(query) {
     input.value = query;
     input.focus();
     find();
   }
-  return { root, ask, focus: () => { input.focus(); input.select(); }, walk, restore };
+  return { root, run, focus: () => { input.focus(); input.select(); }, walk, restore };
 }
 
 /** @param {SearchItem} item */

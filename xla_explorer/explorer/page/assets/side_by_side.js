@@ -62,7 +62,7 @@ function sideBySideTab(app) {
     return /** @type {Promise<string[]>} */ (texts.get(stage));
   }
   /** @param {string} text */
-  const say = text => {
+  const showMessage = text => {
     note.textContent = text;
     note.hidden = !text;
   };
@@ -72,11 +72,11 @@ function sideBySideTab(app) {
     try {
       all = await app.store.report("side_by_side", {}, "side_by_side", "session.side_by_side()");
     } catch (error) {
-      return say(messageOf(error));
+      return showMessage(messageOf(error));
     }
     const found = /** @type {SideBySide} */ (all);
     shownStages = found.open.slice();
-    if (!found.kernels.length || !found.stages.length) return say("this backend makes no kernels with code");
+    if (!found.kernels.length || !found.stages.length) return showMessage("this backend makes no kernels with code");
     choice.replaceChildren(...found.kernels.map(([name, id, , us]) => make("option", { value: id, textContent: `%${name}${us ? `, ${showMicroseconds(us)} a run` : ""}` })));
     follow();
     if (current < 0) open(found.kernels[0][1]);
@@ -119,19 +119,19 @@ function sideBySideTab(app) {
     if (!kept && !app.store.data.live) {
       kernel = null;
       body.replaceChildren();
-      return say(`left out of this page for its size: session.side_by_side(kernel="%${app.store.names.get(id) ?? id}") shows it`);
+      return showMessage(`left out of this page for its size: session.side_by_side(kernel="%${app.store.names.get(id) ?? id}") shows it`);
     }
     try {
-      say(kept ? "" : "…");
+      showMessage(kept ? "" : "…");
       const stages = shownStages,
         found = kept ?? (await app.store.report("side_by_side_kernel", { kernel: id, stages }, `side_by_side ${id} ${stages.join()}`));
       await Promise.all(stages.map(async stage => ready.set(stage, await textOf(stage))));
       if (mine !== ticket) return;
       kernel = found;
-      say("");
+      showMessage("");
       draw();
     } catch (error) {
-      if (mine === ticket) say(messageOf(error));
+      if (mine === ticket) showMessage(messageOf(error));
     }
   }
   /** @param {string} text @param {number | null} id @param {number} [number] */

@@ -16,7 +16,7 @@ import { FIELDS, FORMAT, FUSION_KINDS, ROWS_INSIDE } from "./schema.js";
  * @typedef {{ picture: Picture, whole: (() => Picture) | null, text: any[], lacksText: boolean, rewrites: import("./schema.js").RewriteRow[],
  *     changes: Set<number>[] | null, operands: Map<number, number[]>, users: Map<number, number[]>, names: Map<number, string>, previous?: Step | null }} Step
  */
-/** A request to the notebook's process, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} Ask */
+/** A request to the notebook's process, and its answer. @typedef {(request: Record<string, any>) => Promise<any>} SendRequest */
 /**
  * A row as an object by the names of its fields, rows inside of it too.
  * @template {keyof import("./schema.js").Rows} K
@@ -145,9 +145,9 @@ export function readPicture(step, picture) {
  * Requests to the notebook's process: one promise per request, answered by id; an error answer rejects.
  * @param {any} model
  * @param {(kind: string, data: any) => void} news
- * @returns {Ask}
+ * @returns {SendRequest}
  */
-export function askerOf(model, news) {
+export function requestSender(model, news) {
   const waiting = new Map();
   let last = 0;
   model.on("msg:custom", (/** @type {any} */ message, /** @type {DataView<ArrayBuffer>[]} */ buffers) => {
@@ -191,8 +191,8 @@ export function assertFormat(format) {
   );
 }
 
-/** @param {any} model @param {Ask} ask */
-export async function openStore(model, ask) {
+/** @param {any} model @param {SendRequest} request */
+export async function openStore(model, request) {
   /** @type {import("./schema.js").ExplorerPayload} */
   const data = await inflate(model.get("data"));
   const cache = new Map();
@@ -264,14 +264,14 @@ export async function openStore(model, ask) {
   const step = number => {
     if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes have their text
     const id = data.same[number] ?? number;
-    return once("step" + id, async () => addPicture(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
+    return once("step" + id, async () => addPicture(stepOf(data.complete ? embedded(id) : await request({ method: "step", id }))));
   };
   /** The text of a large step, loaded after its picture. Resolves to whether it is new. @param {number} number */
   const text = async number => {
     const one = await step(number);
     if (!one.lacksText) return false;
     const id = data.same[number] ?? number;
-    const lines = await once("text" + id, async () => (data.complete ? await inPieces(unpooled(id, "text", detail => detail.text)) : await ask({ ask: "text", id })));
+    const lines = await once("text" + id, async () => (data.complete ? await inPieces(unpooled(id, "text", detail => detail.text)) : await request({ method: "text", id })));
     one.text = lines;
     one.lacksText = false;
     return true;
@@ -282,7 +282,7 @@ export async function openStore(model, ask) {
       if (!data.live || !data.decisions_hidden) return 0;
       const key = (/** @type {import("./schema.js").Decision} */ d) => [d.kind, d.step, d.subjects.join(), d.code].join("\u0000"),
         there = new Set(decisions.map(key)),
-        more = namedAll("decision", await ask({ ask: "about", id })).filter(d => !there.has(key(d)));
+        more = namedAll("decision", await request({ method: "about", id })).filter(d => !there.has(key(d)));
       for (const d of more) {
         decisions.push({ ...d, index: decisions.length });
         d.subjects.forEach((id, k) => names.set(id, d.names[k]));
@@ -290,12 +290,12 @@ export async function openStore(model, ask) {
       return more.length;
     });
   /** @param {string} name */
-  const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
-  const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await ask({ ask: "panes" })));
+  const pane = name => once("pane" + name, () => request({ method: "pane", name }));
+  const panes = () => once("panes", async () => (data.complete ? data.panes.map(unpackedPane) : await request({ method: "panes" })));
   /** null: the page was made without it. @param {number} id @returns {Promise<string[] | null>} */
   const history = id =>
     once("history" + id, async () =>
-      data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await ask({ ask: "history", id }),
+      data.complete ? (data.histories[id]?.map(k => sentences[k]) ?? null) : await request({ method: "history", id }),
     );
 
   /**
@@ -308,7 +308,7 @@ export async function openStore(model, ask) {
       if (kept && kept.error) throw new Error(kept.error);
       if (kept !== undefined) return kept;
       if (!data.live) throw new Error(`not in this page${call ? `; ${call} shows it` : ""}`);
-      return ask({ ask: name, ...rest });
+      return request({ method: name, ...rest });
     });
 
   /** Drops a report that has changed, so that it is requested again; an exported page keeps what it has. @param {string} key */
@@ -332,7 +332,7 @@ export async function openStore(model, ask) {
     history,
     report,
     forget,
-    ask,
+    request,
     addPicture,
     counterparts,
     standing,

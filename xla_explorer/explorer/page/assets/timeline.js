@@ -1,6 +1,6 @@
 // The list of passes: by pipeline, unchanged ones folded into a count, a bar for time, the rules of the current step below it.
 import { make, scrollWithin } from "./elements.js";
-import { isQuiet, rewriteRows, stepRow } from "./timeline_rows.js";
+import { isUnchanged, rewriteRows, stepRow } from "./timeline_rows.js";
 
 /** @param {import("./state.js").App} app */
 export function timelineView(app) {
@@ -15,7 +15,7 @@ export function timelineView(app) {
       show();
     },
   });
-  const quiet = steps.filter(isQuiet).length;
+  const unchanged = steps.filter(isUnchanged).length;
   const root = make(
     "section",
     { className: "xe-timeline", ariaLabel: "passes" },
@@ -27,7 +27,7 @@ export function timelineView(app) {
         "label",
         { title: "show passes that changed nothing" },
         toggle,
-        make("span", { textContent: `${quiet} unchanged` }),
+        make("span", { textContent: `${unchanged} unchanged` }),
       ),
     ),
     list,
@@ -62,13 +62,13 @@ export function timelineView(app) {
       hidden = [];
     };
     for (const s of steps) {
-      const quietStep = isQuiet(s);
+      const unchangedStep = isUnchanged(s);
       if (s.pipeline !== pipeline) {
         flush();
         pipeline = s.pipeline;
         out.push(make("div", { className: "xe-pipeline", role: "listitem", textContent: pipeline, title: pipeline }));
       }
-      const folded = quietStep && !all && (hidden.length ? !unfolded.has(hidden[0].index) : !unfolded.has(s.index));
+      const folded = unchangedStep && !all && (hidden.length ? !unfolded.has(hidden[0].index) : !unfolded.has(s.index));
       if (folded) {
         hidden.push(s);
         continue;
@@ -76,8 +76,8 @@ export function timelineView(app) {
       flush();
       rows.set(s.index, stepRow(app, s, longest));
       out.push(rows.get(s.index));
-      if (quietStep && unfolded.has(s.index))
-        for (let k = s.index + 1; k < steps.length && isQuiet(steps[k]) && steps[k].pipeline === pipeline; k++) unfolded.add(k);
+      if (unchangedStep && unfolded.has(s.index))
+        for (let k = s.index + 1; k < steps.length && isUnchanged(steps[k]) && steps[k].pipeline === pipeline; k++) unfolded.add(k);
     }
     flush();
     list.replaceChildren(...out);
@@ -92,7 +92,7 @@ export function timelineView(app) {
     if (!rows.has(app.step)) {
       // a folded pass: unfold its run
       let first = app.step;
-      while (first > 1 && isQuiet(steps[first - 1]) && steps[first - 1].pipeline === steps[app.step].pipeline) first--;
+      while (first > 1 && isUnchanged(steps[first - 1]) && steps[first - 1].pipeline === steps[app.step].pipeline) first--;
       unfolded.add(first);
       build();
       rows.get(app.step)?.classList.add("now");

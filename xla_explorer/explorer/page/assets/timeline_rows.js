@@ -5,7 +5,7 @@ import { make, showMicroseconds, showNumber } from "./elements.js";
 /** @typedef {import("./schema.js").StepRow} StepRow */
 
 /** True if a pass changed nothing and did not fail. @param {StepRow} s */
-export const isQuiet = s => s.index > 0 && !s.changed && !s.error;
+export const isUnchanged = s => s.index > 0 && !s.changed && !s.error;
 
 /** The change of the instruction count by a pass. @param {StepRow} s */
 export function deltaText({ index, changed, error, instructions_before, instructions_after }) {
@@ -23,7 +23,7 @@ export function deltaText({ index, changed, error, instructions_before, instruct
  */
 export function stepRow(app, s, longest) {
   const isLlvm = s.level === "llvm",
-    outcome = s.error ? ", failed" : isQuiet(s) ? ", changed nothing" : `, ${s.instructions_after} instructions`,
+    outcome = s.error ? ", failed" : isUnchanged(s) ? ", changed nothing" : `, ${s.instructions_after} instructions`,
     rewrites = isLlvm ? "" : `, ${s.rewrites} rewrites`,
     time = s.seconds ? `, ${showMicroseconds(s.seconds * 1e6)}` : "",
     bar = make("i", { className: "xe-time" });
@@ -34,7 +34,7 @@ export function stepRow(app, s, longest) {
     {
       ariaCurrent: "false",
       ariaLabel: `${s.index ? `pass ${s.index}, ` : ""}${s.name}${outcome}`,
-      className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " quiet"}`,
+      className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " unchanged"}`,
       role: "listitem",
       onclick: () => app.go(s.index),
       title: `${s.name}: ${showNumber(s.instructions_before)} → ${showNumber(s.instructions_after)} ${isLlvm ? "lines" : "instructions"}${rewrites}${time}`,

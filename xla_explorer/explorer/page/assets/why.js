@@ -31,10 +31,10 @@ export function whyView(app) {
     const next = make("div", { className: "xe-why-body" }, ...problem, ...parts); // a new element begins at its top: scrolling the old one would lay out all
     body.replaceWith(next);
     body = next;
-    if (app.decision === null && app.block === null && app.selected !== null) askForMore(app.selected, mine);
+    if (app.decision === null && app.block === null && app.selected !== null) fetchMore(app.selected, mine);
   }
   /** Decisions about it that were left out for size. @param {number} id @param {number} mine */
-  function askForMore(id, mine) {
+  function fetchMore(id, mine) {
     app.store
       .about(id)
       .then((/** @type {number} */ count) => {

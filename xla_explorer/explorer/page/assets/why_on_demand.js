@@ -45,7 +45,7 @@ export function tensorPart(app, id) {
       title: "evaluate the module of this step on random arguments (seed 0) and show this tensor: statistics, histogram, NaN, difference to the module as written",
     },
     "evaluating …",
-    async () => show(await app.store.ask({ ask: "values", id, step: app.step })),
+    async () => show(await app.store.request({ method: "values", id, step: app.step })),
     message => box.replaceChildren(button, make("p", { className: "xe-error", textContent: message })),
   );
   /** @param {{ head: string, facts: [string, any][], histogram: [number, number, number][], first: string }} found */
