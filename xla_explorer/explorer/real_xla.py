@@ -45,12 +45,12 @@ from xla_explorer.explorer.xla import (
     replay,
     replay_fusion,
 )
-from xla_explorer.explorer.xla.as_called import as_called
 from xla_explorer.explorer.xla.first_nan import FirstNan, first_nan
 from xla_explorer.explorer.xla.flag_sweeps import given, sweep_flags, time
 from xla_explorer.explorer.xla.flipped import Flipped, XlaDifference, differences
+from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 from xla_explorer.explorer.xla.overrides import XlaOverrides, XlaSearch, overrides, search
-from xla_explorer.explorer.xla.profile import of_one_module
+from xla_explorer.explorer.xla.profile import single_module
 from xla_explorer.explorer.xla.tried_advice import try_flags
 from xla_explorer.explorer.xla.what_if import WhatIf
 from xla_explorer.explorer.xla.why_memory import WhyMemory, explain_memory
@@ -194,7 +194,7 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
         note
         for note in (
             measured_on_one(module),
-            as_called(program, arrays, keywords, module, page.run_us),
+            missing_jit_note(program, arrays, keywords, module, page.run_us),
         )
         if note
     ]
@@ -358,5 +358,5 @@ def _recorded(session: Session, leaves: list[Any], repeats: int) -> XlaProfile:
     events = _xla(session).record(leaves, repeats + 1)
     later = [event for event in events if event.run != events[0].run]
     return XlaProfile(
-        session.source.name, later or events, partial(of_one_module, session.module), session
+        session.source.name, later or events, partial(single_module, session.module), session
     )

@@ -16,7 +16,7 @@ from xla_explorer.explorer.measures.kernel_costs import WHOLE_PROGRAM
 from xla_explorer.explorer.measures.profiling import COLUMNS, spread
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compilation import DUMP
-from xla_explorer.explorer.xla.profile import XlaProfile, of_one_module
+from xla_explorer.explorer.xla.profile import XlaProfile, single_module
 from xla_explorer.explorer.xla_dump import dumped_session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
@@ -170,7 +170,7 @@ class RecordedModules(Report):
         events = [
             event for event in self._profile.kernels if (event.module, event.program) == program
         ]
-        return XlaProfile(program[0], events, partial(of_one_module, module))
+        return XlaProfile(program[0], events, partial(single_module, module))
 
     def headline(self) -> str:
         """Return the number of modules and their source."""

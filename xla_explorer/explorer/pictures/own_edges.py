@@ -9,7 +9,7 @@ from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
-def given_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ...]:
+def parse_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ...]:
     """Return the edges of a DataFrame, or of rows of two or three.
 
     Parameters
@@ -55,7 +55,7 @@ def given_edges(edges: Any, find: Callable[[Any], int]) -> tuple[PictureEdge, ..
     return tuple(found)
 
 
-def with_edges(picture: PictureGraph, edges: Iterable[PictureEdge]) -> PictureGraph:
+def add_edges(picture: PictureGraph, edges: Iterable[PictureEdge]) -> PictureGraph:
     """Add edges whose ends are drawn or folded into drawn nodes; leave out self edges."""
     there = {node.id for node in picture.nodes} | {
         group.instruction for group in picture.groups if group.instruction is not None

@@ -22,7 +22,7 @@ from xla_explorer.explorer.pictures.drawing import FusionEdges
 from xla_explorer.explorer.pictures.drawn_records import DrawnRecords
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.pictures.own_edges import given_edges, with_edges
+from xla_explorer.explorer.pictures.own_edges import add_edges, parse_edges
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph
 from xla_explorer.explorer.pictures.region import Region
 from xla_explorer.explorer.sessions.lineage import Lineage
@@ -210,7 +210,7 @@ class RecordedPass(Report):
             bare=bare,
             known=self._passes.drawn,
         )
-        return with_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
+        return add_edges(picture, self._passes.own_edges) if self._passes.own_edges else picture
 
     def graph(self, around: str | int | HloInstruction | None = None, radius: int = 2) -> Graph:
         """Return the graph of the module after the pass.
@@ -288,7 +288,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
             Columns `source`, `target` and `label` (names or ids of instructions). An empty list
             takes them away.
         """
-        self.own_edges = given_edges(edges, self.find)
+        self.own_edges = parse_edges(edges, self.find)
 
     @cached_property
     def _elements(self) -> list[P_co]:

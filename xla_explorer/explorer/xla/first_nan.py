@@ -70,7 +70,7 @@ class Origin(NamedTuple):
 
 
 class FirstNan(Report):
-    """Where the first infinity and the first NaN of a program come from.
+    """The origins of the first infinity and of the first NaN of a program.
 
     Attributes
     ----------

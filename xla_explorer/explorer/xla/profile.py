@@ -408,7 +408,7 @@ def read_profile(path: str | os.PathLike[str]) -> XlaProfile:
         ) from problem
 
 
-def of_one_module(module: HloModule, name: str, number: int | None) -> HloModule:
+def single_module(module: HloModule, name: str, number: int | None) -> HloModule:
     """Return the module of every program in a profile of one module."""
     return module
 

@@ -217,8 +217,8 @@ def _marker(name: str) -> bytes:
 def dropped(data: bytes, requests: Requests) -> dict[tuple[str, tuple[str, ...]], Reason]:
     """Return the requests about kernels that a scheduled module does not follow, with the reason.
 
-    A kernel is told by the computation that an instruction stands in: no other part of the module
-    is decoded.
+    A kernel is identified by the computation that contains an instruction: nothing else of the
+    module is decoded.
     """
     module = Message(schema.MODULE, data)
     entry = module.number("entry_computation_id")

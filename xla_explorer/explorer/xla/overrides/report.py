@@ -17,7 +17,7 @@ Result = Literal["granted", "refused", "dropped", "failed"]
 
 
 class Outcome(NamedTuple):
-    """What became of one request in one program.
+    """The outcome of one request in one program.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class Outcome(NamedTuple):
 
 
 class XlaOverrides(Report, ContextDecorator):
-    """Requests that act in real XLA while the context is open, and what became of them.
+    """Requests that act in real XLA while the context is open, and their outcomes.
 
     Attributes
     ----------
     requests : Requests
-        What the user asked for.
+        The changes that the user requests.
     outcomes : list of Outcome
         A row for each request and program, in the order of the compiles.
     seconds : float

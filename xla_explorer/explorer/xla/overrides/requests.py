@@ -22,10 +22,10 @@ _FIELDS: Final = ("fuse", "forbid", "rules", "passes", "schedule_order", "when")
 
 @dataclass(frozen=True)
 class Requests:
-    """The changes that a user wants in XLA's program.
+    """The changes to XLA's program that a user requests.
 
     fuse, forbid: pairs (producer, consumer) of instruction names. rules: rewrite rules. passes: a
-    pipeline, or None. schedule_order: names of instructions in the wanted order. when: a pattern of
+    pipeline, or None. schedule_order: names of instructions in the order to use. when: a pattern of
     module names, such as `jit_step*`.
     """
 

@@ -15,13 +15,12 @@ from xla_explorer.frontends.jax_program.stages import is_stage
 from xla_explorer.hlo.module import HloModule
 
 _NOTABLE: Final = 2.0  # times a jitted run
-_MOST_US: Final = (
-    2e6  # of a jitted run, beyond which the function is not run again operation by operation
-)
+# Of a jitted run; a longer one is not repeated operation by operation.
+_MOST_US: Final = 2e6
 _CALLS: Final = 3
 
 
-def as_called(
+def missing_jit_note(
     program: Any,
     arrays: tuple[Any, ...],
     keywords: Mapping[str, Any],

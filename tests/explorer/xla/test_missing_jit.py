@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.xla.as_called import as_called
+from xla_explorer.explorer.xla.missing_jit import missing_jit_note
 
 pytestmark = pytest.mark.jax
 jax = pytest.importorskip("jax", reason="needs the extra `jax`")
@@ -26,7 +26,7 @@ def many(x: Any, *, times: int = 50) -> Any:
 def said(program: Any, *arrays: Any, run_us: float = 10.0) -> str | None:
     module = xe.from_jax(program, *arrays)
     CALLS.clear()
-    return as_called(program, arrays, {}, module, run_us)
+    return missing_jit_note(program, arrays, {}, module, run_us)
 
 
 def test_a_call_operation_by_operation_is_named() -> None:
