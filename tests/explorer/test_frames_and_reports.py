@@ -5,6 +5,8 @@ Empty frames have columns too.
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +14,10 @@ import pandas
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.code.llvm_views import Llvm
 from xla_explorer.explorer.display import Report
 from xla_explorer.explorer.display.frames import column_names
+from xla_explorer.explorer.trace import Passes
 
 FULL = """HloModule full
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -78,6 +82,14 @@ REPORTS: dict[str, Callable[[xe.Session], Any]] = {
     "doctor": lambda s: xe.doctor(),
     "structure": lambda s: xe.compare.structure(s.source, s.source),
 }
+OF_A_KERNEL: dict[str, Callable[[xe.Session], Any]] = {
+    "why not": lambda s: s.why_not("fusion", "%e", "%d"),
+    "schedule": lambda s: s.schedule("%d"),
+    "control flow": lambda s: s.llvm.control_flow("%d"),
+    "LLVM's passes": lambda s: s.llvm.passes("%d"),
+}
+CALLS = {**FRAMES, **REPORTS, **OF_A_KERNEL}
+ELSEWHERE = {"try_rule"}  # tests/explorer/questions tries rules
 # Columns that the program decides: stages of the compile, and passes that changed something.
 OF_THE_PROGRAM = {"opcodes", "changes of opcodes"}
 
@@ -106,6 +118,26 @@ def test_an_answer_is_a_report(sessions: tuple[xe.Session, xe.Session], name: st
     assert isinstance(full, Report) and isinstance(empty, Report)
     assert _columns(full.to_frame()) == _columns(empty.to_frame())
     assert all(report.headline() or report.to_text() for report in (full, empty))
+
+
+@pytest.mark.parametrize("name", OF_A_KERNEL)
+def test_answers_about_a_kernel(sessions: tuple[xe.Session, xe.Session], name: str) -> None:
+    found = OF_A_KERNEL[name](sessions[0])
+    assert isinstance(found, Report | pandas.DataFrame) and _columns(found.to_frame())
+
+
+@pytest.mark.parametrize("cls", [xe.Session, Passes, Llvm])
+def test_every_table_and_report_is_listed(cls: type) -> None:
+    called = "".join(map(inspect.getsource, CALLS.values()))
+    for name in dir(cls):
+        call = inspect.getattr_static(cls, name)
+        if name.startswith("_") or not inspect.isfunction(call):
+            continue
+        result = str(inspect.signature(call).return_annotation)
+        made = getattr(sys.modules[call.__module__], result, None)
+        is_report = inspect.isclass(made) and issubclass(made, Report)
+        if is_report or result.endswith("Frame"):
+            assert f".{name}(" in called or name in ELSEWHERE | {"to_frame"}, f"{cls}.{name}"
 
 
 def test_names_of_columns() -> None:
