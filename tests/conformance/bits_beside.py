@@ -155,7 +155,7 @@ def same_bits(one: list[Any], other: list[Any]) -> bool:
 
 
 def rounding_explains(text: str, inputs: list[Any], after: dict[str, Any]) -> bool:
-    """Return True if roundings that HLO leaves open move the evaluator's value as far as `after`."""
+    """Return True if roundings that HLO leaves open move the evaluator's value as far as AFTER."""
     import xla_explorer as xe
     from tests.properties.noisy_evaluator import ReferenceTooLongError, reference
     from tests.properties.value_classes import explain

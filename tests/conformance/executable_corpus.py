@@ -99,7 +99,7 @@ def _as_replicas(module: HloModule) -> None:
 
 
 def _nested(leaves: Iterator[Any], tree: Any) -> Any:
-    """Return leaves nested like the parameter tree: [dtype, [dims]] is a leaf, other lists tuples."""
+    """Return leaves nested as the parameter tree: [dtype, [dims]] is a leaf, others tuples."""
     if isinstance(tree, list) and len(tree) == 2 and isinstance(tree[0], str):
         return next(leaves)
     return tuple([_nested(leaves, part) for part in tree])

@@ -3,8 +3,8 @@
     python tests/conformance/test_pipelines_keep_values.py [--pipeline TEXT] [--filter REGEX]
         [--every N]
 
-prints the cases that fail only after the passes. What the evaluator alone does not give is not
-asked of the passes.
+prints the cases that fail only after the passes. Cases that fail on the evaluator alone are left
+out.
 """
 
 from __future__ import annotations

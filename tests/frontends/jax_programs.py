@@ -1,4 +1,6 @@
-"""Programs as people write them in JAX: layers, losses, optimisers, scans, linear algebra, transforms, random numbers.
+"""JAX programs as people write them: layers, losses, optimisers, scans, transforms.
+
+Also linear algebra and random numbers.
 
 PROGRAMS: name -> (function, arguments). Each test takes all of them.
 """
@@ -17,7 +19,10 @@ _RNG = np.random.default_rng(7)
 
 
 def _array(*sizes: int) -> Any:
-    """Of numpy, as the other arguments: JAX would compile a program for each while tests are collected."""
+    """Return a numpy array like the other arguments.
+
+    JAX would compile a program for each while tests are collected.
+    """
     return _RNG.standard_normal(sizes).astype(np.float32)
 
 

@@ -27,7 +27,7 @@ EXPECTED = (
 
 
 class EvaluatorKind(NamedTuple):
-    """A kind of step: what it is (an opcode, or the target of a custom call), why it has no native code, and how many there are."""
+    """A kind of evaluator step: opcode or custom-call target, reason without native code, count."""
 
     what: str
     code: str
@@ -36,7 +36,7 @@ class EvaluatorKind(NamedTuple):
 
 
 def evaluator_steps(module: ModuleLike) -> list[EvaluatorKind]:
-    """The kinds of steps that the evaluator runs, the most frequent first; none for a program that is native."""
+    """Return the kinds of evaluator steps, most frequent first; empty for a native program."""
     session = xe.compile(module)
     by_id = {i.id: i for i in session.executable.module.instructions()}
     found: Counter[tuple[str, str]] = Counter()

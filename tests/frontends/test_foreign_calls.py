@@ -72,7 +72,7 @@ def _attributes(given: Any) -> dict[str, Any]:
 
 
 def _register(name: str, **stages: Any) -> None:
-    """Handlers by stage, which get the frame, its arrays and its attributes, and give an error or None."""
+    """Register handlers by stage: (frame, arrays, attributes) -> error or None."""
     import jax
 
     def handler(function: Any) -> Any:

@@ -1,4 +1,4 @@
-"""MLIR bytecode of strangers is read by jaxlib in a child process: a damaged file costs the child, never this process."""
+"""Foreign MLIR bytecode is read by jaxlib in a child process: damage ends the child only."""
 
 from __future__ import annotations
 

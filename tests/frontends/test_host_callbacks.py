@@ -1,4 +1,4 @@
-"""Python functions that a JAX program calls run where `xe.jit` and `xe.from_jax` run it: their values, their order, what they raise."""
+"""Python callbacks of a JAX program run in `xe.jit` and `xe.from_jax`: values, order, errors."""
 
 from __future__ import annotations
 

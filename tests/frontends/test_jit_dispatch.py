@@ -1,4 +1,4 @@
-"""`xe.jit` of `cpu` runs inside JAX's own dispatch: native code that JAX calls with its buffers, and Python where that cannot be."""
+"""`xe.jit` on `cpu` runs in JAX's own dispatch: native code on its buffers, else Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`xe.jit` beside `jax.jit`: effects happen as often and in the same order, and nothing is computed while the function is traced."""
+"""`xe.jit` beside `jax.jit`: effects happen as often, in the same order, never at tracing."""
 
 from __future__ import annotations
 

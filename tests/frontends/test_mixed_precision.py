@@ -1,4 +1,7 @@
-"""Modules that mix float precisions: by an option, or by a TPU's tiled layouts; the value is converted where the module leaves that implicit."""
+"""Modules that mix float precisions, by an option or by a TPU's tiled layouts.
+
+Values are converted if the module leaves the conversion implicit.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,12 @@ def test_what_hands_data_on_never_changes_its_type(body: str) -> None:
 
 
 def test_the_list_is_that_of_xla() -> None:
-    """ShapeVerifier::CheckShape: a copy may change the precision but between device and host, an update in place and a barrier may not."""
+    """The opcodes that may not mix precisions are those of ShapeVerifier::CheckShape.
+
+    A copy may do so except between device and host; an in-place update and a barrier may not.
+
+    A copy may do so except between device and host; an in-place update and a barrier may not.
+    """
     assert (
         "copy" not in NEVER_MIXED
         and {"opt-barrier", "dynamic-update-slice", "copy-start", "while"} <= NEVER_MIXED

@@ -26,7 +26,7 @@ def node(name: str, operation: str, **attributes: bytes) -> bytes:
 
 
 def saved_model(folder: Path, *nodes: bytes) -> Path:
-    """A SavedModel whose first node stands in the graph and the others in a function of its library."""
+    """Return a SavedModel with its first node in the graph, the others in a library function."""
     function = b"".join([field(3, one) for one in nodes[1:]])
     graph = field(1, nodes[0]) + field(2, field(1, function))
     (folder / "saved_model.pb").write_bytes(field(1, 1) + field(2, field(2, graph)))

@@ -1,4 +1,4 @@
-"""Files that JAX, TensorFlow and PyTorch/XLA wrote themselves are read: StableHLO, bytecode, exports, HLO text, protos, dumps.
+"""Files that JAX, TensorFlow and PyTorch/XLA wrote: StableHLO, bytecode, protos, dumps.
 
 A sample by default, all of them with the marker `slow`.
 """

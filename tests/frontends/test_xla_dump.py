@@ -1,4 +1,4 @@
-"""Folders as XLA writes them: the index, the steps, instructions known again, and a real one where jax is installed."""
+"""XLA's dump folders: index, steps, matched instructions, and a real one if jax is installed."""
 
 from __future__ import annotations
 

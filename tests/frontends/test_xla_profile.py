@@ -1,4 +1,4 @@
-"""Profiles (`*.xplane.pb`): what ran is found on CPU, GPU and TPU planes, joined to the modules inside, and damaged files are refused."""
+"""Profiles (`*.xplane.pb`): CPU, GPU and TPU planes joined to modules; damage is refused."""
 
 from __future__ import annotations
 
@@ -124,7 +124,10 @@ def test_damaged_profiles_raise_nothing_but_our_errors() -> None:
 
 @pytest.mark.parametrize("number", ["²", "9" * 5000, "-1", "x"])
 def test_a_number_of_a_program_that_is_none_is_unknown(number: str) -> None:
-    """Texts that Python takes for digits and not for a number, or for more digits than it converts."""
+    """A malformed program number counts as unknown.
+
+    Python accepts some such texts as digits but not as a number, or limits their length.
+    """
     plane = PlaneWriter("/host:CPU")
     plane.line(
         "thread", (plane.kind("e"), 0, 5, {"hlo_op": "e", "hlo_module": "m", "program_id": number})
@@ -134,7 +137,10 @@ def test_a_number_of_a_program_that_is_none_is_unknown(number: str) -> None:
 
 
 def test_numbers_that_link_events_of_the_host_are_left_out() -> None:
-    """Each event has its own, so that nothing of them is read twice; what stands beside them is read."""
+    """Numbers that link host events are left out, their neighbours kept.
+
+    Each event has its own, so no two share a text.
+    """
     plane = PlaneWriter("/host:CPU")
     events = [
         (plane.kind("e"), k, 1, {"_p": 1000 + k, "hlo_op": "e", "_c": k, "run_id": k % 2})

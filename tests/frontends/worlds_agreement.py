@@ -52,7 +52,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def error(ours: Any, theirs: Any) -> float:
-    """The largest difference beside the largest element; infinite where one has no number and the other has one."""
+    """Return the largest difference over the largest element; infinite if only one is finite."""
     a, b = [np.asarray(v).astype(np.complex128) for v in (ours, theirs)]
     finite = np.isfinite(b)
     if not np.array_equal(finite, np.isfinite(a)):
@@ -82,7 +82,11 @@ def moved(value: Any) -> Any:
 
 
 def as_in_a_model(value: Any) -> Any:
-    """An argument as a model starts with it: vectors (scales, variances) between 0.5 and 1.5, other floats divided by the root of their fan in."""
+    """Return an argument as a model starts with it.
+
+    Vectors (scales, variances) lie between 0.5 and 1.5; other floats are divided by the root of
+    their fan-in.
+    """
     array = np.asarray(value)
     if (
         isinstance(value, (tuple, list))

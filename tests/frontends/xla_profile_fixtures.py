@@ -1,4 +1,4 @@
-"""Profiles made here from the definition of XSpace: a CPU's as jaxlib writes it, and, synthetic, a GPU's and a TPU's."""
+"""Profiles written from XSpace's definition: a CPU's as of jaxlib, synthetic GPU and TPU."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def metadata_plane(name: str, program: int, proto: bytes) -> PlaneWriter:
 
 
 def cpu_plane(module: str = "jit_f", program: int = 3) -> PlaneWriter:
-    """Two runs of three kernels, one of them a loop with a kernel inside, as XLA:CPU's thunks are traced."""
+    """Return two runs of three kernels, one a loop with a kernel inside, as XLA:CPU traces them."""
     plane = PlaneWriter("/host:CPU")
     events = []
     for run in (71, 72):

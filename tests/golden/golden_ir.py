@@ -1,4 +1,4 @@
-"""Golden LLVM IR: what a `.hlo` file of this folder says, the IR it is about, and how its check lines are written anew.
+"""Golden LLVM IR: the `.hlo` files of this folder, their IR, and renewed check lines.
 
 A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in
 LLVM's FileCheck notation:

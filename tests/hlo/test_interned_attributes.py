@@ -1,4 +1,4 @@
-"""Equal attributes are one object while one of them lives; those of modules that are gone are forgotten."""
+"""Equal attributes are one object while one of them lives, and are then forgotten."""
 
 import gc
 

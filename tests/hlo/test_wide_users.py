@@ -1,4 +1,4 @@
-"""Instructions with very many operands: each replacement below them takes the time of a copy, and keeps every place."""
+"""Instructions with many operands: each replacement below takes a copy's time, keeps places."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def test_rules_below_one_tuple_act_in_seconds() -> None:
 
 @pytest.mark.usefixtures("runs_here")
 def test_an_entry_with_very_many_results_is_compiled_in_seconds() -> None:
-    """Each result is a pointer of the entry, which must not be held from its head to the one copy that needs it."""
+    """An entry with very many results is compiled in seconds.
+
+    Each result is a pointer of the entry, which must not be held from its head to the one copy that
+    needs it.
+    """
     module = tuple_of(12_000, "negate(x)")
     started = time.process_time()
     session = xe.compile(module, cache=False, journal="off")

@@ -1,4 +1,4 @@
-"""Answers about programs of public reports: which pass of real XLA is wrong, and what to try where a program is slow."""
+"""Answers about public reports: the wrong pass of real XLA, advice for slow programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WRONG = {
         "reduce(",
     ),
 }
-"""Miscompiles of jaxlib 0.10: arguments, the pass to blame, what the text before and the text after it holds."""
+"""Miscompiles of jaxlib 0.10: arguments, the wrong pass, texts found before and after it."""
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -99,7 +99,7 @@ def test_no_question_runs_a_pass_of_real_xla(by_xla: Any, subjects: tuple[str, .
 def _programs() -> dict[
     str, tuple[Callable[..., Any], list[Any], Callable[..., Any] | None, list[Any], str]
 ]:
-    """Name -> (a program with a known mistake, its arguments, the program as advised, its arguments, what the advice says)."""
+    """Return name -> (program with a mistake, arguments, advised program, arguments, advice)."""
     jax = pytest.importorskip("jax", reason="needs the extra `jax`")
     jnp, r = jax.numpy, np.random.default_rng(0)
 

@@ -1,4 +1,7 @@
-"""Programs of public reports and random ones: every backend gives the value of the evaluator, or what the report says is right."""
+"""Programs of public reports and random ones: every backend gives the right value.
+
+It is the evaluator's, or the one that the report calls right.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of public reports in forms that other compilers print, and the kinds that they stand for."""
+"""Files of public reports in the forms of other compilers, and of their kinds."""
 
 from __future__ import annotations
 

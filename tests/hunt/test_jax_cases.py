@@ -1,4 +1,4 @@
-"""Programs of public reports that a JAX user has in hand: donated arguments, JAX's own stage objects, shapes, keyword arguments."""
+"""Public reports of JAX users: donated arguments, stage objects, shapes, keyword arguments."""
 
 from __future__ import annotations
 

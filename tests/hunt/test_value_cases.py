@@ -109,7 +109,11 @@ def test_a_random_program_has_the_value_of_the_evaluator(name: str, backend: str
 
 
 def test_a_sort_whose_comparator_has_no_place_for_nan_moves_whole_records() -> None:
-    """`a > b` of numbers and NaN is no strict weak order, so their order is open (XLA's operation semantics, Sort); the records are not."""
+    """A sort whose comparator `a > b` ignores NaN moves whole records.
+
+    `a > b` of numbers and NaN is no strict weak order, so their order is open (XLA's operation
+    semantics, Sort).
+    """
     module = xe.parse_hlo((FOLDER / "sort_nan_0.hlo").read_text())
     keys, tags, values = [np.asarray(x).copy() for x in xe.random_arguments(module)]
     keys[:, :, ::3] = np.nan

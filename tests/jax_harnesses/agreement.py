@@ -14,7 +14,12 @@ from tests.jax_harnesses.tolerances import limits
 def compare(
     harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
 ) -> dict[str, Any]:
-    """`status` is agrees or differs; `by` is definition where JAX chose another of the correct results; `note` says how far it is off."""
+    """Return `status` (agrees or differs), `by`, and `note`, the distance from JAX's result.
+
+    `by` is definition if JAX chose another of the correct results.
+
+    `by` is definition if JAX chose another of the correct results.
+    """
     if [(a.dtype, a.shape) for a in got] != [(b.dtype, b.shape) for b in want]:
         return {
             "status": "differs",

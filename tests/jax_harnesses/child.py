@@ -1,4 +1,4 @@
-"""A process that runs JAX's primitive harnesses one after another: names in (a line each), a row of JSON out for each.
+"""A process that runs JAX's primitive harnesses: names in, a row of JSON out for each.
 
     python child.py cpu,interpreter 42 < names        # 42: the seed of the arguments
 
@@ -53,7 +53,10 @@ def leaves(tree: Any) -> list[np.ndarray]:
 
 
 def run(harness: Any, backends: list[str], seed: int) -> dict[str, dict[str, Any]]:
-    """For each backend its `status`: agrees, differs, refused, failed, unsupported (by JAX's CPU too) or ours alone."""
+    """Return a `status` per backend: agrees, differs, refused, failed, unsupported, ours alone.
+
+    unsupported: JAX's CPU does not support it either.
+    """
     import jax
 
     arguments = harness.dyn_args_maker(np.random.RandomState(seed))

@@ -27,7 +27,12 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 def hold(what: str, found: np.ndarray, wanted: np.ndarray, unit: float) -> None:
-    """Equal within 100 roundings of the largest element, times the root of the number of terms in a row."""
+    """Check that the error is at most 100 roundings of the largest element times a root.
+
+    It is the root of the number of terms in a row.
+
+    The terms are those of a row.
+    """
     scale = float(np.max(np.abs(wanted), initial=0)) or 1.0
     error = float(np.max(np.abs(found - wanted), initial=0)) / scale
     if not error <= 100 * unit * max(1, wanted.shape[-1]) ** 0.5:
@@ -161,7 +166,12 @@ def places_of_equal_values(
 def nearest_logarithm(
     harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
 ) -> None:
-    """Within two units in the last place of the logarithm in extended precision; of a complex one, of its magnitude."""
+    """Check values to two ulps of the logarithm in extended precision.
+
+    For a complex logarithm, to two ulps of its magnitude.
+
+    For a complex one, of its magnitude.
+    """
     extended = np.clongdouble if got[0].dtype.kind == "c" else np.longdouble
     with np.errstate(all="ignore"):
         exact = np.log1p(np.asarray(arguments[0]).astype(extended))

@@ -1,4 +1,4 @@
-"""Harnesses in a child process that lives for a few of them only: one that crashes or hangs ends its child and nothing else."""
+"""Harnesses in short-lived child processes: a crash or hang ends its child only."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Child:
         return dict(json.loads(line))
 
     def end(self) -> str:
-        """Stop it, and say how it ended by itself, if it did, with the end of what it wrote to stderr."""
+        """Stop it; return how it ended by itself, if it did, with the end of its stderr."""
         try:
             said = f"crashed with exit status {self.process.wait(1)}"
         except subprocess.TimeoutExpired:
@@ -89,7 +89,10 @@ class Child:
 
 
 class Pool:
-    """`with Pool("cpu,interpreter", 42) as pool: for row in pool.run(names): ...`; `harnesses` says which there are, name -> primitive."""
+    """Run harnesses: `with Pool("cpu,interpreter", 42) as pool: for row in pool.run(names): ...`.
+
+    `harnesses` maps the name of each to its primitive.
+    """
 
     def __init__(self, backends: str, seed: int) -> None:
         self.backends, self.seed = backends, seed

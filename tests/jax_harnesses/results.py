@@ -18,7 +18,7 @@ def in_mixed_order(harnesses: Mapping[str, str]) -> list[str]:
 
 
 def sample(harnesses: Mapping[str, str], count: int) -> list[str]:
-    """`count` names: the primitives take turns until the number is reached, so that rare ones are there too."""
+    """Return `count` names, taken from the primitives in turn, so that rare ones are included."""
     waiting: dict[str, list[str]] = {}
     for name in in_mixed_order(harnesses):
         waiting.setdefault(harnesses[name], []).append(name)

@@ -1,13 +1,13 @@
-"""Runs JAX's own primitive harnesses through xe.jit, beside JAX's CPU.
+"""Run JAX's own primitive harnesses through xe.jit, beside JAX's CPU.
 
     python tests/jax_harnesses/run.py --out rows.jsonl                  # all of them
     python tests/jax_harnesses/run.py --out rows.jsonl --sample 500     # spread over the primitives
-    python tests/jax_harnesses/run.py --out rows.jsonl --name cholesky  # those with it in their name
+    python tests/jax_harnesses/run.py --out rows.jsonl --name cholesky  # names with cholesky
     python tests/jax_harnesses/run.py --out rows.jsonl --again          # those that did not agree
     python tests/jax_harnesses/run.py --out rows.jsonl --report         # nothing is run
 
 JAX lists 5,594 of them, and with 64-bit types 1,932 more; `--narrow` leaves these out. The exit
-status is 1 where one does not agree.
+status is 1 if one does not agree.
 """
 
 from __future__ import annotations

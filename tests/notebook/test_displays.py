@@ -1,4 +1,4 @@
-"""Every public object shows itself: a short repr, plain text always, HTML where it has more to say; results in every form."""
+"""Public objects display themselves: short repr, plain text, HTML; results in every form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules and pipelines that are written while one looks: a rule tried on a module, a pipeline edited as a list."""
+"""Rules and pipelines edited interactively: a tried rule, a pipeline as a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The magics in a real IPython shell (no browser): results, names, output, completion, diagnostics."""
+"""The magics in a real IPython shell: results, names, output, completion, diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer kept in a notebook's output: where it is small, and as much of it as the user allows."""
+"""The explorer kept in a notebook's output: small, and as complete as the user allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notebook that was run and saved: the static form is in the file, and shows where the widget cannot."""
+"""A notebook run and saved: the file holds the static form for viewers without widgets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sliders draw for the numbers that they stand at, and leave what they drew in the saved notebook."""
+"""Sliders draw for their current numbers, and keep the drawing in the saved notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jupyter's own parts: `step` and `selected` as traits that are observed and linked, and the options of a pass as a form."""
+"""Jupyter's parts: `step` and `selected` as linked traits, a pass's options as a form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, metadata, constants and paths of a module are text wherever they show: no field can leave its place in HTML, SVG, DOT or C."""
+"""Names, metadata, constants and paths of a module stay text in HTML, SVG, DOT and C."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FIELDS = (
 
 
 def hostile_module(field: str, value: str) -> HloModule:
-    """The module with a value in one field, put there past the parser where its grammar has no such names."""
+    """Return the module with a value in one field, set past the parser if its grammar has none."""
     quoted = (
         value.replace("\\", "\\\\")
         .replace('"', '\\"')

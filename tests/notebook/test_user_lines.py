@@ -1,4 +1,4 @@
-"""An error of ours in a cell: the message, then the user's own lines through which it came, and none of ours."""
+"""An error of ours in a cell: the message, then the user's own lines, and no internal ones."""
 
 from __future__ import annotations
 

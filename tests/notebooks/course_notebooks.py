@@ -1,4 +1,4 @@
-"""Runs course notebooks: with the stubs as they are, or with the reference solutions in the exercise cells.
+"""Run course notebooks with their stubs, or with the reference solutions in their cells.
 
 `python course_notebooks.py [STEM ...]` runs them with the stubs and stores the outputs in the
 files, as they are published.
@@ -19,7 +19,7 @@ COURSE = sorted(
 
 
 def solution_cells() -> dict[str, str]:
-    """Source of each exercise's cell by the name of the exercise; `# %% nb03.dce` begins one in `solutions/`."""
+    """Return each exercise's cell source by name; `# %% nb03.dce` begins one in `solutions/`."""
     cells: dict[str, str] = {}
     for path in sorted((Path(__file__).parent / "solutions").glob("nb*.py")):
         parts = re.split(r"^# %% (\S+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The book: every page is in its contents, every row of the package's tables has its entry, and the checks of what was built find faults."""
+"""The book: its contents list every page, its tables every row; its checks find faults."""
 
 from __future__ import annotations
 

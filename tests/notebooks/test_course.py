@@ -1,4 +1,4 @@
-"""Every course notebook runs from top to bottom, with its stubs and with the reference solutions; what is stored in it fits both."""
+"""Course notebooks run with stubs and with solutions; stored outputs fit both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every notebook's cells in Python's development mode, each warning an error: files, processes and sockets that nobody closed show."""
+"""Every notebook's cells in development mode, warnings as errors: no resource stays open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The glossary: sorted entries, each with its source, and the terms of the page for contributors."""
+"""The glossary: sorted entries, each with its source, and the contributors' terms."""
 
 from __future__ import annotations
 

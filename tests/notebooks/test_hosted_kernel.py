@@ -1,4 +1,4 @@
-"""The page about hosted kernels: its table has every dependency, and its three lines work in an environment that has little."""
+"""The page about hosted kernels: all dependencies, and three lines that work in a bare kernel."""
 
 from __future__ import annotations
 

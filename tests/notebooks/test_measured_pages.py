@@ -1,4 +1,4 @@
-"""Pages made of rows that were measured: they say what the rows say, and a row says where and when."""
+"""Pages of measured rows: they state the rows' numbers, and rows their place and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slides: every notebook of the course says where they begin, and the page that is made of them loads nothing."""
+"""Slides: every course notebook marks their beginnings, and their page loads nothing."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ _POOL = (
 
 
 def with_one_edit(text: str, generator: random.Random) -> tuple[str, str]:
-    """(the text with one token dropped, doubled, swapped with its neighbour, replaced or inserted; what was done)."""
+    """Return the text with one token dropped, doubled, swapped, replaced or inserted; the edit."""
     pairs = tokens_of(text)
     number = generator.randrange(max(len(pairs) - 1, 1))
     edit = generator.choice(

@@ -1,4 +1,4 @@
-"""Random modules of the builder: the evaluator's values are those of real XLA:CPU (jaxlib, extra `jax`)."""
+"""Random modules of the builder: the evaluator's values are those of real XLA:CPU."""
 
 from __future__ import annotations
 
@@ -137,7 +137,11 @@ def test_random_modules_have_the_values_of_xla(
 
 @pytest.mark.long
 def test_xla_agrees_on_what_the_specification_leaves_open(tmp_path: pathlib.Path) -> None:
-    """Corners that programs meet: division by zero, shifts too far, out-of-range conversions and starts, NaN in min and max."""
+    """XLA agrees on values that the specification leaves open.
+
+    They are division by zero, shifts too far, out-of-range conversions and starts, NaN in min and
+    max.
+    """
     import numpy as np
 
     text = """HloModule corners

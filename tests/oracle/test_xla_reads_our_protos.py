@@ -1,4 +1,4 @@
-"""Protos that we write of the corpora's texts: XLA reads of each the module that it reads of its own.
+"""Protos written from the corpora's texts: XLA reads the same module as from its own.
 
 A sample by default, all of them under the marker `slow`.
 """

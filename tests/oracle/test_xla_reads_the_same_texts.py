@@ -142,7 +142,10 @@ _SAID_BY_A_STEP = re.compile(
 
 
 def _as_xla_keeps_it(text: str) -> HloModule:
-    """The module without what XLA derives when it reads: a tuple's sharding for each leaf, the origin of an element of a tuple."""
+    """Return the module without derived data: shardings of tuple leaves, origins of elements.
+
+    XLA derives them when it reads.
+    """
     module = xe.parse_hlo(text)
     for i in module.instructions():
         sharding = i.attributes.get("sharding")

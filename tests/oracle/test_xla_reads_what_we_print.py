@@ -1,4 +1,4 @@
-"""Real XLA's parser (jaxlib, extra `jax`) reads what we print, and reads it as the module that it was.
+"""Real XLA's parser (jaxlib, extra `jax`) reads our prints as the original modules.
 
 In a child process: XLA's parser aborts the process on some malformed texts.
 """

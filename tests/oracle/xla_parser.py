@@ -1,4 +1,4 @@
-"""XLA's own parser (jaxlib) as a function, in a child process that is restarted behind each text on which it aborts or does not end."""
+"""XLA's parser (jaxlib) as a function, in a child process restarted after aborts and hangs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,12 @@ _STUCK_SECONDS = 120
 
 
 class Verdict(NamedTuple):
-    """kind: `accepted` (text: how XLA prints the module), `refused` (text: why) or `aborted` (the process died, or was stuck)."""
+    """The parser's verdict: `accepted`, `refused` or `aborted`.
+
+    text: XLA's print of an accepted module, else the reason. aborted: the process died or hung.
+
+    aborted: the process died or hung.
+    """
 
     kind: str
     text: str

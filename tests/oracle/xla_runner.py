@@ -17,7 +17,7 @@ os.environ.setdefault(
 
 
 def main(cases: str, results: str) -> None:
-    """Compile and run each case; the results file is written as it goes, so that an abort loses one case only."""
+    """Compile and run each case; results are written at once, so an abort loses one case."""
     import jax
     import numpy as np
     from jaxlib import _hlo, _jax

@@ -1,4 +1,4 @@
-"""Ten programs on our CPU backend and on real XLA in one table: `python compare_with_xla.py [OUT.md]` (needs jax).
+"""Ten programs on our CPU backend and real XLA: `compare_with_xla.py [OUT.md]` (needs jax).
 
 Kernels, fused edges, traffic (our cost analysis for both), this compile's time, and run times
 measured in turns in one process each.

@@ -39,7 +39,7 @@ def corpus() -> list[Any]:
 
 
 def counted(case: Any, known: dict[str, Any]) -> dict[str, Any]:
-    """The emitter and counters of each kernel of a case; those of `known` where the PTX is the same."""
+    """Return emitter and counters of a case's kernels; those of `known` if the PTX is equal."""
     options = CompileOptions(
         journal="off",
         cache=False,
@@ -65,7 +65,7 @@ def counted(case: Any, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def totals(rows: list[dict[str, Any]]) -> list[int]:
-    """By `COLUMNS`; conflicts are the passes beyond the first that accesses to shared memory take."""
+    """Return totals by `COLUMNS`; conflicts are the extra passes of shared-memory accesses."""
     conflicts = sum([(row["requests"] or 0) * ((row["bank_conflict"] or 1) - 1) for row in rows])
     return [*[sum([int(row[name] or 0) for row in rows]) for name in COLUMNS[:3]], round(conflicts)]
 

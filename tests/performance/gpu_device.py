@@ -1,4 +1,6 @@
-"""Everything that is claimed of the GPU backend, measured on one device in calls of at most nine minutes; each writes one JSON.
+"""Measure all claims about the GPU backend on one device; each call writes one JSON.
+
+A call takes at most nine minutes.
 
 Before: on any machine, prove the script and collect the corpora (about 3 MB; `.device/` is ignored
 by git, so it has to be carried along):
@@ -7,7 +9,7 @@ by git, so it has to be carried along):
     python tests/performance/gpu_device.py --pack .device/corpora.tar.gz --conformance
         ../shared/conformance --perf ../shared/perf
 
-On the machine with the device, in the repository (with .device/ where it gets nothing else), one
+On the machine with the device, in the repository (with .device/ if it gets nothing else), one
 after the other:
 
     python3 tests/performance/gpu_device.py --call 1 --corpora .device/corpora.tar.gz --out
@@ -22,30 +24,27 @@ After: one file of the three, to be kept with date and device in its name:
     python tests/performance/gpu_device.py --merge call1.json call2.json call3.json --out
         tests/data/device/DATE_DEVICE.json
 
-and its tables, in Markdown (`gpu_device_report.py` has them, and says what every field of the JSON
-is):
+and its tables in Markdown (`gpu_device_report.py` describes every field of the JSON):
 
     python tests/performance/gpu_device.py --report tests/data/device/DATE_DEVICE.json --out
         tables.md
 
-What runs in which order (what is worth most comes first), and the minutes that an H200 took beside
-16 cores (--jobs 15). Every call begins with `environment`.
+The sections in order, the most valuable first, with the minutes that they took on an H200 beside
+16 cores (--jobs 15) and their limits. Every call begins with `environment`.
 
-| call | section       | minutes | at most | what                                                                                              |
-|------|---------------|---------|---------|---------------------------------------------------------------------------------------------------|
-| 1    | `environment` | 0.1     | 1.5     | versions, libraries, nvidia-smi, the way from PTX to machine code, a first kernel                  |
-| 1    | `sample`      | 0.1     | 1.5     | 120 conformance cases evenly drawn: whether anything is right at all                               |
-| 1    | `copy`        | 0.1     | 0.5     | bandwidth of a device-to-device copy, bytes read and written                                       |
-| 1    | `memory`      | 0.2     | 2.5     | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                             |
-| 1    | `matmul`      | 0.1     | 2.5     | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                   |
-| 1    | `counters`    | 0.3     | 1.5     | hardware counters of the memory-bound kernels and our product by Nsight Compute, where it is there  |
-| 2    | `copy`        | 0.1     | 0.5     | again, for the shares of this call                                                                 |
-| 2    | `perf`        | 3       | 8       | m_* and b_* workloads, in rounds interleaved with jax; what each kernel takes                       |
-| 3    | `conformance` | 0.5     | 8.5     | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)               |
+    call  section        took  limit  content
+    1     `environment`   0.1    1.5  versions, libraries, nvidia-smi, the way from PTX to code, a kernel
+    1     `sample`        0.1    1.5  120 conformance cases, evenly drawn
+    1     `copy`          0.1    0.5  bandwidth of a device-to-device copy, bytes read and written
+    1     `memory`        0.2    2.5  nine memory-bound programs of 1 GB as shares of it, ptxas' report
+    1     `matmul`        0.1    2.5  bf16 8192: our kernel, the library we call, cuBLAS through torch
+    1     `counters`      0.3    1.5  Nsight Compute's counters of memory-bound kernels and our product
+    2     `copy`          0.1    0.5  again, for the shares of this call
+    2     `perf`            3      8  m_* and b_* workloads, in rounds interleaved with jax; kernel times
+    3     `conformance`   0.5    8.5  1,800 cases in --jobs processes; compiling is all the work
 
 No item begins after its section's time or after --seconds (540), and the JSON is written after
-every change, so a call that is cut off loses nothing but its last item. What was not begun is in
-`left_out`.
+every change, so a call that is cut off loses only its last item. `left_out` has the other items.
 
 When a section fails:
 - `environment`: nothing else can work. `first_kernel_error` or `error` there says why: no driver
@@ -200,7 +199,7 @@ class Run:
     def _watch(
         self, child: subprocess.Popen[str], lines: Path, deadline: float
     ) -> tuple[Item | None, str]:
-        """(the item begun last, why the child was ended): reads lines until it is done, hangs, or the time is up."""
+        """Return (last begun item, why the child was ended) after reading lines to end or limit."""
         begun: Item | None = None
         position, since, saved = 0, time.monotonic(), time.monotonic()
         while True:
@@ -247,7 +246,7 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
 
 
 def merged(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Several calls as one result: each section from the last call that has it, what was not begun anywhere, and what was called when."""
+    """Merge several calls: each section from the last call with it, missing items, call times."""
     calls = [
         {key: r.get(key) for key in ("date", "command", "commit", "problems") if r.get(key)}
         for r in results

@@ -1,4 +1,7 @@
-"""The corpora that `gpu_device.py` reads as one archive of a few megabytes, for a machine that gets nothing but the repository."""
+"""The corpora of `gpu_device.py` as one archive, for a machine with only the repository.
+
+It has a few megabytes.
+"""
 
 from __future__ import annotations
 

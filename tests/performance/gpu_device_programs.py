@@ -1,4 +1,4 @@
-"""HLO programs that are bound by memory, or by the tensor cores, at any size; with the bytes and operations they cannot do without."""
+"""HLO programs bound by memory or tensor cores at any size, with least bytes and operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class Program(NamedTuple):
 
 
 def memory_bound(elements: int, row: int = 4096) -> list[Program]:
-    """An elementwise chain, softmax, layer normalisation, four reductions and two transposes of about so many elements."""
+    """Return elementwise, softmax, layer norm, reduction and transpose programs of this size.
+
+    There are four reductions and two transposes; size counts elements.
+    """
     n, m = max(elements // row, 1), row
     matrix, vector = f"f32[{n},{m}]", f"f32[{n}]"
 

@@ -1,4 +1,4 @@
-"""The JSON of `gpu_device.py`: what its fields are, how rows become its tables, and the tables for readers.
+"""The JSON of `gpu_device.py`: its fields, and the tables made of its rows.
 
 `SCHEMA` is the description; a name with a slash is a field of a row (or of the object) of that
 section.

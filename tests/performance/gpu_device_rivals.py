@@ -103,7 +103,7 @@ class Jax:
         )
 
     def busy(self, prepared: tuple[Any, list[Any]], repeats: int) -> float | None:
-        """Microseconds a run that the device was busy, by the profiler; None when its trace has no device."""
+        """Return the profiler's busy microseconds a run; None if its trace has no device."""
         from jax.profiler import ProfileData
 
         with tempfile.TemporaryDirectory() as folder:

@@ -209,7 +209,12 @@ class Bench:
         return row
 
     def error_of(self, p: Program, rows: int | None = None, **options: Any) -> float:
-        """‖ours − reference‖ / ‖reference‖: against the evaluator, or of some rows of a product in f64."""
+        """Return ‖ours − reference‖ / ‖reference‖; with `rows`, of some rows of a product in f64.
+
+        Without `rows` the reference is the evaluator's value.
+
+        The reference is the evaluator's value.
+        """
         arrays = self.arguments(p)
         ours = self.compile(p.text, **options).executable.execute(arrays)
         if rows is None:
@@ -318,13 +323,16 @@ class Bench:
         return row
 
     def _busy(self, run: Any, median_us: float) -> float:
-        """Microseconds of a run among several in one graph: what the launch of a graph and its events take is shared by all."""
+        """Return microseconds of one run of several in one graph, which share its launch."""
         times = min(max(int(_BUSY_US / median_us), 1), _MOST_RUNS)
         return median(self.microseconds(run.launcher(times))) / times
 
     @staticmethod
     def _reference(rival: Jax | None, text: str, inputs: list[Any], theirs: Any) -> list[Any]:
-        """Values in full precision: jax's, which takes TF32 for f32 products otherwise, or the evaluator's."""
+        """Return values in full precision, jax's or the evaluator's.
+
+        By default jax computes f32 products in TF32.
+        """
         if rival is None:
             return leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
         full = in_full_precision(text)
@@ -339,7 +347,12 @@ class Bench:
 
     @staticmethod
     def _prepared(rival: Jax | None, text: str, inputs: list[Any], row: dict[str, Any]) -> Any:
-        """The rival's executable and arguments; a module that it does not compile is measured without it, and the row says so."""
+        """Return the rival's executable and arguments; None if it does not compile the module.
+
+        `row` then has the reason, and the module is measured without the rival.
+
+        The module is then measured without the rival.
+        """
         try:
             return rival.prepare(text, inputs) if rival else None
         except Exception as problem:
@@ -369,7 +382,7 @@ def relative_error(ours: list[Any], want: list[Any]) -> float:
 
 
 def longest_steps(executable: Any, inputs: list[Any], repeats: int) -> list[dict[str, Any]]:
-    """The eight steps that take longest: whose they are, who wrote the kernel, microseconds in a run, calls."""
+    """Return the eight longest steps: name, executor, emitter, microseconds a run, calls."""
     emitters = {kernel.name: kernel.emitter for kernel in executable.program.kernels}
     rows = []
     for timing in executable.profile(inputs, repeats=repeats).kernels:

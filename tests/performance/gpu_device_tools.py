@@ -1,4 +1,4 @@
-"""NVIDIA's tools on a measuring machine: what nvidia-smi says of the device, and Nsight Compute's counters. They read; nothing is set."""
+"""NVIDIA's tools: the device by nvidia-smi, Nsight Compute's counters. They change nothing."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def counters_of(settings: dict[str, Any], item: str, seconds: float) -> dict[str
 
 
 def counter_rows(text: str) -> list[dict[str, str]]:
-    """Ncu's CSV, which lies between other lines, as a row per launch: kernel, and each metric with its unit."""
+    """Return a row per launch from ncu's CSV among other lines: kernel, metrics with units."""
     lines = text.splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:

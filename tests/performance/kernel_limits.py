@@ -1,4 +1,6 @@
-"""Each kernel class against its limit, in one run: `python kernel_limits.py [--threads N] [--filter RE] [--xla PYTHON_WITH_JAX] [--json FILE]`.
+"""Each kernel class against its limit, in one run.
+
+`python kernel_limits.py [--threads N] [--filter RE] [--xla PYTHON_WITH_JAX] [--json FILE]`
 
 First the machine's own limits are measured (`machine_limits`: bandwidth by working set,
 multiply-adds), then each kernel; its share is the least time by these limits over the least time

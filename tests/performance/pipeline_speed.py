@@ -53,7 +53,7 @@ def workload_text(name: str) -> str:
 
 
 def xla_compile_seconds(python: str, name: str) -> float | None:
-    """Processor seconds of XLA's compile in a fresh process, None when it does not end within `XLA_LIMIT`."""
+    """Return processor seconds of XLA's compile in a fresh process; None beyond `XLA_LIMIT`."""
     try:
         done = subprocess.run(
             [python, "-c", _XLA],
@@ -69,7 +69,10 @@ def xla_compile_seconds(python: str, name: str) -> float | None:
 
 
 def pipeline_seconds(name: str, rounds: int) -> tuple[int, dict[str, float]]:
-    """(instructions, journal level -> processor seconds of the whole pipeline), the best of interleaved rounds."""
+    """Return (instructions, journal level -> processor seconds of the pipeline), best of rounds.
+
+    The rounds are interleaved.
+    """
     import xla_explorer as xe
     from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
     from xla_explorer.compiler.pipeline import optimize

@@ -1,4 +1,6 @@
-"""The perf workloads beside the checkout, run on the CPU backend and compared with the evaluator by the harness's own tolerances.
+"""The perf workloads beside the checkout on the CPU backend, by the harness's tolerances.
+
+Their values are compared with the evaluator's.
 
 The comparison with real XLA, interleaved and timed, is `contender.py` under the harness; here only
 values count.

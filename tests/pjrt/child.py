@@ -1,4 +1,4 @@
-"""JAX programs in child processes that find the plugin by its entry point, as an installation would."""
+"""JAX programs in child processes that find the plugin by its entry point, as if installed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def needs_jax() -> None:
 
 @cache
 def _discovery() -> tempfile.TemporaryDirectory[str]:
-    """A folder with the entry points of pyproject.toml as an installed distribution has them; whether ours is installed or not."""
+    """Return a folder with pyproject.toml's entry points as an installed distribution has them.
+
+    It serves with and without an installed package.
+    """
     folder = tempfile.TemporaryDirectory(prefix="xla_explorer_entry_points")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = Path(folder.name) / "xla_explorer_pjrt_test-0.dist-info"

@@ -118,7 +118,7 @@ def element_types() -> None:
 
 @feature
 def unknown_element_types() -> None:
-    """A buffer of a type that PJRT gains later is refused, of whatever rank: nothing may run on bytes that nobody wrote."""
+    """A buffer of an unknown PJRT type is refused at any rank: no code reads unwritten bytes."""
     from xla_explorer.pjrt import devices, layouts, records, state
 
     (device,) = [

@@ -1,4 +1,6 @@
-"""Executions and compiles leave nothing behind: handles, bytes of the device, memory of the process. A few of each run among the features.
+"""Executions and compiles leak no handles, device bytes or process memory.
+
+A few of each run among the features.
 
 JAX_PLATFORMS=xla_explorer,cpu python tests/pjrt/flat_memory.py EXECUTIONS COMPILES
 """

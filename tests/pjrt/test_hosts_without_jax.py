@@ -1,4 +1,7 @@
-"""Hosts of the C interface that are not JAX and load the file that a command writes: a program with ctypes, and torch_xla where it is installed."""
+"""Hosts of the C interface other than JAX load the file of a command: ctypes, torch_xla.
+
+torch_xla is tested if it is installed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Several virtual devices beside JAX's own CPU: automatic sharding, `shard_map`, `pmap`, what their arrays say, and a clean end while one computes."""
+"""Virtual devices beside JAX's CPU: automatic sharding, `shard_map`, `pmap`, clean exit.
+
+Arrays report the same, and Python may end while one computes.
+"""
 
 from __future__ import annotations
 
@@ -202,7 +205,10 @@ AXES = "P('a', 'b') P(('a', 'b'),) P('a', 'b')"
 
 @pytest.mark.long
 def test_arrays_over_four_devices_and_manual_regions() -> None:
-    """And programs of several replicas, and an end while one computes, in the same process: its start takes longer than they do."""
+    """Arrays over four devices, manual regions, replicas, and an exit while one computes.
+
+    They share a process, whose start takes longer than they do.
+    """
     manual = tuple(map(int, version("jax").split(".")[:2])) >= (0, 8)
     parts = BESIDE + AUTOMATIC + (PROPAGATED + MANUAL + REPLICAS) * manual + PMAP + UNFINISHED
     lines = output(parts, platforms="", XLA_EXPLORER_PJRT_DEVICES="4").splitlines()

@@ -1,4 +1,6 @@
-"""A small CNN in the manner of torch_xla's documentation: `python torch_xla_cnn.py [steps]` prints the losses on the device and on PyTorch's CPU.
+"""A small CNN in the manner of torch_xla's documentation.
+
+`python torch_xla_cnn.py [steps]` prints the losses on the device and on PyTorch's CPU.
 
 Environment: PJRT_DEVICE=XLA_EXPLORER, and in XLA_EXPLORER_PLUGIN the file that `xla-explorer
 pjrt-plugin` writes.

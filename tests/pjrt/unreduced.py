@@ -1,4 +1,4 @@
-"""Unreduced results over a mesh of 2 by 2 devices: what each device holds of them, on this plugin and on JAX's CPU.
+"""Unreduced results over a mesh of 2 by 2 devices: each device's part, here and on JAX's CPU.
 
 python tests/pjrt/unreduced.py; JAX_PLATFORMS=xla_explorer,cpu and four devices of each. Prints the
 names of the cases that were compared.

@@ -1,4 +1,6 @@
-"""Runs many random modules in child processes: `python hunt.py FIRST COUNT [--no-gpu]`; prints each failing seed once by its message.
+"""Run random modules in child processes: `python hunt.py FIRST COUNT [--no-gpu]`.
+
+It prints each failing seed once by its message.
 
 A crash or a hang of native code ends only the child, which is started again behind the seed it died
 of.

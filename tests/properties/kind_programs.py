@@ -1,5 +1,7 @@
-"""Random programs of the kinds in which compilers are wrong: fusions by hand, empty arrays, hostile indices, windows with holes, mixed
-precision, pairs of starts and dones, aliased results.
+"""Random programs of kinds in which compilers are often wrong.
+
+The kinds: hand-written fusions, empty arrays, hostile indices, windows with holes, mixed precision,
+pairs of starts and dones, aliased results.
 
 `program(kind, seed)` is one program; `module_text(programs, seed)` puts several, independent of one
 another, into one module, since compiling a module costs far more than a program in it. The same
@@ -298,7 +300,7 @@ def _product(body: Body, x: Value) -> Value:
 
 
 def fusion(p: Body) -> None:
-    """A fusion whose body nobody planned: elementwise, movement, a reduction or product at the root, several results."""
+    """Draw a fusion with a random body: elementwise, movement, reduction or product, results."""
     c, t = p.choice, p.type()
     inner = Body(c, f"{p.prefix}f")
     inner.pool = p.pool
@@ -360,7 +362,7 @@ def _indices(p: Body, batch: tuple[int, ...], components: int) -> tuple[Value, i
 
 
 def gather(p: Body) -> None:
-    """Slices of any size, 0 in dropped dimensions too, at starts of any type; batching dimensions."""
+    """Draw slices of any size, 0 in dropped dimensions too, typed starts, batching dimensions."""
     c, t = p.choice, p.type()
     x = p.parameter(t, p.sizes(1, 3, 300))
     rank = len(x.sizes)
@@ -477,7 +479,7 @@ def _window(c: random.Random, rank: int, reverses: bool = False, spreads: bool =
 
 
 def convolution(p: Body) -> None:
-    """All strides, paddings, dilations, groups and orders of dimensions; the result in a wider type."""
+    """Draw strides, paddings, dilations, groups and dimension orders; the result may be wider."""
     c = p.choice
     spatial = c.choice((0, 1, 1, 2, 2, 3))
     window = _window(c, spatial, reverses=True)

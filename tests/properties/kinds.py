@@ -60,8 +60,11 @@ def settings_of(seed: int, backends: tuple[str, ...]) -> list[Any]:
 
 @contextlib.contextmanager
 def contraction_of(backend: str) -> Iterator[None]:
-    """A GPU rounds a product and the sum that it goes into once (`fma.rn`), of 16 bits too: what is summed then has noise of its own, so
-    that the difference of two equal products need not be 0.
+    """Add the noise of a GPU's contraction, which rounds a product and its sum once (`fma.rn`).
+
+    16-bit types are contracted too. The difference of two equal products need not be 0.
+
+    16-bit types are contracted too. The difference of two equal products need not be 0.
     """
     from tests.properties.noisy_evaluator import NOISE
 
@@ -121,7 +124,7 @@ def evaluated(module: Any, seed: int, outcome: Any) -> Any:
 def check_module(
     seeds: list[int], backends: tuple[str, ...], step: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[int, str, str, Any]]:
-    """(seed, kind, backend, outcome) for each program; of a module with a finding after each program has run alone."""
+    """Yield (seed, kind, backend, outcome) per program; after a finding each program runs alone."""
     programs = [program(seed, number) for number, seed in enumerate(seeds)]
     found = check_programs(programs, backends, step)
     if (
@@ -335,7 +338,7 @@ XLA_CLASSES: tuple[tuple[str, Callable[[Any], bool]], ...] = (
 
 
 def without_flushes(module: HloModule, want: Any, got: Any) -> Any:
-    """Return XLA's values, with those of `want` where XLA's CPU replaced a subnormal number by zero.
+    """Return XLA's values, with those of `want` where XLA's CPU flushed a subnormal to zero.
 
     A subnormal f32 is an ordinary number in f64, which shows the zero as well.
     """
@@ -351,7 +354,7 @@ def without_flushes(module: HloModule, want: Any, got: Any) -> Any:
 
 
 def beside_xla(first: int, count: int, tally: Tally) -> None:
-    """Compare the evaluator with real XLA, ordinary and hostile arguments; differences get their class, or are findings."""
+    """Compare the evaluator with real XLA on ordinary and hostile arguments; class differences."""
     import xla_explorer as xe
     from tests.oracle.test_the_evaluator_agrees_with_xla import run_on_xla
     from tests.properties.hostile_arguments import KINDS, arguments

@@ -229,7 +229,7 @@ def _add(into: dict[str, int], more: dict[str, int]) -> dict[str, int]:
 
 
 def merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that follow each other, of one corpus and one commit, as one; of what was found, the beginning."""
+    """Merge successive rows of one corpus and commit; findings are shortened."""
     result: list[dict[str, Any]] = []
     rows = [
         {

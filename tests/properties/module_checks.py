@@ -36,7 +36,7 @@ def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:
 
 
 def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], what: str) -> None:
-    """Integers, predicates and exact floats are the same; other floats near, where no argument is extreme."""
+    """Assert equal integers, predicates and exact floats, and near floats without extremes."""
     assert len(expected) == len(actual), f"{what}: {len(actual)} leaves, expected {len(expected)}"
     for number, (want, got, bound, exact) in enumerate(
         zip(expected, actual, case.bounds, case.exact, strict=True)
@@ -83,7 +83,7 @@ def check_text(case: RandomModule) -> None:
 
 
 def check_passes(case: RandomModule, expected: list[Array], *, steps: int = 2) -> None:
-    """Passes keep the value; the verifier accepts what each leaves; steps in between evaluate to the same."""
+    """Check that passes keep the value, verify after each, and evaluate steps in between."""
     trace = xe.optimize(case.module, "default", verify=True)
     assert_same(case, expected, evaluate_leaves(trace.module, case.arguments), "optimize")
     changed = [step for step in trace.passes if step.changed]
@@ -99,7 +99,7 @@ def check_passes(case: RandomModule, expected: list[Array], *, steps: int = 2) -
 
 
 def check_cpu(case: RandomModule, expected: list[Array], *, passes: str = "default") -> None:
-    """Native code gives the evaluator's values, leaves its arguments alone and repeats itself bit for bit."""
+    """Check native code against the evaluator: values, unchanged arguments, repeated bits."""
     session = xe.compile(case.module, backend="cpu", passes=passes, cache=False, check_passes=True)
     broken = check_assignment(session.result.buffers)
     assert not broken, f"cpu buffers: {broken[0]}"
@@ -122,7 +122,7 @@ def check_cpu(case: RandomModule, expected: list[Array], *, passes: str = "defau
 
 
 def check_gpu(case: RandomModule, expected: list[Array]) -> None:
-    """The passes keep the value, and so does the PTX on the emulator, which finds no fault in it."""
+    """Check that the passes and the emulated PTX keep the value, without emulator faults."""
     session = xe.compile(
         case.module, backend="gpu", device="emulator", cache=False, check_passes=True
     )

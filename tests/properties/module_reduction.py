@@ -1,4 +1,6 @@
-"""Makes a failing module small: `python module_reduction.py SEED [SIZE]` prints the least HLO found that fails in the same way.
+"""Reduce a failing module: `python module_reduction.py SEED [SIZE]`.
+
+It prints the least HLO found that fails in the same way.
 
 The moves are those of `xe.minimize`; a parameter in place of an instruction gets the value that the
 evaluator gives this. Each trial runs in a forked child, so crashes and hangs count as failures too.
@@ -80,7 +82,7 @@ def candidates(case: RandomModule) -> Iterator[RandomModule]:
 
 
 def argument(case: RandomModule, parameter: HloInstruction) -> Any:
-    """The argument of a parameter of a smaller module: the case's own, or the value of the instruction in whose place it stands."""
+    """Return a smaller module's argument: the case's own, or the replaced instruction's value."""
     replaced = case.module.entry.instructions.get(parameter.id)
     if replaced is not None:
         return case.arguments[replaced.payload]

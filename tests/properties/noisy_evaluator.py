@@ -1,4 +1,4 @@
-"""The evaluator with every rounding disturbed as far as HLO leaves open: what moves the reference that far is what a value may differ by."""
+"""The evaluator with every rounding disturbed as far as HLO allows: bounds of differences."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Families:
         return self.pick(lambda k: k.rank >= minimum_rank and test(k))
 
     def like(self, k: Known, exact: bool = False, kind: str | None = None) -> Known:
-        """Another value of the same shape: a known one, a broadcast scalar, an iota or a constant."""
+        """Return another value of a shape: known, a broadcast scalar, an iota or a constant."""
         kind = kind or k.kind
         fitting = [
             o

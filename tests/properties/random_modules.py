@@ -61,8 +61,10 @@ FLOAT_EXTREMES = (
 
 
 class RandomModule(NamedTuple):
-    """module; arguments of its parameters; for each leaf of the result its bound (None: values are not to be compared) and whether
-    every computation of it gives the same value. extremes: whether arguments hold NaN, infinities and extreme integers.
+    """A module, its arguments, and for each result leaf its bound and its exactness.
+
+    A bound of None: values are not compared. Exact: every computation of the leaf gives the same
+    value. extremes: arguments hold NaN, infinities and extreme integers.
     """
 
     module: HloModule
@@ -221,7 +223,7 @@ class ModuleWriter:
         )
 
     def other_layout(self, module: HloModule) -> str:
-        """Layouts of the result, and of half the modules' parameters too, that are not the default ones."""
+        """Return non-default layouts of the result and, in half the modules, of the parameters."""
 
         def text(shape: Shape) -> str:
             if shape.is_tuple:

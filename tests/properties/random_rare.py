@@ -1,4 +1,4 @@
-"""Random instructions of the opcodes that few programs hold: for text, verifier, builder and evaluator.
+"""Random instructions of rare opcodes, for text, verifier, builder and evaluator.
 
 The other families are what native code is tried on; these are added by `ModuleWriter(...,
 rare=RARE)`. ON_XLA holds those that real XLA:CPU runs when it is given HLO text; of the rest XLA

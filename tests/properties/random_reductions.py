@@ -10,7 +10,10 @@ from tests.properties.random_families import Families, Known
 
 
 def _combiner(s: Families, k: Known, count: int) -> tuple[str, Any, float, bool]:
-    """(name, neutral or other initial value, factor of the bound, whether the value is kept exactly)."""
+    """Return (name, initial value, factor of the bound, exactness of the value).
+
+    The initial value is the neutral one or another.
+    """
     t = k.value.dtype
     if t.is_pred:
         return s.choice.choice(("and_", "or_", "xor")), False, 1.0, True

@@ -1,4 +1,4 @@
-"""Random instructions of the families with rules of their own: convolutions, windows that scatter, top-k, batching gathers, bits."""
+"""Random convolutions, scattering windows, top-k, batching gathers and bit operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_explorer.hlo.shape import array_shape
 
 
 def convolution(s: Families) -> Known | None:
-    """One or two spatial dimensions, strides, paddings, dilations, groups, dimensions in any order."""
+    """Draw one or two spatial dimensions, strides, paddings, dilations, groups, any order."""
     kind = s.choice.choice(("f32", "f32", "f64", "s32"))
     if s.extremes and kind != "s32":
         return None
@@ -62,7 +62,7 @@ def convolution(s: Families) -> Known | None:
 
 
 def _of(s: Families, kind: str, sizes: tuple[int, ...]) -> Known:
-    """A value of this shape: made of a known one of as many elements, of a prefix of one, or a constant."""
+    """Return a value of a shape, made of an equally large one, of a prefix, or a constant."""
     count = int(np.prod(sizes))
     fitting = [k for k in s.known if k.kind == kind and k.value.size >= count]
     if not fitting or s.choice.random() < 0.3:

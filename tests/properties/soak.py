@@ -1,4 +1,4 @@
-"""Random modules compiled and run for a while on changing numbers of threads: `python soak.py SECONDS [FIRST_SEED]`.
+"""Random modules run on changing thread counts: `python soak.py SECONDS [FIRST_SEED]`.
 
 Each is run several times, from two Python threads at once, and compared with the evaluator. At the
 end one line of JSON: how many modules in all and after a third of the time, resident memory then

@@ -1,4 +1,6 @@
-"""Random programs of the kinds in which compilers are wrong, on evaluator, native code between guard pages, and the PTX emulator.
+"""Random programs of error-prone kinds on evaluator, guarded native code and PTX emulator.
+
+Arrays of native code lie between guard pages.
 
 `python -m tests.properties.kinds --programs N --seed S` runs as many as one likes, `--show SEED`
 one of them.

@@ -1,4 +1,4 @@
-"""Modules of every opcode: the verifier accepts what the builder builds, text gives it back, and it evaluates to the same.
+"""Modules of every opcode: built, verified, printed, read back, evaluated to equal values.
 
 No passes and no native code here; those have `test_random_modules.py`.
 """

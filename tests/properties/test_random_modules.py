@@ -1,4 +1,6 @@
-"""The whole compiler on random modules: text, verifier, passes, buffers, native code and PTX, against the evaluator.
+"""The compiler on random modules: text, verifier, passes, buffers, native code and PTX.
+
+The evaluator gives the reference values.
 
 Native code runs in a child process, so that a crash or a hang fails one test and says the seed. A
 failing seed is made small by `python tests/properties/module_reduction.py SEED`; `python

@@ -1,4 +1,4 @@
-"""A soak of the CPU backend in a child process: no wrong value, no crash, memory that stays where it is.
+"""A soak of the CPU backend in a child process: right values, no crash, constant memory.
 
 Three minutes of it in the nightly run, an hour in its long form.
 """

@@ -105,7 +105,10 @@ ENTRY e {
     ],
 )
 def test_a_rule_that_leaves_the_range_is_a_finding(text: str, setting: Setting) -> None:
-    """By fast math such rules act; no class of differences explains what becomes infinite, or finite."""
+    """A rule that leaves the range under fast math is a finding: no class of differences fits.
+
+    Such rules make finite values infinite or infinite ones finite.
+    """
     outcome = check_run(parse_hlo(text), setting, 0)
     assert outcome.is_finding is (setting is FAST), outcome
     assert "rewrites-over-the-reals" not in outcome.classes

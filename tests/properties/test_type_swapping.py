@@ -1,4 +1,6 @@
-"""Mutated texts, above all with other types: refused with a clear error, or printed to a fixed point and computed as the evaluator does.
+"""Mutated texts, above all with other types: clear refusals or the evaluator's values.
+
+Accepted texts are printed to a fixed point.
 
 A few hundred fixed ones here, a minute of others in continuous integration, hours by `python
 tests/properties/ledger.py`. Each runs in a child process, with guard pages beside arguments,
@@ -154,7 +156,7 @@ def test_a_rounding_explains_a_rounding_and_nothing_else() -> None:
 
 
 def test_a_contracted_product_keeps_its_sign() -> None:
-    """-5e-324 * 0.06 + -5e-324 * -0.47 is -0 by one rounding, +0 by three (seed 823808 of the ledger)."""
+    """-5e-324 * 0.06 + -5e-324 * -0.47 is -0 by one rounding, +0 by three (ledger 823808)."""
     module = xe.parse_hlo(
         "ENTRY e {\n a = f64[1] parameter(0)\n b = f64[1] parameter(1)\n c = f64[1] parameter(2)\n"
         " x = f64[1] multiply(a, c)\n y = f64[1] multiply(b, c)\n ROOT r = f64[1] add(x, y)\n}"

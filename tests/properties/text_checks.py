@@ -81,8 +81,10 @@ _NOTHING_TO_COMPARE = frozenset(
 
 
 class Outcome(NamedTuple):
-    """kind: `refused`, `unverified`, `printed`, `large-constants`, `compiled`, `no-reference`, `equal`, `explained`; or what was found: `crash`, `exception`, ...
-    classes: of differences that are explained. detail: of what was found.
+    """The verdict on a text, the classes of its explained differences, and a finding's detail.
+
+    kind: `refused`, `unverified`, `printed`, `large-constants`, `compiled`, `no-reference`,
+    `equal`, `explained`; or a finding: `crash`, `exception`, ...
     """
 
     kind: str
@@ -273,7 +275,12 @@ def _is_small(module: HloModule) -> bool:
 
 
 def _work_done_again(module: HloModule) -> float:
-    """Operations of what is summed inside fusions, which run as written: once for each element of the result that reads it, not once."""
+    """Count the operations that fused sums repeat for each result element that reads them.
+
+    Fusions run as written.
+
+    Fusions run as written.
+    """
     work = 0.0
     for fusion in module.instructions():
         if fusion.opcode.name != "fusion" or not fusion.shape.is_array:
@@ -292,7 +299,7 @@ def _work_done_again(module: HloModule) -> float:
 
 
 def _without_rules_over_the_reals(module: HloModule, given: Any) -> list[Any]:
-    """The leaves of what the passes make of the module when only rules act that keep the values of floats."""
+    """Return the module's result leaves after passes without rules over the reals."""
     control = PassControl(skipped_rules=_OVER_THE_REALS)
     return reference(
         xe.compile(module, cache=False, journal="off", verify=False, control=control).module, given
@@ -435,7 +442,7 @@ def check(seed: int, texts: tuple[str, ...], mode: str, step: Step) -> tuple[Out
 
 
 def serve(mode: str, first: int, last: int, shared: bool) -> None:
-    """Check the texts of seeds first ... last - 1, saying each step; ends early when it has grown too large."""
+    """Check texts of seeds first ... last - 1, reporting steps; stop if memory grew large."""
     import faulthandler
     import json
 

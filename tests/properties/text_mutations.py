@@ -1,5 +1,7 @@
-"""HLO texts changed so that many of them still are HLO: a type in the place of another everywhere, other sizes, attributes, operands,
-opcodes, instructions taken out, repeated, or brought from another text.
+"""HLO texts changed so that many remain HLO.
+
+A type becomes another everywhere; sizes, attributes, operands and opcodes change; instructions are
+removed, repeated, or taken from another text.
 
 `mutated(seed, texts)` is the same text for the same seed and texts. After most changes the result
 shapes that HLO text may leave out are left out, so that the parser infers them anew.
@@ -163,7 +165,7 @@ def _literal(line: _Line, t: PrimitiveType) -> str:
 
 
 def swap_type(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """A type in the place of another, in shapes and literals; operations that the new type lacks become ones that it has."""
+    """Replace a type in shapes and literals; operations that it lacks become others."""
     present = [m.group(1) for m in _SHAPE.finditer(text)]
     if not present:
         return text
@@ -211,7 +213,7 @@ def _opcode_for(opcode: str, t: PrimitiveType, choice: random.Random) -> str:
 
 # -- sizes -----------------------------------------------------------------------------------------
 def change_size(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """Each occurrence of one size becomes another, in shapes and attributes; literals of more than one element are written anew."""
+    """Replace one size in shapes and attributes; rewrite literals of several elements."""
     sizes = [int(n) for m in _SHAPE.finditer(text) for n in re.findall(r"\d+", m.group(2))]
     if not sizes:
         return text
@@ -338,7 +340,7 @@ def swap_operands(text: str, choice: random.Random, pool: Sequence[str]) -> str:
 
 
 def swap_opcode(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """An elementwise operation becomes another of as many operands; now and then any opcode any other."""
+    """Replace an elementwise operation by one of as many operands, sometimes by any opcode."""
     if choice.random() < 0.15:
         return _changed(
             text, choice, lambda line: line._replace(opcode=choice.choice(list(OPCODES))).text
@@ -373,7 +375,7 @@ def delete_instruction(text: str, choice: random.Random, pool: Sequence[str]) ->
 
 
 def repeat_instruction(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """An elementwise instruction is applied to its own result, or the text's root is read again by one more."""
+    """Apply an elementwise instruction to its own result, or read the root once more."""
     n = choice.randrange(10**6)
 
     def change(line: _Line) -> str:
@@ -392,7 +394,7 @@ def repeat_instruction(text: str, choice: random.Random, pool: Sequence[str]) ->
 
 
 def splice(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """The instructions of another text's entry, their names changed, ahead of the root of this one; one of them is read by it."""
+    """Insert another text's entry, renamed, in front of the root, which reads one instruction."""
     other = choice.choice(pool)
     if "\n\n" in other.strip() and choice.random() < 0.8:
         other = choice.choice(pool)
@@ -456,7 +458,7 @@ MUTATIONS: tuple[Callable[[str, random.Random, Sequence[str]], str], ...] = (
 
 
 def mutated(seed: int, pool: Sequence[str]) -> str:
-    """The text of a seed: one of the pool, in half of the cases with another type, and with none to three changes beside."""
+    """Return a seed's text: one of the pool, often with another type, 0 to 3 changes."""
     choice = random.Random(seed)
     text = choice.choice(pool)
     if choice.random() < 0.65:

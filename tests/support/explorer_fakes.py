@@ -1,6 +1,4 @@
-"""Two sources for the views, with nothing behind them: a small softmax whose every row is written out, and a
-generated module.
-"""
+"""Two fake sources for views: a small softmax written out in full, and a generated module."""
 
 from __future__ import annotations
 
@@ -468,8 +466,9 @@ class SoftmaxSource:
 
 
 class GeneratedSource(SoftmaxSource):
-    """`count` elementwise instructions in layers of twenty, through six passes that each remove some; for size and
-    speed.
+    """`count` elementwise instructions in layers of twenty and six passes that remove some.
+
+    For size and speed.
     """
 
     def __init__(self, count: int = 2000) -> None:

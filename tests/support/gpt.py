@@ -1,4 +1,7 @@
-"""A training step of a small GPT in plain JAX, as large as real ones in instructions: layers, AdamW, clipped gradients, named scopes."""
+"""A training step of a small GPT in plain JAX: layers, AdamW, clipping, named scopes.
+
+It has as many instructions as real ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One small well-formed program for each opcode, written with the builder: what tests of every opcode start from."""
+"""One small well-formed program for each opcode, made with the builder, for other tests."""
 
 from __future__ import annotations
 

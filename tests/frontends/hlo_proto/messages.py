@@ -1,4 +1,4 @@
-"""Writes messages of protocol buffers, so that tests need neither a compiler of .proto files nor jaxlib."""
+"""Write protocol buffer messages without a compiler of .proto files or jaxlib."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def varint(value: int) -> bytes:
 
 
 def field(number: int, value: Any) -> bytes:
-    """One field: an int or bool as a varint, a float as a double, text or bytes with their length, a list of ints packed."""
+    """Return one field: int or bool as varint, float as double, text and bytes with length.
+
+    A list of ints is packed.
+    """
     if isinstance(value, float):
         return varint(number << 3 | 1) + struct.pack("<d", value)
     if isinstance(value, int):

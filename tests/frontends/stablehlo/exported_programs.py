@@ -1,5 +1,7 @@
-"""More than five hundred programs for JAX to export: its primitives over shapes and types, their gradients and batched forms, and the
-programs of `jax_programs.py`.
+"""More than five hundred programs for JAX to export.
+
+They are its primitives over shapes and types, their gradients and batched forms, and the programs
+of `jax_programs.py`.
 
 `all_programs()` gives (name, function, arguments); building one costs nothing before it is lowered.
 Run as a script it writes the StableHLO text of each into a folder.

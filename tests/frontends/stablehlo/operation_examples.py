@@ -1,4 +1,4 @@
-"""A small program for every operation of the StableHLO specification, with arguments and the values that it must give.
+"""A program for every operation of the StableHLO specification, with arguments and values.
 
 EXAMPLES: operation -> list of Example. Values are worked out by hand or by numpy, never by code of
 ours.

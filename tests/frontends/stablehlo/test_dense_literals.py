@@ -1,4 +1,4 @@
-"""`dense` literals of every element type, size, rank and spelling, beside numpy and beside jaxlib's reader."""
+"""`dense` literals of every element type, size, rank and spelling, beside numpy and jaxlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collectives on virtual devices, transfers with the host, device numbers, asynchronous operations, shardings."""
+"""Virtual devices: collectives, host transfers, device numbers, async operations, shardings."""
 
 from __future__ import annotations
 

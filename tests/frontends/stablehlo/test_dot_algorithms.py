@@ -1,4 +1,4 @@
-"""Each dot algorithm that StableHLO can spell is HLO's of the same name, as XLA's own converter has it."""
+"""Each dot algorithm of StableHLO becomes HLO's of the same name, as in XLA's converter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every operation of the StableHLO specification (and of CHLO) read without jaxlib; values against numbers worked out beside."""
+"""Every operation of StableHLO's specification and of CHLO, read without jaxlib.
+
+Values are compared with independently computed numbers.
+"""
 
 from __future__ import annotations
 

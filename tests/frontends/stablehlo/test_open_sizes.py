@@ -1,4 +1,4 @@
-"""StableHLO with dynamic sizes, for shapes and values that the user gives: values, refusals, and every way to give them."""
+"""StableHLO with dynamic sizes and the user's shapes or values: values, refusals, syntax."""
 
 from __future__ import annotations
 

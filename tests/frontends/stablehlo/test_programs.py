@@ -1,4 +1,4 @@
-"""Whole programs: the forms of modules and functions, aliases, locations, headers, resources, specialised functions, files."""
+"""Whole programs: modules, functions, aliases, locations, headers, resources, files."""
 
 from __future__ import annotations
 

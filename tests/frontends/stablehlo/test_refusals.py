@@ -1,4 +1,4 @@
-"""Texts that cannot be read, and programs without an HLO: each with its place, its cause and a next step."""
+"""Unreadable texts and programs without HLO: each error has place, cause and next step."""
 
 from __future__ import annotations
 

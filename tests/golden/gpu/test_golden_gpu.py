@@ -1,4 +1,4 @@
-"""Golden PTX of the GPU's own emitters: FileCheck lines that name the instructions each kind of kernel is made of, in their order."""
+"""Golden PTX of the GPU's emitters: FileCheck lines with each kernel's instructions in order."""
 
 import re
 from pathlib import Path

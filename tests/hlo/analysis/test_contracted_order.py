@@ -68,7 +68,11 @@ def test_like_a_search_of_the_whole_graph(seed: int) -> None:
 
 
 def test_a_join_far_apart_is_remembered() -> None:
-    """b1 and b2 become one; then a1 stands before it through b1 and a2 behind it through b2, whatever their places."""
+    """A join of distant nodes is kept for later orders.
+
+    b1 and b2 become one; then a1 stands before it through b1 and a2 behind it through b2, whatever
+    their places.
+    """
     text = """HloModule m
 ENTRY e {
   x = f32[4] parameter(0)

@@ -1,4 +1,4 @@
-"""Cost of instructions against the numbers that XLA's own cost analysis gives for the same programs."""
+"""Cost of instructions beside the numbers of XLA's cost analysis for the same programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index maps: expressions keep their value when they simplify, and gathering by a map gives what the evaluator gives."""
+"""Index maps: simplified expressions keep their value; gathers by map equal the evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Axes and sizes of the builder beside numpy: the same array, or a refusal by the builder where numpy refuses."""
+"""Axes and sizes of the builder beside numpy: the same array, or a refusal in both."""
 
 from __future__ import annotations
 

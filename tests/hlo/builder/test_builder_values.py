@@ -1,4 +1,4 @@
-"""Values: implicit constants and broadcasts, errors where they are typed, places in the user's source."""
+"""Builder values: implicit constants and broadcasts, errors and places in the user's source."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Small modules for the evaluator's tests: one opcode over parameters, with scalar computations for reducers
-and the like.
-"""
+"""Small modules for the evaluator's tests: one opcode over parameters, with its reducers."""
 
 from __future__ import annotations
 

@@ -95,7 +95,10 @@ def test_introsort_falls_back_to_heaps() -> None:
 
 
 def test_ties_of_an_unstable_sort() -> None:
-    """All alike: libstdc++ leaves 17 equal elements in this order (the median comes to the front, the rest is exchanged crosswise)."""
+    """libstdc++ leaves 17 equal elements in this order.
+
+    The median comes to the front, the rest is exchanged crosswise.
+    """
     text = """
 less { a = s32[] parameter(0)
   b = s32[] parameter(1)

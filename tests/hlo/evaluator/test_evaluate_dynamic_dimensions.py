@@ -1,4 +1,7 @@
-"""Dynamic dimensions: what is beyond the actual size takes no part, on the evaluator and in compiled programs alike."""
+"""Dynamic dimensions: elements beyond the actual size take no part, in either execution.
+
+The executions are the evaluator's and those of compiled programs.
+"""
 
 import numpy as np
 import pytest
@@ -150,7 +153,11 @@ def test_what_is_static_again_has_its_stated_shape(size):
 @pytest.mark.parametrize("size", ["<=8", "?"])
 @pytest.mark.parametrize("given", [0, 6, 9])
 def test_a_size_without_a_bound_has_that_of_what_is_given(size: str, given: int) -> None:
-    """XLA's CPU and our compiler give 6 of `f32[?]`, the evaluator gave 0: no bound was one of -1."""
+    """An unbounded size is that of the argument.
+
+    XLA's CPU and our compiler give 6 of `f32[?]`; the evaluator gave 0, because no bound counted as
+    one of -1.
+    """
     text = (
         f"ENTRY e {{ x = f32[8] parameter(0)  n = s32[] parameter(1)  y = f32[{size}] set-dimension-size(x, n), dimensions={{0}}\n"
         " ROOT g = s32[] get-dimension-size(y), dimensions={0} }"

@@ -1,4 +1,7 @@
-"""Functions of the reals in every float type, beside mpmath with fifty digits: f32 and narrower are rounded once, f64 nearly."""
+"""Real functions in every float type, beside mpmath: up to f32 rounded once, f64 nearly.
+
+mpmath computes with fifty digits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control flow, calls, tokens, random numbers, linear algebra, collectives; and the evaluator's own promises."""
+"""Control flow, calls, tokens, random numbers, linear algebra, collectives; API contracts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collectives over virtual devices: every opcode, every group mode, divergence, and devices that do not come."""
+"""Collectives over virtual devices: opcodes, group modes, divergence, missing devices."""
 
 from __future__ import annotations
 

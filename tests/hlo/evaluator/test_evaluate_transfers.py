@@ -1,4 +1,4 @@
-"""Infeed, outfeed, send and recv with the host and between devices, asynchronous copies, custom calls."""
+"""Infeed, outfeed, send and recv with host and devices, asynchronous copies, custom calls."""
 
 from __future__ import annotations
 

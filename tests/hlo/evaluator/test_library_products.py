@@ -1,4 +1,7 @@
-"""Products of cuBLAS in a GPU's dump, whose configuration states them in full, have the value of the dot that they were."""
+"""cuBLAS calls of a GPU dump have the value of the dot that they replaced.
+
+Their configuration states the product in full.
+"""
 
 from __future__ import annotations
 

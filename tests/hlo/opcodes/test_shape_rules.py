@@ -14,7 +14,7 @@ from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
 
 
 def infer(name: str, operands: str, attributes: str = "", called: str = "") -> Shape:
-    """Operands separated by `;`, attributes as `name=text;...`, root shapes of called computations separated by `;`."""
+    """Infer from operands `a;b`, attributes `name=text;...` and callees' root shapes."""
     values = {}
     for part in filter(None, attributes.split(";")):
         key, _, text = part.partition("=")

@@ -334,7 +334,10 @@ def seed_texts(limit_characters: int = 12_000) -> list[str]:
 def fuzz(
     seconds: float, seed: int, texts: list[str], most: int = 1000, count: int | None = None
 ) -> tuple[Counter[str], list[Found]]:
-    """Mutate and examine for `seconds`, or `count` texts, which is the same on every machine; (how many were refused, unverified, accepted; findings, one of each kind)."""
+    """Examine mutated texts for `seconds`, or `count` of them, which is deterministic.
+
+    Return how many were refused, unverified and accepted, and the findings, one of each kind.
+    """
     generator, outcomes, kinds = random.Random(seed), Counter[str](), {}
     deadline = time.monotonic() + seconds
     while (

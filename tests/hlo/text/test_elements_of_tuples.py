@@ -1,4 +1,4 @@
-"""`%tuple#1`: what jaxlib 0.11 and newer print for an element of a tuple, instead of a get-tuple-element of its own."""
+"""`%tuple#1`: a tuple element in jaxlib 0.11 and newer, without a get-tuple-element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short run of the fuzzer, a long one under the marker `slow`, and every case that it ever found."""
+"""A short run of the fuzzer, a long one with the marker `slow`, and every earlier finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of any kind, from builders and other front ends, are printed so that the text reads back."""
+"""Names of any kind, from builders and front ends, are printed so that the text reads back."""
 
 from __future__ import annotations
 

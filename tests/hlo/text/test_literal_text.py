@@ -18,7 +18,7 @@ ARRAY_TYPES = [t for t in PRIMITIVE_TYPES.values() if t.is_array_type]
 
 
 def all_bit_patterns(element_type: PrimitiveType) -> np.ndarray:
-    """Every value of a small type, a sample of the large ones, with infinities, NaNs and denormals among them."""
+    """Return all values of a small type, else a sample with infinities, NaNs and subnormals."""
     generator = np.random.default_rng(7)
     if element_type.is_pred:
         return np.array([True, False])

@@ -1,4 +1,6 @@
-"""Every example of a definition of the language: 103 that are valid, 57 that are not or surprise, with what jaxlib 0.10.2 makes of each.
+"""Examples of the language's definition, with what jaxlib 0.10.2 makes of each.
+
+103 are valid, 57 are not or surprise.
 
 `reference_examples.json` has their texts, jaxlib's verdict and the line of the root as it prints
 it.

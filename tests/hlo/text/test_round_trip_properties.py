@@ -1,4 +1,4 @@
-"""Random well-formed texts with every kind of attribute: parse(print(m)) is m, for each preset that promises it."""
+"""Random well-formed texts with every attribute: parse(print(m)) is m, for each preset."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ SHARDINGS = st.sampled_from(
 
 @st.composite
 def tails(draw: st.DrawFn, matrix: bool = True) -> str:
-    """The attributes that any instruction may carry, in XLA's order; matrix: shardings of two dimensions fit it."""
+    """Draw the attributes that any instruction may carry, in XLA's order.
+
+    matrix: shardings of two dimensions fit it.
+    """
     found = []
     if matrix and draw(st.booleans()):
         found.append(f"sharding={draw(SHARDINGS)}")

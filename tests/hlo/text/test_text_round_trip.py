@@ -130,7 +130,10 @@ def test_both_forms_of_sources_survive(tmp_path: Path) -> None:
 
 
 def test_instructions_stand_in_the_order_of_xla() -> None:
-    """Depth first from those without users, operands from left to right, control predecessors before them, the last one first."""
+    """Printed order is depth first from unused instructions, as in XLA.
+
+    Operands go from left to right; control predecessors come before them, the last one first.
+    """
     body = ("d = f32[] parameter(1)", "p = f32[] parameter(0)", "unused = f32[] negate(d)", "a = f32[] negate(p)", "b = f32[] exponential(d)",
             "c = f32[] add(b, a)", "w = f32[] cosine(p), control-predecessors={a, b}", "ROOT r = f32[] multiply(w, c)")  # fmt: skip
     assert names(entry(*body)) == ["d", "unused", "b", "p", "a", "w", "c", "r"]
@@ -188,7 +191,10 @@ ENTRY e { p = s32[] parameter(0)
 
 
 def test_names_are_numbered_as_xla_numbers_them() -> None:
-    """Compared with jaxlib: `add` is number 0 of add, and so is `add.0`; leading zeros do not count."""
+    """Names are numbered as by jaxlib: `add` and `add.0` are both number 0 of add.
+
+    Leading zeros do not count.
+    """
     body = ("_p = f32[] parameter(0)", "add.0 = f32[] add(_p, _p)", "add = f32[] add(add.0, _p)", "x.007 = f32[] add(add, add.0)",
             "ROOT x.7 = f32[] negate(x.007)")  # fmt: skip
     assert names(entry(*body)) == ["_p", "add.0", "add.1", "x.7", "x.0"]
@@ -202,7 +208,11 @@ def test_names_are_numbered_as_xla_numbers_them() -> None:
 
 
 def test_the_operation_of_a_short_asynchronous_form_takes_no_name_that_stands_in_the_text() -> None:
-    """XLA calls it `negate` and numbers what the text calls so, by where both stand: names would change with the order of the print."""
+    """The operation of a short async form takes a name that the text does not use.
+
+    XLA calls it `negate` and renumbers the text's name by their places: names would change with the
+    printed order.
+    """
     short = entry(
         "negate = f32[2] parameter(0)",
         "s = ((f32[2]), f32[2], s32[]) negate-start(negate)",
@@ -233,7 +243,10 @@ def test_short_asynchronous_forms_stay_short_where_two_computations_give_them_on
 
 
 def test_what_a_short_asynchronous_form_wraps_is_called_after_the_last_name_of_its_start() -> None:
-    """Not after that in the text: both computations have an `s`, and the second an `s.1` besides, which then gives way."""
+    """The wrapped operation is named after the last name of its start, not the text's.
+
+    Both computations have an `s`, and the second an `s.1` besides, which then gives way.
+    """
     start = "s = ((f32[2]), f32[2]) negate-start(p)\n d = f32[2] negate-done(s)"
     one = f"{{ p = f32[2] parameter(0)\n {start} }}"
     two = one.replace(

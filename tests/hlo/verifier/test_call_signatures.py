@@ -1,4 +1,4 @@
-"""Custom calls of known targets: every operand and every result has its shape, and nobody computes a call that says otherwise."""
+"""Custom calls with known targets: wrong operand or result shapes are refused everywhere."""
 
 from __future__ import annotations
 

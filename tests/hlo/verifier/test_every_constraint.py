@@ -135,7 +135,12 @@ def test_each_own_constraint_has_a_module_that_breaks_it() -> None:
 
 @pytest.fixture(autouse=True)
 def modules_that_no_text_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some of these the parser refuses, as XLA's does; what builders and passes make comes to the verifier without it."""
+    """Turn off the parser's operand checks, to verify modules that it refuses.
+
+    It refuses them as XLA's does; builders and passes can make them.
+
+    Builders and passes can make them, so that the verifier must check.
+    """
     monkeypatch.setattr("xla_explorer.hlo.text.operand_checks.CHECKS", {})
 
 
@@ -270,7 +275,7 @@ def test_c6_layouts(name: str) -> None:
 
 # -- what sees more than one instruction -----------------------------------------------------------
 def test_each_module_constraint_is_listed_and_tested() -> None:
-    """Every code that the checks give is in the catalogue, and a test in this folder expects it by name."""
+    """Every code of the checks is in the catalogue, and a test of this folder expects it."""
     rooms = Path(structure.__file__).parent.glob("*.py")
     checks = [
         path.read_text()

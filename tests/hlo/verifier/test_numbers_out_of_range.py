@@ -1,4 +1,4 @@
-"""Attributes whose numbers lie outside of anything, as a damaged proto has them: the verifier says so, and raises nothing else."""
+"""Attributes with absurd numbers, as in a damaged proto, are violations, not exceptions."""
 
 from __future__ import annotations
 

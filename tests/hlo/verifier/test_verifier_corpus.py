@@ -1,4 +1,4 @@
-"""Modules that XLA made or runs are well formed: no false alarm on dumps and on the executable corpus."""
+"""Modules that XLA made or runs are well formed: no false alarm on dumps and corpus."""
 
 from __future__ import annotations
 

@@ -167,7 +167,12 @@ def test_buffers_are_pinned_and_handed_on_once(body: str, expected: list[str]) -
 @pytest.mark.shared
 @pytest.mark.skipif(not CORPUS.is_file(), reason=f"reference corpus absent: {CORPUS}")
 def test_what_the_tests_of_xla_expect() -> None:
-    """Of XLA's negative verifier tests all but those whose error is made after parsing; of the others those that are listed."""
+    """XLA's negative verifier tests are refused unless their error is made after parsing.
+
+    Of the other tests only the listed ones are refused.
+
+    Of the other tests the listed ones are refused.
+    """
     refused, missed, sound = 0, [], 0
     alarms: dict[str, str] = {}
     with gzip.open(CORPUS, "rt") as lines:

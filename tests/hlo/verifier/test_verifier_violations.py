@@ -176,7 +176,12 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def modules_that_no_text_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some of these the parser refuses, as XLA's does; what builders and passes make comes to the verifier without it."""
+    """Turn off the parser's operand checks, to verify modules that it refuses.
+
+    It refuses them as XLA's does; builders and passes can make them.
+
+    Builders and passes can make them, so that the verifier must check.
+    """
     monkeypatch.setattr("xla_explorer.hlo.text.operand_checks.CHECKS", {})
 
 

@@ -12,7 +12,13 @@ Input = dict[str, Any]
 
 @dataclass(frozen=True)
 class Workload:
-    """`tpu` lowers for that platform, so that cholesky and triangular-solve stay instructions; `tolerance` holds the harness's fields."""
+    """A JAX function with its inputs; `tpu` lowers for that platform.
+
+    For a TPU, cholesky and triangular-solve stay instructions. `tolerance` holds the harness's
+    fields.
+
+    On it cholesky and triangular-solve stay instructions.
+    """
 
     name: str
     function: Callable[..., Any]

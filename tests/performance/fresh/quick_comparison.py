@@ -1,4 +1,6 @@
-"""Times every workload of a folder in two processes that stay, XLA's and ours: a hundred workloads in two minutes.
+"""Time a folder's workloads in two persistent processes, XLA's and ours.
+
+A hundred workloads take two minutes.
 
     python quick_comparison.py FOLDER RESULT.json --harness DIR_OF_PERF_PY --jax-python PYTHON
         [--threads 2] [--filter RE] [--seconds 22]

@@ -43,8 +43,9 @@ TOP, TURNS, SAMPLES = 5, 11, 2000
 
 
 def microseconds_a_run(data: Any) -> dict[str, float]:
-    """Instruction -> microseconds a run without what ran inside of it on its thread, of JAX's `ProfileData`: the median of runs, where there
-    are several without the first.
+    """Return instruction -> exclusive microseconds a run on its thread, of `ProfileData`.
+
+    It is the median of runs, without the first if there are several.
     """
     total: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for plane in data.planes:
@@ -86,7 +87,10 @@ def _own_times(line: Any) -> Iterator[tuple[str, int, float]]:
 
 
 def answer_recordings(name: str) -> None:
-    """The child of `row`: for each line of the input a line with the times of `jax.jit` in this process, instruction -> microseconds a run."""
+    """Answer each line of input with the times of `jax.jit` here: instruction -> microseconds.
+
+    It is the child of `row`; times are microseconds a run.
+    """
     import jax
 
     function, arguments = importlib.import_module(f"tests.performance.jax_programs.{name}").make()
@@ -162,7 +166,10 @@ def row(name: str) -> None:
 def beside_a_recording_apart(
     name: str, page: Any, kernels: list[str]
 ) -> list[tuple[float, float, float]]:
-    """For each kernel our recordings over those of JAX's own in another process: the shortest, the median of turns, half of its range."""
+    """Return our recordings over JAX's in another process, by kernel.
+
+    Numbers: the shortest, the median of rounds, half of its range.
+    """
     executable = page.profile.session.executable
     leaves = given(*importlib.import_module(f"tests.performance.jax_programs.{name}").make())[1]
     theirs = {ours: name for name, ours in executable.restored.items()}

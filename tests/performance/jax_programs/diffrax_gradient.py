@@ -1,4 +1,4 @@
-"""The gradient of a neural ordinary differential equation in diffrax: 32 spirals, 64 points each, a perceptron of width 64."""
+"""The gradient of a neural ODE in diffrax: 32 spirals, 64 points each, an MLP of width 64."""
 
 from __future__ import annotations
 

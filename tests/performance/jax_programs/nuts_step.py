@@ -1,4 +1,4 @@
-"""A step of NUTS in numpyro: logistic regression of 1,000 observations of 20 features with a hierarchical prior."""
+"""A step of NUTS in numpyro: hierarchical logistic regression, 1,000 rows of 20 features."""
 
 from __future__ import annotations
 

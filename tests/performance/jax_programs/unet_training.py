@@ -1,4 +1,4 @@
-"""A training step of a small denoising UNet in equinox with optax: images of 32 by 32 pixels, batch 8."""
+"""A training step of a small denoising UNet in equinox with optax: 32 x 32 pixels, batch 8."""
 
 from __future__ import annotations
 

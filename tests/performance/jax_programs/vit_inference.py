@@ -1,4 +1,7 @@
-"""A vision transformer in haiku, classifying: 8 images of 64 by 64 pixels, patches of 8, width 192, 6 layers."""
+"""A vision transformer's inference in haiku: 8 images of 64 x 64, patches of 8, 6 layers.
+
+Its width is 192.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One of JAX's own test files under pytest, in this process: a row of JSON for each test as it begins and ends.
+"""One of JAX's test files under pytest, in this process: a row of JSON at start and end.
+
+Each test writes both rows.
 
 python tests/pjrt/jax_files/recorder.py FILE ROWS SECONDS [SKIP_FILE]
 """

@@ -1,4 +1,4 @@
-"""A neural ordinary differential equation with Diffrax: an adaptive solver inside of the loss, its adjoint in the gradient."""
+"""A neural ODE with Diffrax: an adaptive solver in the loss, its adjoint in the gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Molecular dynamics in the manner of JAX MD: parameters of a pair potential fitted through 20 steps of velocity Verlet in a periodic box."""
+"""Molecular dynamics as in JAX MD: parameters of a pair potential fitted by simulation.
+
+It takes 20 steps of velocity Verlet in a periodic box.
+
+They take 20 steps of velocity Verlet in a periodic box.
+"""
 
 from __future__ import annotations
 

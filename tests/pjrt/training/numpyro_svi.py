@@ -1,4 +1,7 @@
-"""Stochastic variational inference with NumPyro: a Bayesian logistic regression with groups, random numbers in every step."""
+"""Stochastic variational inference with NumPyro: Bayesian logistic regression with groups.
+
+Every step draws random numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A transformer of two blocks in plain JAX, trained with Optax: clipped gradients, a warm-up and cosine schedule, donated state."""
+"""A transformer of two blocks in JAX, trained with Optax: clipping, schedule, donation.
+
+The schedule is a warm-up and cosine; the state is donated.
+"""
 
 from __future__ import annotations
 

@@ -412,7 +412,9 @@ def is_zero(node: Node) -> bool:
 
 
 def composed(code: str, *, after: Callable[..., Any] | None = None, **mutants: Any) -> None:
-    """Check the whole compiler with some parts replaced.
+    """Register as a mistake the whole compiler with some parts replaced.
+
+    after: a change of the graph, kernels, offsets and size before emitting.
 
     after: a change of the graph, kernels, offsets and size before emitting.
 

@@ -57,7 +57,7 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 def close(found: np.ndarray, wanted: np.ndarray) -> None:
-    """Equal up to a few roundings of the type of what was found, by the size of the largest element."""
+    """Check equality up to a few roundings of the found type, relative to the largest element."""
     epsilon = float(np.finfo(found.dtype).eps)
     scale = float(np.max(np.abs(wanted), initial=1))
     np.testing.assert_allclose(found, wanted, atol=100 * epsilon * scale, rtol=0)

@@ -1,5 +1,6 @@
-"""Each family of LAPACK calls that JAX uses, by its definition: the four types, batches, sizes from 0; what cannot be done is NaN for
-that matrix of the batch only.
+"""Each family of JAX's LAPACK calls by its definition: four types, batches, sizes from 0.
+
+If a factorisation is impossible, only its matrix of the batch is NaN.
 """
 
 from __future__ import annotations
