@@ -15,10 +15,12 @@ from xla_explorer.explorer.sessions.loading import (
 )
 from xla_explorer.explorer.xla_dump import XlaDump
 from xla_explorer.foundation.keywords import explains_arguments
+from xla_explorer.foundation.limits import limited_run
 from xla_explorer.hlo.module import HloModule
 
 
 @explains_arguments
+@limited_run()
 def load(
     path: str | os.PathLike[str],
     *,

@@ -39,6 +39,7 @@ from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.sessions.source_lines import SourceLines
 from xla_explorer.explorer.widget import ExplorerView, widget_of
 from xla_explorer.foundation.keywords import check_keywords, explains_arguments, explains_methods
+from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
@@ -404,6 +405,7 @@ OPTIONS = ("control", "target", "in_place")
 
 
 @explains_arguments
+@limited_run()
 def optimize(
     module: ModuleLike,
     passes: PipelineLike = "default",

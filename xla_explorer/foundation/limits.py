@@ -130,3 +130,24 @@ def deadline() -> Deadline | None:
     if found is None and seconds is not None:
         return Deadline.after(seconds)
     return found
+
+
+def check_deadline(work: str) -> None:
+    """Stop the current run if its deadline has passed; without a deadline this costs nothing.
+
+    Parameters
+    ----------
+    work : str
+        What was not done in time, for the message.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline has passed.
+    """
+    found = _deadline.get()
+    if found is not None and not found.left:
+        raise OutOfTimeError(
+            f"{work} was not done after {found.seconds:g} s",
+            "raise xe.options.timeout if it is only slow",
+        )

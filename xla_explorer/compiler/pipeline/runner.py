@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.foundation.rounds import counting, present
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
@@ -93,6 +94,7 @@ class _Runner:
 
     def hlo_pass(self, hlo_pass: HloPass, path: tuple[str, ...]) -> bool:
         context, module = self.context, self.module
+        check_deadline(f"optimising {module.name}")
         step = PassStep(len(self.trace.steps), path, hlo_pass, pass_options(hlo_pass))
         step.before, step.instructions_before = self.last, self.count
         rewrites, actions = context.rewrites, context.actions

@@ -13,6 +13,7 @@ from xla_explorer.compiler.rewriting.removal import (
     replace_instruction,
 )
 from xla_explorer.compiler.rewriting.rule import Captures, Rule, RuleSet
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -61,6 +62,7 @@ def rewrite_computation(
         fitting = candidates(i)
         if not fitting or i.id not in instructions or not (i.users or i is computation.root):
             continue
+        check_deadline("the rewriting")
         for r in fitting:
             captures = r.match(i)
             if captures is None:

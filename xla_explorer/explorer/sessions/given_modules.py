@@ -9,12 +9,14 @@ from xla_explorer.explorer.sessions.arguments import Result, Signature
 from xla_explorer.explorer.sessions.loading import ModuleLike, as_module
 from xla_explorer.explorer.sessions.pytrees import is_node
 from xla_explorer.foundation.keywords import check_keywords, explains_arguments
+from xla_explorer.foundation.limits import limited_run
 from xla_explorer.hlo import evaluator, verifier
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.verifier import VerifierOptions
 
 
 @explains_arguments
+@limited_run()
 def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
     """Check that a module is well formed.
 
@@ -49,6 +51,7 @@ def verify(module: ModuleLike, options: VerifierOptions | None = None) -> None:
 
 
 @explains_arguments
+@limited_run()
 def evaluate(module: ModuleLike, *arrays: Any, **options: Any) -> Result:
     """Return the result of a module by the reference evaluator, which is numpy.
 

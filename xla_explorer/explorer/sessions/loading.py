@@ -13,6 +13,7 @@ from xla_explorer.explorer.sessions.file_formats import MLIR_SUFFIXES, MODULE_SU
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
 from xla_explorer.foundation.floating_point import default_floating_point
+from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.optional import MissingExtraError
 from xla_explorer.frontends.hlo_proto import looks_like_proto, read_hlo_proto
 from xla_explorer.frontends.mixed_precision import with_tpu_conversions, write_out_conversions
@@ -77,6 +78,7 @@ class EntryChoice(NamedTuple):
 NO_CHOICE = EntryChoice()
 
 
+@limited_run()
 @default_floating_point()
 def load_module(path: str | os.PathLike[str], entry: EntryChoice = NO_CHOICE) -> HloModule:
     """Return the module of a file or folder; see `xe.load`.
@@ -225,6 +227,7 @@ def _read_by_jaxlib(
         return None  # our reader's error has a place
 
 
+@limited_run()
 def as_module(given: Any, filename: str | None = None, entry: EntryChoice = NO_CHOICE) -> HloModule:
     """Return the module of an object that holds one.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import check_deadline
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {_VARINT: "a varint", _FIXED64: "64 bits", _BYTES: "bytes", _FIXED32: "32 bits"}
@@ -83,6 +84,7 @@ class Message:
     __slots__ = ("_fields", "kind")
 
     def __init__(self, kind: MessageType, data: bytes | memoryview) -> None:
+        check_deadline("reading the file")
         self.kind = kind
         self._fields: dict[int, list[tuple[int, Any]]] = {}
         fields, view = self._fields, memoryview(data)

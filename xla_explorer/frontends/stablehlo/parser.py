@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, read_attribute, read_dictionary
 from xla_explorer.frontends.stablehlo.locations import skip_location
 from xla_explorer.frontends.stablehlo.program import (
@@ -130,6 +131,7 @@ class Parser:
     def operation(self) -> Operation:
         """Read one operation with its results and location."""
         reader = self.reader
+        check_deadline("reading the text")
         results: list[tuple[str, int]] = []
         start = reader.skip()
         while (m := reader.take(_RESULT)) is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.devices.host import Host
@@ -159,6 +160,7 @@ class Evaluator:
             frame[slot] = arguments[number]
         record = self.record
         for function, instruction, operands, result, dead, dtype, dimensions in plan.steps:
+            check_deadline("the evaluation")
             try:
                 value = function(instruction, [frame[o] for o in operands], self)
             except _UNFIT as problem:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import MOST_USERS_IN_A_TUPLE, HloInstruction
@@ -89,6 +90,8 @@ class BodyReader:
         match: Callable[[str, int], re.Match[str] | None] = _never if self.careful else _LINE.match
         slow = 0
         while True:
+            if not line & 255:
+                check_deadline("reading the text")
             m = match(text, at)
             if m is None:
                 begin, at = at, skip_blank(text, at)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.foundation.limits import check_deadline
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -150,6 +151,8 @@ def _computation_findings(
     if len(verdicts) > _MOST_VERDICTS:
         verdicts.clear()
     for number, i in computation.instructions.items():
+        if not number & 255:
+            check_deadline("verifying the module")
         key: Any = (i.opcode, i.shape, id(i.attributes), *[o.shape for o in i.operands])
         if i.called:
             key = (key, *[signatures[c] for c in i.called])
