@@ -31,7 +31,7 @@ _PACKAGES = (
     ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
     (
         "cuda-bindings",
-        "what reaches an NVIDIA GPU, where there is one",
+        "the link to an NVIDIA GPU, if there is one",
         'pip install "xla-explorer[gpu]"',
     ),
 )

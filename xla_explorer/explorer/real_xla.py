@@ -75,7 +75,7 @@ _ROUNDS = 5
 _READ = (
     "dot-library-rewriter",
     "fusion",
-)  # of XLA's dump: what tells why a kernel was fused as it was, and by which pass
+)  # passes of XLA's dump that decide fusions
 _MOST_RECORDED = 5  # runs: of thousands of similar events each
 _RECORDED_US = 5e6  # of recorded runs together
 _SECONDS_OF_ROUNDS = 8.0
@@ -317,7 +317,9 @@ def _donated(program: Any, arrays: tuple[Any, ...], keywords: Mapping[str, Any])
     leaves = import_optional("jax", "jax").tree_util.tree_leaves(lowered.args_info)
     given_away = [number for number, leaf in enumerate(leaves) if leaf.donated]
     kept = lower(program, arrays, dict(keywords)).parameters
-    if len(kept) == len(leaves):  # a library's, whose arguments JAX sees without what is no array
+    if len(kept) == len(
+        leaves
+    ):  # a library's function: JAX sees only the arrays among its arguments
         return given_away
     return [kept.index(number) for number in given_away if number in kept]
 

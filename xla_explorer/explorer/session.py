@@ -314,7 +314,7 @@ class Session(SessionCode):
         Parameters
         ----------
         *arrays
-            The arguments of the program; random ones without.
+            The arguments of the program; random ones by default.
         repeats : int, optional
             Timed calls; without, how long one takes decides.
         """

@@ -204,7 +204,7 @@ class Passes(RecordedPasses[Pass]):
         instruction : str, int or HloInstruction
             By name, id or itself. XlaExplorerError if the step does not have it, or did not run.
         *arrays
-            The arguments of the module; random ones without.
+            The arguments of the module; random ones by default.
         step : int
             The number of the pass; -1 is the last.
         """
@@ -218,7 +218,7 @@ class Passes(RecordedPasses[Pass]):
         Parameters
         ----------
         *arrays
-            The arguments of the module, leaves in order; random ones without.
+            The arguments of the module, leaves in order; random ones by default.
         rewrites : bool
             A row for each rewrite and decision, too: the pass runs with one action more each time.
             `session.bisect` finds the first wrong one faster.

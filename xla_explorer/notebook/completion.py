@@ -72,7 +72,7 @@ def complete_cell(context: Any) -> dict[str, Any]:
     }
 
 
-complete_cell.matcher_api_version = 2  # type: ignore[attr-defined]  # what IPython's decorator `context_matcher` sets
+complete_cell.matcher_api_version = 2  # type: ignore[attr-defined]  # set by IPython's decorator `context_matcher`
 
 
 def magic_line_candidates(text: str) -> list[str]:

@@ -178,7 +178,7 @@ def annotated_source(
                 for inner in i.called[0].instructions.values()
                 if inner.opcode.name != "parameter"
             ],
-        }  # what it computes
+        }  # ids that the fusion computes
         for i in session.module.instructions()
         if i.opcode.name == "fusion"
     }

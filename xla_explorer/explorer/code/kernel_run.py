@@ -49,8 +49,8 @@ class KernelRun(Report):
     kernel, schedule : str
         Its name and the text of its directives.
     equal : bool
-        Whether the values are the evaluator's (within its tolerance) and, unless a directive
-        reorders sums, the plain nest's bit by bit.
+        True if the values are right: they agree with the evaluator's within its tolerance. Unless a
+        directive reorders sums, they also equal the plain nest's bit by bit.
     values : str
         The same in a sentence, with the largest error.
     nest_diff, code_diff : str

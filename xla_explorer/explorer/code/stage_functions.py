@@ -67,7 +67,7 @@ def _delimited(
 def _labelled(lines: Iterable[tuple[str, int | None]]) -> dict[str, list[CodeLine]]:
     """Return functions of assembly, which begin at labels without a leading dot.
 
-    What follows a function's end (tables of constants) is left out.
+    Tables of constants after a function's end are left out.
     """
     found: dict[str, list[CodeLine]] = {}
     body: list[CodeLine] | None = None

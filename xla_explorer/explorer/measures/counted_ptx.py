@@ -30,16 +30,14 @@ MARKS = {
 _SECTOR_USE = 0.5
 _BANK_CONFLICT = 1.5
 _CELL = "padding:0 4px;text-align:left;line-height:1.35"
-_SHOWN = 1500  # lines of a static page; the busiest part of what is longer
+_SHOWN = 1500  # lines of a static page; of longer texts the busiest part
 
 
 def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the problems of a counted line, the worst first."""
     holds = {
         "divergent": row["divergent_branches"],
-        "uncoalesced": 0
-        < (row["sector_use"] or 0.0)
-        < _SECTOR_USE,  # None where there is no such access
+        "uncoalesced": 0 < (row["sector_use"] or 0.0) < _SECTOR_USE,  # None without such an access
         "bank-conflict": (row["bank_conflict"] or 0.0) > _BANK_CONFLICT,
         "same-address": row["same_address"],
     }
@@ -92,7 +90,7 @@ def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
         elif mark == "divergent":
             parts.append(f"{row['divergent_branches']} warps diverge")
         elif mark == "bank-conflict":
-            parts.append(f"{row['bank_conflict']:.1f} passes where one would do")
+            parts.append(f"{row['bank_conflict']:.1f} passes instead of one")
         else:
             parts.append(f"{row['same_address']} accesses meet at one address")
     return "; ".join(parts)

@@ -24,7 +24,7 @@ from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    # Start-up time: only what shows a roof needs them.
+    # Start-up time: only rooflines need them.
     from xla_explorer.backends.cpu.machine_limits import MachineLimits
     from xla_explorer.explorer.measures.profile_frame import ProfileFrame
 

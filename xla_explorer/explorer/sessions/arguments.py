@@ -207,7 +207,7 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
             if isinstance(value, bool | int | float | complex):
                 array = array_of_number(value, shape.element_type)
             elif _on_a_device(value):
-                return value  # type: ignore[no-any-return]  # the backend checks it, and reads it where it lies
+                return value  # type: ignore[no-any-return]  # the backend checks it, and reads it in place
             else:
                 array = array_of(value)
         except GivenValueError as problem:

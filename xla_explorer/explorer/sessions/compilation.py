@@ -143,7 +143,7 @@ class Compilation(PickledResult):
         self.requested: tuple[
             tuple[str, str, tuple[Any, ...]], ...
         ] = ()  # (force | forbid, kind, subjects) of the overrides
-        self.beside: Beside | None = None  # what another compiler made of the same program
+        self.beside: Beside | None = None  # another compiler's result for the same program
         self.written = ""  # its text, if it was written in an editor
         self.isolation: Isolation | None = (
             None  # the limits of its child process; None: it runs in this process
@@ -338,7 +338,7 @@ def compile_as(  # noqa: PLR0913 - the keywords of `xe.compile`
         # Start-up time: a compile in this process needs no messages to a child.
         from xla_explorer.explorer.sessions.isolation import compile_isolated
 
-        given: Any = module  # texts and files are read where the limits hold
+        given: Any = module  # the child reads texts and files, under its limits
         if isinstance(module, os.PathLike):
             given = Path(module)
         elif not isinstance(module, str | bytes):

@@ -33,8 +33,7 @@ _MLIR = re.compile(
     r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)"
 )
 
-# A file's name where a text is wanted, though no such file is there: a module has blanks and
-# braces.
+# A file's name, even if no such file exists: a module's text has blanks and braces.
 _PATH = re.compile(rf"[^\s{{}}=]+(?:{'|'.join(map(re.escape, MODULE_SUFFIXES))})", re.IGNORECASE)
 
 _OTHER_DIALECT = re.compile(r"\b(?:vhlo|mhlo)\.\w")

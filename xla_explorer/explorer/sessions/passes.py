@@ -267,7 +267,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
     record : PassTrace
         The compiler's record.
     lineage : Lineage
-        What happened to each instruction.
+        The history of each instruction.
     """
 
     def __init__(self, record: PassTrace, element: type[P_co]) -> None:
@@ -276,7 +276,7 @@ class RecordedPasses(Report, Sequence[P_co], Generic[P_co]):
         self._element = element
         self.drawn = DrawnRecords()
         self.own_edges: tuple[PictureEdge, ...] = ()
-        self.isolation: Any = None  # the session's, whose limits hold for evaluations
+        self.isolation: Any = None  # the limits of evaluations
         self._step_texts = StepTexts()
 
     def draw_edges(self, edges: Any) -> None:

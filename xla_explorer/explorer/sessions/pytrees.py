@@ -35,7 +35,7 @@ def is_node(value: Any) -> bool:
     """Return True if a value is a pytree of others, not a leaf."""
     if value is None or isinstance(value, dict | list | tuple):
         return True
-    jax = sys.modules.get("jax")  # a class is registered only where JAX is loaded
+    jax = sys.modules.get("jax")  # a class can be registered only if JAX is loaded
     return jax is not None and not jax.tree_util.all_leaves([value])
 
 

@@ -8,7 +8,7 @@ import signal
 import threading
 from typing import Any
 
-import xla_explorer.explorer.sessions.isolation.travelling  # noqa: F401  # what may travel
+import xla_explorer.explorer.sessions.isolation.travelling  # noqa: F401  # declares the classes of messages
 from xla_explorer.explorer.sessions.isolation.blackboard import BlackboardFile, Progress
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 from xla_explorer.foundation.child_python import child_command, child_environment

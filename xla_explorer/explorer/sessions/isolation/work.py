@@ -93,7 +93,7 @@ class RemoteWork:
         """Send one request and return the answer. Raises IsolatedError, and the child's errors."""
         with self.one_run():
             until = deadline()
-            if until is not None and not until.left:  # what came before has taken the time
+            if until is not None and not until.left:  # earlier requests have used the time
                 raise IsolatedTimeoutError(
                     f"{self.name}: the call was not done after {until.seconds:g} s",
                     "raise timeout= if it is only slow",

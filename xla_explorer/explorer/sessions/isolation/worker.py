@@ -235,5 +235,7 @@ def main() -> None:
             send(answers, answer)
         except PlainDataError as problem:
             send(answers, ("error", None, str(problem)))
-        if answer[0] != "memory":  # after that this process is ended, and the board tells at what
+        if (
+            answer[0] != "memory"
+        ):  # after that this process is ended, and the board has its activity
             worker.board.begin(-1, "idle")
