@@ -90,13 +90,13 @@ def profile(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> X
 
     Parameters
     ----------
-    program
-        A JAX function (its arguments follow), or what `xe.compile` takes.
-    *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
-        ones.
-    repeats
-        Runs that are recorded, after one that is not.
+    program : callable, HloModule, str, path or session
+        A JAX function, followed by its arguments, or a module as for `xe.compile`.
+    *arrays : arrays or `jax.ShapeDtypeStruct`
+        The arguments; a specification becomes a random array. A module without arguments gets
+        random ones.
+    repeats : int, default 20
+        Recorded runs, after one that is not.
     **keywords
         Keyword arguments of the JAX function.
 
@@ -134,14 +134,13 @@ def why_slow(program: Any, *arrays: Any, repeats: int = 20, **keywords: Any) -> 
 
     Parameters
     ----------
-    program
-        A JAX function (its arguments follow), or what `xe.compile` takes.
-    *arrays
-        The arguments, or `jax.ShapeDtypeStruct` for random ones; of a module without them, random
-        ones.
-    repeats
-        Runs that are timed; a program of which they would take more than five seconds is run five
-        times.
+    program : callable, HloModule, str, path or session
+        A JAX function, followed by its arguments, or a module as for `xe.compile`.
+    *arrays : arrays or `jax.ShapeDtypeStruct`
+        The arguments; a specification becomes a random array. A module without arguments gets
+        random ones.
+    repeats : int, default 20
+        Timed runs; five for a program that would take more than five seconds.
     **keywords
         Keyword arguments of the JAX function.
 
@@ -239,15 +238,15 @@ def compare(first: Session, second: Session) -> XlaDifference:
 
     Parameters
     ----------
-    first, second
-        Of `backend="xla"`, or dumps with every pass (`xe.load(folder)`): of another version, with
-        other flags, of an edited program.
+    first, second : Session
+        Sessions of `backend="xla"`, or dumps with every pass (`xe.load(folder)`): of another
+        version, with other flags, or of an edited program.
 
     Returns
     -------
     XlaDifference
-        Kernels, traffic and temporary memory of both, and each decision that flipped with its bytes
-        and the reason of the one that refused.
+        Kernels, traffic and temporary memory of both, and each decision that differs, with its
+        bytes and the reason of the refusal.
 
     Examples
     --------
@@ -266,11 +265,10 @@ def why_memory(program: Any, *arrays: Any, **keywords: Any) -> WhyMemory:
 
     Parameters
     ----------
-    program
-        A JAX function (its arguments follow), also jitted with `donate_argnums`, or what
-        `xe.compile` takes.
-    *arrays
-        The arguments, or `jax.ShapeDtypeStruct`; only their shapes and types matter.
+    program : callable, HloModule, str, path or session
+        A JAX function, also jitted with `donate_argnums`, or a module as for `xe.compile`.
+    *arrays : arrays or `jax.ShapeDtypeStruct`
+        The arguments; only their shapes and types matter.
     **keywords
         Keyword arguments of the JAX function.
 

@@ -36,7 +36,7 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
 
     Parameters
     ----------
-    given
+    given : Session or DataFrame
         A session, whose last profile is drawn (made now if there is none), or a profile.
 
     Returns
@@ -110,10 +110,10 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
 
     Parameters
     ----------
-    session
+    session : Session
         A compiled program.
-    profile
-        The frame of `session.profile(...)`; the session's last one if it is not given.
+    profile : DataFrame, optional
+        A frame of `session.profile(...)`; by default the session's last one.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def memory(session: Compilation) -> altair.Chart:
 
     Parameters
     ----------
-    session
+    session : Session
         A compiled program.
 
     Returns
