@@ -11,6 +11,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.cli.main import main
+from xla_explorer.cli.output import fitted_table
 from xla_explorer.cli.terminal import cleaned_output, print_exactly
 
 # Clear the screen, set its title, a C1 control sequence, bell, return, a right-to-left override and
@@ -130,3 +131,50 @@ def test_a_page_shows_what_reorders_lines(session: xe.Session) -> None:
         ensure_ascii=False,
     )
     assert "\u202e" not in data and "\\u202etxt" in data
+
+
+COLUMNS = ["kernel", "opcode", "runs_on", "median_us", "bytes", "flops", "line"]
+ROWS = [
+    [f"%fusion.{k}", "fusion", "kernel", 1.5 * k, 10**k, 10**k, "model.py:12"] for k in range(9)
+]
+
+
+def test_wide_tables_continue_below() -> None:
+    whole = fitted_table(COLUMNS, ROWS)
+    assert whole.count("\n") == len(ROWS) and fitted_table(COLUMNS, ROWS, width=200) == whole
+    for width in (40, 50, 60):
+        text = fitted_table(COLUMNS, ROWS, width=width)
+        parts = text.split("\n\n")
+        assert max(map(len, text.splitlines())) <= width and len(parts) > 1
+        assert all(part.startswith("kernel") and "%fusion.8" in part for part in parts)
+        assert all(name in text for name in COLUMNS)
+
+
+def test_a_profile_fits_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("m.hlo")
+    path.write_text("ENTRY e { x = f32[8] parameter(0)\n ROOT r = f32[8] tanh(x) }")
+    monkeypatch.setenv("COLUMNS", "80")
+    arguments = ["run", str(path), "--time", "--repeats", "1", "--backend", "interpreter"]
+    assert main(arguments) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) > 80  # a pipe has whole lines
+    monkeypatch.setattr("xla_explorer.cli.output.on_terminal", lambda: True)
+    assert main(arguments) == 0
+    table = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    assert max(map(len, table)) <= 80
+
+
+def test_the_tour_opens_its_page_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("xla_explorer.cli.commands.run_tour", lambda *_, **__: 0)
+    monkeypatch.setattr("xla_explorer.cli.commands.webbrowser.open", opened.append)
+    page = tmp_path / "page.html"
+    assert main(["tour", "-o", str(page)]) == 0 and not opened
+    monkeypatch.setattr("xla_explorer.cli.commands.on_terminal", lambda: True)
+    assert main(["tour", "-o", str(page)]) == 0
+    assert main(["tour", "-o", str(page), "--no-browser"]) == 0
+    assert opened == [page.as_uri()]

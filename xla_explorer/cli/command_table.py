@@ -109,7 +109,7 @@ _INPUTS = (
 COMMANDS = (
     _command(
         "tour",
-        "the whole path on two real modules; writes one HTML page",
+        "the whole path on two real modules; writes one HTML page and opens it",
         _argument(
             "-o",
             "--output",
@@ -124,6 +124,7 @@ COMMANDS = (
             metavar="N",
             help="timed runs (default: %(default)s)",
         ),
+        _argument("--no-browser", action="store_true", help="do not open the page"),
         _argument("--all", action="store_true", help="print every row of the tables"),
     ),
     _command(

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import webbrowser
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from xla_explorer.backends.registry import platform
 from xla_explorer.backends.scaffolding.scaffold import scaffold
 from xla_explorer.cli.lab import lab as run_lab
 from xla_explorer.cli.opening import open_folder
-from xla_explorer.cli.output import print_frame, print_json, print_report, print_table
+from xla_explorer.cli.output import on_terminal, print_frame, print_json, print_report, print_table
 from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.cli.tour import tour as run_tour
 from xla_explorer.course import grade as grade_notebook
@@ -86,7 +87,10 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
 
 def tour(given: Namespace) -> int:
     """Run the tour."""
-    return run_tour(Path(given.output), given.repeats, every_row=given.all)
+    status = run_tour(Path(given.output), given.repeats, every_row=given.all)
+    if on_terminal() and not given.no_browser:
+        webbrowser.open(Path(given.output).resolve().as_uri())
+    return status
 
 
 def lab(given: Namespace) -> int:

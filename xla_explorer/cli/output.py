@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,41 @@ def print_table(
     if as_json:
         print_json([dict(zip(columns, plain(list(row)), strict=True)) for row in rows])
     else:
-        print(table_text(columns, rows, limit=limit))
+        width = shutil.get_terminal_size().columns if on_terminal() else None
+        print(fitted_table(columns, rows, limit=limit, width=width))
+
+
+def on_terminal() -> bool:
+    """Return whether a terminal shows the output; pipes and files get whole lines."""
+    return sys.stdout.isatty()
+
+
+def fitted_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    limit: int = 200,
+    width: int | None = None,
+) -> str:
+    """Return a table as text of at most `width` characters a line, where its cells permit.
+
+    A wider table continues below, each part with the first column.
+    """
+
+    def part(numbers: Sequence[int]) -> str:
+        chosen = [[row[k] for k in numbers] for row in rows]
+        return table_text([columns[k] for k in numbers], chosen, limit=limit)
+
+    def fits(numbers: Sequence[int]) -> bool:
+        return width is None or max(map(len, part(numbers).splitlines()), default=0) <= width
+
+    parts: list[list[int]] = [[0]]
+    for number in range(1, len(columns)):
+        if len(parts[-1]) > 1 and not fits([*parts[-1], number]):
+            parts.append([0])
+        parts[-1].append(number)
+    everything = list(range(len(columns)))
+    return part(everything) if fits(everything) else "\n\n".join(map(part, parts))
 
 
 def print_frame(
