@@ -48,7 +48,7 @@ def test_a_session_stays_small() -> None:
 
 
 def test_the_calls_of_the_referees(tmp_path: Path) -> None:
-    """These calls stay as they are; the referees beside the checkout make them."""
+    """The calls of the referees beside the checkout keep their form."""
     xe.warm_up("interpreter")
     session = xe.compile(TEXT, backend="interpreter", journal="off", threads=1, cache=False)
     given = xe.random_arguments(session.source, 3)

@@ -27,7 +27,7 @@ def _free_port() -> int:
 
 
 def _settings(folder: Path, theme: str) -> None:
-    """No news, every cell rendered, the wanted theme."""
+    """Set the theme, no news, and every cell rendered."""
     wanted = {
         "@jupyterlab/apputils-extension/notification": {
             "fetchNews": "false",

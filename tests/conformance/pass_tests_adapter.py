@@ -191,7 +191,7 @@ def same_graph(
 
 
 def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
-    """The options with which the CPU compiler ran the recorded pass, and the policy asked for."""
+    """Return the CPU compiler's options of the recorded pass, with the given policy."""
     options = dict(RECORDED_OPTIONS.get(record["pass_name"], {}))
     if policy:
         options["policy"] = policy

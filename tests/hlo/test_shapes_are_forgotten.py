@@ -1,4 +1,4 @@
-"""Shapes that nobody uses any more go, those that somebody uses stay one object."""
+"""Shapes in use are one object each; unused ones are freed."""
 
 import gc
 import weakref

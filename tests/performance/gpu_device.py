@@ -33,14 +33,14 @@ The sections in order, the most valuable first, with the minutes that they took 
 16 cores (--jobs 15) and their limits. Every call begins with `environment`.
 
     call  section        took  limit  content
-    1     `environment`   0.1    1.5  versions, libraries, nvidia-smi, the way from PTX to code, a kernel
+    1     `environment`   0.1    1.5  versions, libraries, nvidia-smi, the way from PTX to code
     1     `sample`        0.1    1.5  120 conformance cases, evenly drawn
     1     `copy`          0.1    0.5  bandwidth of a device-to-device copy, bytes read and written
-    1     `memory`        0.2    2.5  nine memory-bound programs of 1 GB as shares of it, ptxas' report
-    1     `matmul`        0.1    2.5  bf16 8192: our kernel, the library we call, cuBLAS through torch
-    1     `counters`      0.3    1.5  Nsight Compute's counters of memory-bound kernels and our product
+    1     `memory`        0.2    2.5  nine memory-bound programs of 1 GB as shares of `copy`, ptxas
+    1     `matmul`        0.1    2.5  bf16 8192: our kernel, our library call, cuBLAS through torch
+    1     `counters`      0.3    1.5  Nsight Compute's counters of those kernels and our product
     2     `copy`          0.1    0.5  again, for the shares of this call
-    2     `perf`            3      8  m_* and b_* workloads, in rounds interleaved with jax; kernel times
+    2     `perf`            3      8  m_* and b_* workloads in rounds interleaved with jax; kernels
     3     `conformance`   0.5    8.5  1,800 cases in --jobs processes; compiling is all the work
 
 No item begins after its section's time or after --seconds (540), and the JSON is written after

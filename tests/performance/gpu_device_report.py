@@ -68,7 +68,7 @@ SCHEMA["sample"] = SCHEMA["conformance"]
 
 
 def tables(items: list[Item], rows: dict[Item, dict[str, Any]]) -> dict[str, Any]:
-    """Sections as the JSON has them."""
+    """Return the sections of the JSON."""
     by: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
     chosen: dict[str, int] = dict.fromkeys(SECTIONS, 0)
     for section, name in items:
@@ -88,28 +88,12 @@ def tables(items: list[Item], rows: dict[Item, dict[str, Any]]) -> dict[str, Any
     if by["counters"]:
         result["counters"] = by["counters"]
     if by["matmul"]:
-        result["matmul"] = products = {row["name"]: row for row in by["matmul"]}
-        rival = products.get("torch", {}).get("TFLOP/s")
-        for name in ("own", "library"):
-            if rival and products.get(name, {}).get("TFLOP/s"):
-                products[name]["share_of_cublas"] = round(products[name]["TFLOP/s"] / rival, 4)
+        result["matmul"] = _with_cublas_share({row["name"]: row for row in by["matmul"]})
     for section in ("sample", "conformance"):
         if by[section]:
             result[section] = _conformance(by[section], chosen[section])
     if by["perf"]:
-        result["perf_summary"] = {
-            "workloads": len(by["perf"]),
-            "errors": [r["name"] for r in by["perf"] if "error" in r or r.get("wrong")],
-            "geometric_mean_device": geometric_mean(
-                [r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]
-            ),
-            "geometric_mean_busy": geometric_mean(
-                [r["ratio_busy"] for r in by["perf"] if r.get("ratio_busy")]
-            ),
-            "geometric_mean_wall": geometric_mean(
-                [r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]
-            ),
-        }
+        result["perf_summary"] = _perf_summary(by["perf"])
     left = {
         section: chosen[section] - len(by[section])
         for section in SECTIONS
@@ -124,6 +108,27 @@ def _with_share(row: dict[str, Any], bandwidth: float | None) -> dict[str, Any]:
         if bandwidth and row.get("GB/s")
         else row
     )
+
+
+def _with_cublas_share(products: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Add to our products their share of cuBLAS's speed, if torch ran it."""
+    rival = products.get("torch", {}).get("TFLOP/s")
+    for name in ("own", "library"):
+        if rival and products.get(name, {}).get("TFLOP/s"):
+            products[name]["share_of_cublas"] = round(products[name]["TFLOP/s"] / rival, 4)
+    return products
+
+
+def _perf_summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the failed workloads and the geometric mean of each ratio."""
+    means = {
+        f"geometric_mean_{kind}": geometric_mean(
+            [row[f"ratio_{kind}"] for row in rows if row.get(f"ratio_{kind}")]
+        )
+        for kind in ("device", "busy", "wall")
+    }
+    errors = [row["name"] for row in rows if "error" in row or row.get("wrong")]
+    return {"workloads": len(rows), "errors": errors, **means}
 
 
 def _conformance(rows: list[dict[str, Any]], cases: int) -> dict[str, Any]:

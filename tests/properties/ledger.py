@@ -24,6 +24,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -117,24 +118,40 @@ class Child:
         return status
 
 
+@dataclass
+class _Tally:
+    """Outcomes, classes of explained differences, and the first findings of a range."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+    findings: list[list[Any]] = field(default_factory=list)
+
+    def find(self, seed: int, kind: str, detail: str) -> None:
+        """Count an outcome and keep it as a finding while there are few."""
+        self.outcomes[kind] += 1
+        if len(self.findings) < _MOST_FINDINGS:
+            self.findings.append([seed, kind, detail[:200]])
+
+    def add(self, seed: int, kind: str, classes: Iterable[str], detail: str) -> None:
+        """Count the outcome of a seed; one with a detail is a finding."""
+        self.classes.update(classes)
+        if detail:
+            self.find(seed, kind, detail)
+        else:
+            self.outcomes[kind] += 1
+
+
 def check_range(
     mode: str, first: int, last: int, *, shared: bool, until: float = float("inf")
 ) -> dict[str, Any]:
-    """The row of a range.
+    """Return the row of a range.
 
-    until: of the monotonic clock, after which the rest is left out (the row says where it ended).
+    until: a time of the monotonic clock; later seeds are left out, and `last` is where it ended.
     """
-    counts: Counter[str] = Counter()
-    classes: Counter[str] = Counter()
-    findings: list[list[Any]] = []
-    seed, done = first, first
+    tally = _Tally()
+    counts = tally.outcomes
+    done = first
     wall = time.monotonic()
-
-    def find(at: int, kind: str, detail: str) -> None:
-        counts[kind] += 1
-        if len(findings) < _MOST_FINDINGS:
-            findings.append([at, kind, detail[:200]])
-
     while done < last and time.monotonic() < until:
         child = Child(mode, done, last, shared)
         step, hangs, at = "", False, -1
@@ -149,17 +166,13 @@ def check_range(
             elif line[0] == "R":
                 seed, kind, named, detail, _ = json.loads(line[2:])
                 at, done = -1, seed + 1
-                classes.update(named)
-                if detail:
-                    find(seed, kind, detail)
-                else:
-                    counts[kind] += 1
+                tally.add(seed, kind, named, detail)
                 if time.monotonic() >= until:
                     break
         stopped = time.monotonic() >= until and not hangs
         status = child.end()
         if hangs:
-            find(
+            tally.find(
                 at,
                 f"hang-{step}",
                 f"over {HANG_SECONDS:g} s of processor time, or {STUCK_SECONDS:g} s of waiting",
@@ -170,7 +183,7 @@ def check_range(
                 raise RuntimeError(
                     f"the child does not start: {child.errors.decode(errors='replace')}"
                 )
-            find(
+            tally.find(
                 at,
                 f"crash-{step}",
                 f"exit status {status}: {child.errors.decode(errors='replace')[:600]}",
@@ -182,7 +195,7 @@ def check_range(
         "mode": mode, "first": first, "last": done, "corpus": corpus(shared=shared).fingerprint, "commit": _commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"), "hours": round((time.monotonic() - wall) / 3600, 4),
         "texts": texts, "verified": texts - unfit, "compared": counts["equal"] + counts["explained"] + sum(n for kind, n in counts.items() if kind.startswith("value-")),
-        "outcomes": dict(counts.most_common()), "classes": dict(classes.most_common()), "findings": findings,
+        "outcomes": dict(counts.most_common()), "classes": dict(tally.classes.most_common()), "findings": tally.findings,
     }  # fmt: skip
 
 

@@ -27,6 +27,51 @@ def _bounded(scope: Families, made: Known, limit: float) -> HloValue | None:
     return None if t.is_complex else scope.b.clamp(-limit, made.value, limit)
 
 
+def _next_value(
+    scope: Families, number: int, values: list[HloValue], sources: list[Known], i: HloValue
+) -> HloValue | None:
+    """Return the next iteration's value of an element of the loop's state; None: it stays.
+
+    It is the same, another element, one with row `i` replaced, or a computed value.
+    """
+    value, source, choice = values[number], sources[number], scope.choice
+    way = choice.random()
+    if way < 0.2:
+        return value
+    if way < 0.35:
+        return choice.choice(
+            [
+                v
+                for v, o in zip(values, sources, strict=True)
+                if o.kind == source.kind and o.dimensions == source.dimensions
+            ]
+        )
+    if way < 0.55 and source.rank and source.value.size and source.dimensions[0] > 0:
+        return _with_row(scope, value, source, i)
+    fitting = [
+        k for k in scope.known if k.kind == source.kind and k.dimensions == source.dimensions
+    ]
+    return _bounded(scope, choice.choice(fitting), max(source.bound, 8.0))
+
+
+def _with_row(scope: Families, value: HloValue, source: Known, i: HloValue) -> HloValue | None:
+    """Return the value with its row `i` updated in place; None if no update fits the bound."""
+    row = [
+        k for k in scope.known if k.kind == source.kind and k.dimensions == source.dimensions[1:]
+    ]
+    one = scope.choice.choice(row) if row else scope.constant_of(source.kind, source.dimensions[1:])
+    zero = i.builder.constant(0, i.dtype)
+    update = _bounded(scope, one, max(source.bound, 8.0))
+    if update is None:
+        return None
+    return i.builder.dynamic_update_slice(
+        value,
+        i.builder.reshape(update, (1, *source.dimensions[1:])),
+        i,
+        *[zero] * (source.rank - 1),
+    )
+
+
 def while_loop(s: Families, depth: int) -> list[Known] | None:
     sources = [k for k in [s.pick() for _ in range(s.choice.randint(1, 4))] if k is not None]
     if not sources:
@@ -59,47 +104,9 @@ def while_loop(s: Families, depth: int) -> list[Known] | None:
             scope.known.append(Known(i))
         scope.grow(s.choice.choice((0, 1, 2, 4, 8)), depth - 1)
         following: list[HloValue] = []
-        for number, (value, source) in enumerate(zip(values, sources, strict=True)):
-            way = s.choice.random()
-            fitting = [
-                k
-                for k in scope.known
-                if k.kind == source.kind and k.dimensions == source.dimensions
-            ]
-            new: HloValue | None = value
-            if way < 0.2:
-                pass  # invariant
-            elif way < 0.35:
-                new = s.choice.choice(
-                    [
-                        v
-                        for v, o in zip(values, sources, strict=True)
-                        if o.kind == source.kind and o.dimensions == source.dimensions
-                    ]
-                )
-            elif way < 0.55 and source.rank and source.value.size and source.dimensions[0] > 0:
-                row = [
-                    k
-                    for k in scope.known
-                    if k.kind == source.kind and k.dimensions == source.dimensions[1:]
-                ]
-                one = (
-                    s.choice.choice(row)
-                    if row
-                    else scope.constant_of(source.kind, source.dimensions[1:])
-                )
-                zero = i.builder.constant(0, counter)
-                update = _bounded(scope, one, max(source.bound, 8.0))
-                if update is not None:
-                    new = i.builder.dynamic_update_slice(
-                        value,
-                        i.builder.reshape(update, (1, *source.dimensions[1:])),
-                        i,
-                        *[zero] * (source.rank - 1),
-                    )
-            else:
-                new = _bounded(scope, s.choice.choice(fitting), max(source.bound, 8.0))
-            following.append(values[number] if new is None else new)
+        for number, value in enumerate(values):
+            new = _next_value(scope, number, values, sources, i)
+            following.append(value if new is None else new)
         following.insert(at, i + i.builder.constant(step, counter))
         return (*following, stop)
 

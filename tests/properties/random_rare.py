@@ -96,7 +96,7 @@ def dimension_size(s: Families) -> Known | None:
 
 
 def dynamic_size(s: Families) -> Known | None:
-    """A vector cut to a dynamic size, its size asked for or its elements added up."""
+    """Return the size, or the sum, of a vector cut to a dynamic size."""
     k = s.pick(
         lambda k: k.rank == 1 and k.kind in ("s32", "s64", "u8") and 0 < k.value.size <= 3000
     )

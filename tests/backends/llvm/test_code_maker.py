@@ -115,7 +115,7 @@ def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
 
 
 def test_code_made_otherwise_runs(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    """It is not kept: the next compile says again that it is slower."""
+    """Fallback code is not cached: the next compile warns again that it is slower."""
     if not _aborts():
         pytest.skip("this LLVM compiles what LLVM 22 aborts over")
     import ctypes

@@ -54,7 +54,7 @@ ENTRY e { x = f32[128,128] parameter(0)
 
 @pytest.fixture(scope="module")
 def session() -> xe.Session:
-    """One child for the tests that only ask: its start takes a second of processor time."""
+    """Share one child among read-only tests: its start takes a second of processor time."""
     return xe.compile(SOFTMAX, backend="xla")
 
 

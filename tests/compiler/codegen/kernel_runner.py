@@ -136,13 +136,13 @@ def _logical(memory, shape):
     )
 
 
-def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
-    """The entry's result leaves as numpy arrays.
-
-    in_place: names of instructions whose result overwrites their first operand.
-    """
-    module = parse_hlo(text) if isinstance(text, str) else text
-    entry = module.entry
+def _written_kernels(entry, target, in_place):
+    """Return (instruction, function name, argument slots, kernel) in the order of execution."""
+    write = (
+        partial(write_gpu_kernels, architecture=gpu_architecture())
+        if target == "gpu"
+        else nest_or_opaque
+    )
     made = []
     assert set(in_place) <= {i.name for i in entry.sequence()}, f"no instruction {in_place}"
     for i in entry.sequence():
@@ -153,12 +153,18 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
         slots = list(argument_slots(i))
         if i.name in in_place:
             slots[-1] = 0
-        write = (
-            partial(write_gpu_kernels, architecture=gpu_architecture())
-            if target == "gpu"
-            else nest_or_opaque
-        )
         made.append((i, f"k{len(made)}", tuple(slots), write(i, slots=tuple(slots))))
+    return made
+
+
+def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
+    """Return the entry's result leaves as numpy arrays.
+
+    in_place: names of instructions whose result overwrites their first operand.
+    """
+    module = parse_hlo(text) if isinstance(text, str) else text
+    entry = module.entry
+    made = _written_kernels(entry, target, in_place)
     run = (ptx_kernels if target == "gpu" else native_kernels)(
         [(name, kernel) for _, name, _, kernel in made], preset
     )
@@ -184,7 +190,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
             if i.name in in_place:
                 arrays[0] = memory[i, index] = arrays[0].copy()
             else:
-                # Filled with a pattern, so that an element nobody wrote is noticed.
+                # Filled with a pattern, so that a missing store shows.
                 memory[i, index] = np.full(
                     leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8
                 ).view(leaf.element_type.dtype)

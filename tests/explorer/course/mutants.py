@@ -63,7 +63,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _edits(node: ast.AST) -> Iterator[Callable[[Any], None]]:
-    """The edits of one node, each a function that makes it in a copy."""
+    """Yield the edits of one node, each a function that makes it in a copy."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARED:
         yield lambda n: n.ops.__setitem__(0, _COMPARED[type(n.ops[0])]())
     if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _COMPUTED:
@@ -87,6 +87,11 @@ def _edits(node: ast.AST) -> Iterator[Callable[[Any], None]]:
         yield lambda n: setattr(n.func, "id", "list")
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         yield lambda n: setattr(n, "slice", ast.Slice())
+    yield from _deletions(node)
+
+
+def _deletions(node: ast.AST) -> Iterator[Callable[[Any], None]]:
+    """Yield edits that each delete one statement of the node's body."""
     for field in ("body", "orelse"):
         lines = getattr(node, field, None)
         for k, line in enumerate(lines if isinstance(lines, list) else ()):

@@ -37,7 +37,7 @@ def _importable() -> Iterator[tuple[str, Any]]:
 
 
 def _forms(value: Any) -> Iterator[Any]:
-    """It, and what a student would make of a table in one line."""
+    """Yield the value and, of a table, the form that a student could make in one line."""
     yield value
     if isinstance(value, dict):
         yield {k: (v[0] if isinstance(v, tuple) and v else v) for k, v in value.items()}

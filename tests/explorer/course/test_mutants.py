@@ -65,7 +65,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _options_as_before() -> Iterator[None]:
-    """The cells of notebooks, which run in this process here, ask for isolation."""
+    """Restore the option `isolate`, which cells of notebooks set in this process."""
     with xe.options.set(isolate=xe.options.isolate):
         yield
 

@@ -37,7 +37,7 @@ ADD = "HloModule plus\nENTRY e {\n  x = f32[64] parameter(0)\n  c = f32[] consta
 
 @pytest.fixture(scope="module", autouse=True)
 def planted() -> Iterator[Isolation]:
-    """Passes that both processes know while these tests run."""
+    """Register passes in both processes while these tests run."""
     reading = worker.source_of
     known = pass_interface.registered_passes()  # which declares the built-in ones first: they stay
     importlib.import_module(PLANTED)

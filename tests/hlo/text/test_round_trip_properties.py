@@ -141,10 +141,8 @@ def literals(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @st.composite
-def modules(draw: st.DrawFn) -> str:
-    """A module: a reducer, a callee, and a chain over values of one shape."""
-    order = draw(st.sampled_from(["{1,0}", "{0,1}", "", "{1,0:T(8,128)}", "{1,0:S(1)}"]))
-    shape = f"f32[4,6]{order}"
+def headers(draw: st.DrawFn) -> str:
+    """Draw the first line of a module, with each of its attributes or without."""
     header = [f"HloModule {draw(NAMES)}_m"]
     if draw(st.booleans()):
         header.append("is_scheduled=true")
@@ -161,8 +159,17 @@ def modules(draw: st.DrawFn) -> str:
         )
     if draw(st.booleans()):
         header.append(f"frontend_attributes={{{draw(NAMES)}={quoted(draw(WORDS))}}}")
+    return ", ".join(header)
+
+
+@st.composite
+def modules(draw: st.DrawFn) -> str:
+    """Draw a module: a reducer, a callee, and a chain over values of one shape."""
+    order = draw(st.sampled_from(["{1,0}", "{0,1}", "", "{1,0:T(8,128)}", "{1,0:S(1)}"]))
+    shape = f"f32[4,6]{order}"
+    header = draw(headers())
     percent = draw(st.sampled_from(["%", ""]))
-    lines = [", ".join(header), "", TABLES.rstrip() + "\n" if draw(st.booleans()) else ""]
+    lines = [header, "", TABLES.rstrip() + "\n" if draw(st.booleans()) else ""]
     lines += [
         f"{percent}adder {{",
         f"  {percent}a.1 = f32[] parameter(0)",

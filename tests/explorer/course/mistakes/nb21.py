@@ -305,24 +305,28 @@ mistake("nb21.merge", "no-part")(
 )
 
 
-def changed(b, q, k, v, block, of_q=None, of_k=None, of_v=None, of_result=None):
-    given = [(change(b, x) if change else x) for change, x in ((of_q, q), (of_k, k), (of_v, v))]
-    result = attention(b, *given, block)
-    return of_result(b, result) if of_result else result
+def changed(b, q, k, v, block, /, **changes):
+    """Return attention with some of `q`, `k`, `v` and `result` replaced by functions of them."""
+
+    def change(name, x):
+        return changes[name](b, x) if name in changes else x
+
+    result = attention(b, change("q", q), change("k", k), change("v", v), block)
+    return change("result", result)
 
 
 def doubled(b, x):
     return b.add(x, x)
 
 
-mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_q=doubled))
-mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_k=doubled))
-mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, of_result=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, q=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, k=doubled))
+mistake("nb21.attention", "wrong-value")(lambda b, *given: changed(b, *given, result=doubled))
 mistake("nb21.attention", "wrong-value")(
-    lambda b, *given: changed(b, *given, of_q=lambda b, x: b.negate(x))
+    lambda b, *given: changed(b, *given, q=lambda b, x: b.negate(x))
 )
 mistake("nb21.attention", "wrong-value")(
-    lambda b, *given: changed(b, *given, of_v=lambda b, x: b.exponential(x))
+    lambda b, *given: changed(b, *given, v=lambda b, x: b.exponential(x))
 )
 mistake("nb21.attention", "wrong-value")(
     lambda b, q, k, v, block: attention(b, q, k[0:1], v[0:1], block)
