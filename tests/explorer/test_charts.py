@@ -38,7 +38,7 @@ def test_the_roofline_has_a_point_for_each_kernel() -> None:
     assert {row["kernel"] for row in points(chart)} == {
         f"%{s.name}" for s in program_steps(session)
     }
-    assert all(row["GFLOP/s"] > 0 for row in points(chart)) and "GFLOP/s" in chart.to_json()
+    assert all(row["gflop_per_s"] > 0 for row in points(chart)) and "GFLOP/s" in chart.to_json()
     with pytest.raises(xe.XlaExplorerError, match="no kernel"):
         xe.charts.roofline(session.profile(repeats=1).iloc[:1])
 

@@ -77,9 +77,9 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
         {
             "kernel": rows["kernel"].astype(str),
             "line": rows["line"].astype(str),
-            "median us": rows["median_us"],
-            "operations a byte": rows["flops"] / rows["bytes"],
-            "GFLOP/s": rows["flops"] / rows["median_us"] / 1e3,
+            "median_us": rows["median_us"],
+            "operations_per_byte": rows["flops"] / rows["bytes"],
+            "gflop_per_s": rows["flops"] / rows["median_us"] / 1e3,
         }
     )
     limits = machine_limits()
@@ -89,14 +89,14 @@ def roofline(given: Compilation | pandas.DataFrame) -> altair.LayerChart:
     )
     ridge = peak / bandwidth
     ends = [
-        min(points["operations a byte"].min(), ridge) / 2,
+        min(points["operations_per_byte"].min(), ridge) / 2,
         ridge,
-        max(points["operations a byte"].max(), ridge) * 2,
+        max(points["operations_per_byte"].max(), ridge) * 2,
     ]
     roof = pandas.DataFrame(
-        {"operations a byte": ends, "GFLOP/s": [min(peak, bandwidth * x) for x in ends]}
+        {"operations_per_byte": ends, "gflop_per_s": [min(peak, bandwidth * x) for x in ends]}
     )
-    plot: altair.LayerChart = _over_line(alt, roof, points)
+    plot: altair.LayerChart = _over_line(alt, roof, points, ("operations per byte", "GFLOP/s"))
     return plot.properties(
         title=f"roofline: {peak:.0f} GFLOP/s, {bandwidth:.0f} GB/s, {number_of(threads, 'core')}"
     )
@@ -146,7 +146,7 @@ def predicted(session: Compilation, profile: pandas.DataFrame | None = None) -> 
         max(frame["predicted_us"].max(), frame["measured_us"].max()),
     ]
     equal = pandas.DataFrame({"predicted_us": ends, "measured_us": ends})
-    return _over_line(alt, equal, frame).properties(
+    return _over_line(alt, equal, frame, ("predicted us", "measured us")).properties(
         title="predicted and measured time of each kernel"
     )
 
@@ -197,11 +197,13 @@ def _altair() -> Any:
     return alt
 
 
-def _over_line(alt: Any, line: pandas.DataFrame, points: pandas.DataFrame) -> altair.LayerChart:
+def _over_line(
+    alt: Any, line: pandas.DataFrame, points: pandas.DataFrame, titles: tuple[str, str]
+) -> altair.LayerChart:
     """Return a chart of kernels as points over a line, on two logarithmic axes."""
     x, y = [
-        axis(f"{name}:Q", scale=alt.Scale(type="log"))
-        for axis, name in zip((alt.X, alt.Y), line.columns, strict=True)
+        axis(f"{name}:Q", title=title, scale=alt.Scale(type="log"))
+        for axis, name, title in zip((alt.X, alt.Y), line.columns, titles, strict=True)
     ]
     dots = alt.Chart(points).mark_point(filled=True, size=70)
     dots = dots.encode(x=x, y=y, color="kernel:N", tooltip=list(points.columns))
