@@ -141,10 +141,9 @@ def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:
             ]
         )
         return Literal(shape or tuple_shape([part.shape for part in parts]), parts=parts)
-    array = (
-        np.asarray(value) if shape is None else np.asarray(value).astype(shape.element_type.dtype)
-    )
-    array = np.array(array, order="C", copy=True)
+    array = np.asarray(value)
+    kind = array.dtype if shape is None else shape.element_type.dtype
+    array = array.astype(kind, order="C", copy=True)  # one copy: constants may fill the memory
     if shape is None:
         shape = array_shape(primitive_type_of(array.dtype), array.shape)
     elif array.shape != shape.dimensions:

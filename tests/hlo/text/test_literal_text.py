@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -172,3 +174,17 @@ def test_no_text_makes_another_error(element_type: PrimitiveType, text: str) -> 
             read_literal(array_shape(element_type, dimensions), text)
         except TextError as problem:
             assert problem.hint and problem.at >= 0
+
+
+@pytest.mark.parametrize("text", [None, "f32[65536]", "s8[65536]"])
+def test_a_literal_of_an_array_is_one_copy(text: str | None) -> None:
+    array = np.arange(65536, dtype=np.float32)
+    shape = None if text is None else parse_shape(text)
+    tracemalloc.start()
+    literal = literal_from_array(array, shape)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.1 * literal.array.nbytes + 4096
+    assert literal.array is not array and not literal.array.flags.writeable
+    transposed = literal_from_array(array.reshape(2, -1).T).array
+    assert transposed.flags.c_contiguous and transposed[1, 0] == 1
