@@ -69,7 +69,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The same at the end, where `-q` shows it too, if they are not."""
+    """Print absent corpora at the end too, where `-q` shows them."""
     if not SHARED.is_dir():
         terminalreporter.write_line(report())
 
@@ -169,7 +169,7 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup() -> Generator[None, object, object]:
-    """The same for what a test starts from."""
+    """Skip a fixture that would execute code for a CPU above this one."""
     return (yield from _skipping_what_cannot_run())
 
 

@@ -16,7 +16,7 @@ SNAPSHOT = Path(__file__).with_name("public_api.txt")
 
 
 def lines() -> Iterator[str]:
-    """A line a public name: how it is written, and what it takes."""
+    """Yield a line for each public name: its spelling and its parameters."""
     for name, thing in names():
         yield f"{name}{_signature(thing)}"
 
@@ -49,7 +49,7 @@ def names() -> Iterator[tuple[str, Any]]:
 
 
 def classes() -> dict[str, type]:
-    """The classes whose members are public, by what users write in front of them."""
+    """Return the classes with public members, by the prefix that users write."""
     trace = xe.optimize("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", "dce")
     return {
         "Session": xe.Session,

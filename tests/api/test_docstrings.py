@@ -49,7 +49,7 @@ def _is_own(thing: Any) -> bool:
 
 
 def sections(documentation: str) -> dict[str, list[str]]:
-    """The lines of each section by its title; those in front of the first by ''."""
+    """Return the lines of each section by its title; those in front of the first by ''."""
     found: dict[str, list[str]] = {"": []}
     lines = documentation.splitlines()
     title = ""
@@ -147,7 +147,7 @@ def test_no_docstring_breaks_off_in_the_middle_of_a_sentence() -> None:
 
 
 def _breaks(documentation: str) -> list[tuple[str, str]]:
-    """The pairs of lines between which a sentence of the documentation breaks off."""
+    """Return the pairs of lines between which a sentence of the documentation breaks off."""
     return [
         pair
         for pair in itertools.pairwise(documentation.split("\nExamples\n---")[0].splitlines())

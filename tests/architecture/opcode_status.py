@@ -74,7 +74,7 @@ def _row(
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     have, proved = _have(), proofs()
     notes: list[str] = []
     families: dict[str, list[str]] = {}

@@ -14,7 +14,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 def _rows(heading: str) -> list[list[str]]:
-    """The cells of the first table that begins with this cell, without its rule."""
+    """Return the cells of the first table that begins with this cell, without its rule."""
     lines = TEXT[TEXT.index(f"| {heading} |") :].split("\n\n")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
@@ -60,7 +60,7 @@ MANNERED = re.compile(
 
 
 def _messages(path: Path) -> Iterator[str]:
-    """The texts of a file in which something mannered stands, its documentation apart."""
+    """Yield the texts of a file that contain a mannered phrase, except its documentation."""
     text = path.read_text(encoding="utf-8")
     if not MANNERED.search(text):
         return

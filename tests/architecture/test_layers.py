@@ -117,7 +117,7 @@ def _all_imports(path: Path) -> Iterator[tuple[int, str, bool]]:
 
 
 def _called(node: ast.Call) -> str:
-    """The last word of what is called."""
+    """Return the last word of the called name."""
     return (
         node.func.attr
         if isinstance(node.func, ast.Attribute)

@@ -118,7 +118,7 @@ def _have() -> dict[str, set[str]]:
 
 
 def matrix() -> str:
-    """The matrix as text: `x` there, `.` a declared hole, `?` an undeclared one."""
+    """Return the matrix as text: `x` present, `.` a declared hole, `?` an undeclared one."""
     have, declared = _have(), _declared()
     lines = ["opcode".ljust(28) + "  ".join(have)]
     for name in OPCODES:

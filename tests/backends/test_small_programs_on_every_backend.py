@@ -9,7 +9,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 
 def values(text, backend, *inputs):
-    """The leaves: of the evaluator, of a backend."""
+    """Return the leaves of the evaluator's result, or of a backend's."""
     if backend is None:
         found = xe.evaluate(xe.parse_hlo(text), *inputs)
         return list(found) if isinstance(found, tuple) else [found]

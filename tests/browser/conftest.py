@@ -20,7 +20,7 @@ CHROMIUM = (
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """A Chromium that shows nothing on a screen and hands pages on.
+    """Start a headless Chromium that reuses pages.
 
     The files that use it skip where there is none.
     """
@@ -56,7 +56,7 @@ def steady_times() -> Iterator[pytest.MonkeyPatch]:
 
 @pytest.fixture
 def measured_times(steady_times: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times as they are measured, for a test of programs that differ by far."""
+    """Use measured times, for a test of programs that differ by far."""
     steady = CpuExecutable.profile
     steady_times.undo()
     yield
@@ -65,7 +65,7 @@ def measured_times(steady_times: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="package")
 def light_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab in its light theme.
+    """Start a JupyterLab in its light theme.
 
     Its starts, and those of its kernels, are what takes long.
     """
@@ -76,7 +76,7 @@ def light_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="package")
 def light_page(light_lab: Lab, browser: Any) -> Iterator[Any]:
-    """A page of it, loaded once: each test opens its document there.
+    """Load a page of it once: each test opens its document there.
 
     `problems` is what went wrong in it since the last test.
     """

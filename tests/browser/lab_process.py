@@ -150,7 +150,7 @@ def opened_lab(browser: Any, server: Lab) -> Any:
 
 
 def run_command(page: Any, command: str, **arguments: str) -> None:
-    """A command of JupyterLab, as a menu or a key would give it."""
+    """Run a command of JupyterLab, as a menu or a key would."""
     page.evaluate(
         "([command, given]) => { void window.jupyterapp.commands.execute(command, given); }",
         [command, arguments],

@@ -107,7 +107,7 @@ SHOTS: dict[str, Shot] = {
 
 
 def page_of(program: Program, folder: Path) -> Path:
-    """The exported page of a program."""
+    """Return the exported page of a program."""
     given = program.given(folder)
     if isinstance(given, Path) and given.is_dir():
         session = xe.load(given).session()

@@ -138,7 +138,7 @@ def _luminance(colour: list[float]) -> float:
 
 
 def _contrast(a: list[float], b: list[float]) -> float:
-    """The ratio of WCAG 2: 1 is the same, 21 black on white."""
+    """Return the contrast ratio of WCAG 2: 1 is the same, 21 black on white."""
     low, high = sorted((_luminance(a), _luminance(b)))
     return (high + 0.05) / (low + 0.05)
 

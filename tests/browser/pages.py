@@ -22,7 +22,7 @@ class Pages:
     def new_page(
         self, *, viewport: dict[str, int] = _VIEWPORT, color_scheme: str = "light", **options: Any
     ) -> Any:
-        """A page as Playwright's.
+        """Return a page, as Playwright does.
 
         options: what only a page of its own can have (touch, no script).
         """
@@ -59,7 +59,7 @@ class Pages:
 
 
 def answer_by(page: Any, **functions: Callable[..., object]) -> None:
-    """The page's script calls these functions by their names.
+    """Bind the names that the page's script calls to these functions.
 
     A page keeps a name for good: who answers to it is looked up.
     """

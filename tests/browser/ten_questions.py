@@ -21,22 +21,22 @@ Action = Callable[[Any], object]
 
 
 def click(selector: str) -> Action:
-    """A click on the first element that is shown."""
+    """Return a click on the first visible match."""
     return lambda page: page.locator(selector).locator("visible=true").first.click()
 
 
 def key(name: str) -> Action:
-    """A key."""
+    """Return a key press."""
     return lambda page: page.keyboard.press(name)
 
 
 def typed(text: str) -> Action:
-    """A text that is typed."""
+    """Return the typing of a text."""
     return lambda page: page.keyboard.type(text)
 
 
 def _pass(name: str) -> Action:
-    """A click on a pass of the list."""
+    """Return a click on a pass of the list."""
     return lambda page: page.locator(".xe-timeline").get_by_text(name, exact=True).first.click()
 
 

@@ -152,7 +152,7 @@ ENTRY e {
 
 @pytest.fixture(scope="module")
 def step() -> Any:
-    """A program of 9 blocks forward and backward, large enough to be drawn in blocks."""
+    """Return a program of 9 blocks forward and backward, large enough for a drawing in blocks."""
     lines: list[str] = []
     last, opcodes = "x", ("tanh", "exponential", "cosine", "negate")
 

@@ -46,7 +46,7 @@ def page(browser: Any, tmp_path: Path) -> Iterator[Any]:
 
 
 def _open(page: Any) -> list[list[str]]:
-    """The titles of the texts in each pane, the one in front with a star."""
+    """Return the titles of the texts in each pane, the one in front with a star."""
     panes: list[list[str]] = (
         page.evaluate("""() => [...document.querySelectorAll(".xe-pane")].map(pane => [...pane.querySelectorAll(".xe-pane-head > b, .xe-pane-tabs button")]
       .map(el => el.textContent + (el.matches(".on") ? "*" : "")))""")

@@ -78,7 +78,7 @@ _UNITS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 
 
 def _microseconds(page: Any) -> float:
-    """The whole program, as the head of the view says it."""
+    """Return the whole program's time from the head of the view."""
     page.wait_for_function(
         f"() => document.querySelector('{SHOWN} .xe-head').textContent.includes('runs in')"
     )

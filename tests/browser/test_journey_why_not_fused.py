@@ -114,7 +114,7 @@ class Journey:
         self.done("choose it", ".xe-why .xe-links button.refused")
 
     def force_and_compare(self) -> dict[str, list[str]]:
-        """The comparison's rows: what -> [now, before, change]."""
+        """Return the comparison's rows: quantity -> [now, before, change]."""
         self.page.locator(".xe-why .xe-act", has_text="force it and compare").click()
         self.done("force it and compare", ".xe[data-ready] .xe-compared")
         return {

@@ -87,7 +87,7 @@ def _keep(page: Any, name: str) -> None:
 
 
 def _colours(page: Any, within: str, words: list[str]) -> dict[str, str]:
-    """The colour of the span that is exactly a word; empty where no span is."""
+    """Return the colour of the span with exactly this text; empty if there is none."""
     script = """([within, words]) => Object.fromEntries(words.map(word => {
         const span = [...document.querySelectorAll(within + ' .cm-line span')].find(s => s.textContent === word);
         return [word, span ? getComputedStyle(span).color : ''];

@@ -53,7 +53,7 @@ registerTab({ key: "passes", title: "Passes", shortcut: "y", help: [["!", "passe
 
 @pytest.fixture
 def added_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The tab beside all others, as if it were in the package."""
+    """Add the tab beside all others, as if it were in the package."""
     tab = Tab(
         "passes",
         data=lambda source, live: [step.name for step in source.steps() if step.changed],

@@ -31,7 +31,7 @@ UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "µs": 1, "ms": 1e3, "s": 1e6}
 
 
 def _number(text: str) -> float:
-    """A cell with a unit as a number."""
+    """Return a cell with a unit as a number."""
     value, _, unit = text.lstrip("~+").replace("−", "-").partition(" ")
     return float(value.replace(",", "") or 0) * UNITS.get(unit, 1)
 

@@ -24,7 +24,7 @@ TEXT = "HloModule {name}\nENTRY e {{\n  x = f32[4] parameter(0)\n  e = f32[4] ex
 
 
 def cluster_folder(folder: Path, modules: int = 3) -> Path:
-    """A dump of some modules, and beside it a profile in which `jit_f` ran."""
+    """Write a dump of some modules, and beside it a profile in which `jit_f` ran."""
     (folder / "dump").mkdir(parents=True)
     for number in range(modules):
         name = "jit_f" if number == 1 else f"jit_g{number}"

@@ -61,7 +61,7 @@ def server(tmp_path: Path) -> Iterator[PageServer]:
 
 
 def _answer(address: str) -> tuple[int, str]:
-    """The status, and headers and body with the data of the page unpacked."""
+    """Return the status, and headers and body with the data of the page unpacked."""
     try:
         with urllib.request.urlopen(address, timeout=60) as found:
             status, headers, body = found.status, found.headers, found.read().decode()

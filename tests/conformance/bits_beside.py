@@ -74,7 +74,7 @@ CORPORA = {"exec_cases": _exec_cases, "conformance": _conformance, "perf": _perf
 
 
 def serve() -> None:
-    """The child: (text, arguments) in, what came of it out."""
+    """Run the child: (text, arguments) in, the outcome out."""
     import warnings
 
     import xla_explorer as xe

@@ -31,7 +31,7 @@ CORPUS = SHARED / "conformance"
 
 
 def harness() -> ModuleType | None:
-    """The corpus's own loader and comparison; None when it is not beside the checkout."""
+    """Return the corpus's own loader and comparison; None if it is not beside the checkout."""
     if not (CORPUS / "conformance.py").exists():
         return None
     spec = importlib.util.spec_from_file_location(
@@ -68,7 +68,7 @@ def sample(found: ModuleType, count: int) -> list[Any]:
 
 
 def compile_case(backend: str, case: Any, options: dict[str, Any]) -> CompileResult:
-    """A case's module, compiled."""
+    """Compile a case's module."""
     compiler = platform(backend).compiler()
     given = CompileOptions(journal="off", cache=False, backend_options=options)
     return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), given), given)
@@ -95,7 +95,7 @@ def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
 
 
 def check_apart(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
-    """The same in a process of its own, which has LIMIT seconds."""
+    """Check a case in a process of its own, which has LIMIT seconds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -38,7 +38,7 @@ def texts(corpora: str, every: int) -> Iterator[tuple[str, str]]:
 
 
 def compile_all(corpora: str, every: int, first: int, backend: str) -> None:
-    """The child: a line before each program, and one with its outcome."""
+    """Run the child: print a line before each program, and one with its outcome."""
     import xla_explorer as xe
 
     warnings.simplefilter("ignore")

@@ -42,7 +42,7 @@ _WITH_GLOBAL_IDS = ("all-reduce", "all-gather", "reduce-scatter")
 
 
 def cases(shard: str) -> Iterator[dict[str, Any]]:
-    """The cases of `exec_cases` or `exec_multi`.
+    """Yield the cases of `exec_cases` or `exec_multi`.
 
     Where two texts have one name, the digest of the text is appended.
     """
@@ -193,7 +193,7 @@ def _timed(job: tuple[dict[str, Any], int]) -> tuple[str, str | None, float]:
 def run_all(
     shard: str, jobs: int = 2, pattern: str = "", seconds: int = SECONDS
 ) -> tuple[int, dict[str, str]]:
-    """(number of cases, problem by name of the case).
+    """Return (number of cases, problem by name of the case).
 
     jobs: processes. seconds: limit of one case.
     """

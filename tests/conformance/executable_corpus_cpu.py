@@ -30,7 +30,7 @@ SECONDS = 60
 
 
 def outputs_on_cpu(case: dict[str, Any], threads: int) -> tuple[list[list[Any]], list[str]]:
-    """The leaves of the result, and the opcodes that had no native code."""
+    """Return the leaves of the result, and the opcodes that had no native code."""
     from xla_explorer.backends.interfaces import CompileOptions
     from xla_explorer.backends.registry import platform
 
@@ -93,7 +93,7 @@ class _Worker:
         self.pipe.send(case)
 
     def take(self) -> tuple[str | None, list[str]]:
-        """The answer; when the process died, that is the problem, and a new one takes its place."""
+        """Return the answer; the death of the process is a problem, and a new one replaces it."""
         try:
             answer: tuple[str | None, list[str]] = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -111,7 +111,7 @@ def run_all(
     every: int = 1,
     seconds: int = SECONDS,
 ) -> tuple[int, dict[str, str], dict[str, int]]:
-    """(number of cases, problem by name, how often each opcode ran on the evaluator).
+    """Return (number of cases, problem by name, evaluator runs by opcode).
 
     first, every: one case in so many, from that one.
     """

@@ -104,7 +104,7 @@ class UnsupportedOptionError(Exception):
 
 
 def make(name: str, options: dict[str, Any]) -> HloPass:
-    """The pass with those options. UnsupportedOptionError when there is no such pass or option."""
+    """Return the pass with those options; UnsupportedOptionError if there is none."""
     try:
         return make_pass(name, **options)
     except (LookupError, ValueError) as problem:
@@ -121,7 +121,7 @@ def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, 
 
 
 def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
-    """The adapter of the referee: one pass by the name of XLA's dumps.
+    """Run one pass by the name of XLA's dumps: the adapter of the referee.
 
     Flags and arguments of a test are no options of ours.
     """
@@ -155,7 +155,7 @@ class Verdict:
 
 
 def records(file: str) -> Iterator[dict[str, Any]]:
-    """The records of a file of the corpus."""
+    """Yield the records of a file of the corpus."""
     with gzip.open(CORPUS / "dev" / file, "rt") as lines:
         for line in lines:
             yield json.loads(line)
@@ -251,7 +251,7 @@ def golden_verdicts(only: str, every: int = 1) -> list[Verdict]:
 
 
 def referee() -> Any:
-    """The corpus' own script `pass_tests.py` as a module."""
+    """Return the corpus' own script `pass_tests.py` as a module."""
     spec = importlib.util.spec_from_file_location("pass_tests", CORPUS / "pass_tests.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -54,7 +54,7 @@ needs_corpus = pytest.mark.skipif(
 
 
 def judged_passes() -> str:
-    """A regular expression of every pass that is judged here."""
+    """Return a regular expression of every pass that is judged here."""
     return "|".join([re.escape(name) for name in sorted(set(registered_passes()) - ELSEWHERE)])
 
 

@@ -52,7 +52,7 @@ KNOWN: dict[str, str] = {}
 
 @cache
 def harness() -> ModuleType:
-    """The runner of the conformance corpus as a module."""
+    """Return the runner of the conformance corpus as a module."""
     spec = importlib.util.spec_from_file_location(
         "conformance_harness", CONFORMANCE / "conformance.py"
     )
@@ -63,7 +63,7 @@ def harness() -> ModuleType:
 
 
 def optimized(text: str, pipeline: str) -> str:
-    """The module after the passes, as text: so that the printer and parser take part."""
+    """Return the module after the passes as text, so that printer and parser take part."""
     return optimize(parse_hlo(text), pipeline, "off", in_place=True, verify=True).module.to_text()
 
 
@@ -75,7 +75,7 @@ def conformance_problem(case: Any, pipeline: str) -> str | None:
 
 
 def executable_problem(case: dict[str, Any], pipeline: str) -> str | None:
-    """The same for a case of the executable corpus."""
+    """Return the problem of a case of the executable corpus; None if there is none."""
     return problem_of({**case, "hlo": optimized(case["hlo"], pipeline)})
 
 

@@ -47,5 +47,5 @@ def softmax() -> Session:
 
 @pytest.fixture
 def softmax_interpreted() -> Session:
-    """The same on the evaluator, with the passes of `xe.optimize`."""
+    """Return the softmax session on the evaluator, with the passes of `xe.optimize`."""
     return xe.compile(SOFTMAX, backend="interpreter", passes="algsimp,cse,dce")

@@ -50,7 +50,7 @@ def test_shares_and_schedules_of_others_are_ranked_too() -> None:
 
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[float]:
-    """The cache in a folder of the test; ratios, first to last, instead of the clock's."""
+    """Put the cache into a folder of the test; the returned ratios replace those of the clock."""
     given: list[float] = []
 
     def timed(default: Any, scheduled: Any, *_: Any) -> tuple[PairedTiming, int]:

@@ -96,7 +96,7 @@ def _register(name: str, **stages: Any) -> None:
 
 
 def _interface_function(frame: Any, position: int) -> Any:
-    """Number `position` of the functions of XLA_FFI_Api."""
+    """Return number `position` of the functions of XLA_FFI_Api."""
     return interface.HANDLER((ctypes.c_size_t * 24).from_address(frame.api)[6 + position])
 
 
@@ -264,7 +264,7 @@ def test_a_handler_that_fails_in_a_loop_and_one_that_answers_with_a_future() -> 
     stages: list[int] = []
 
     def early(frame: Any, buffers: Any, attributes: Any) -> None:
-        """A future that is ready: the stages go on."""
+        """Return a ready future: the stages go on."""
         stages.append(frame.stage)
         made = Future()
         assert _interface_function(frame, 13)(ctypes.addressof(made)) is None

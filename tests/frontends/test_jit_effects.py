@@ -22,7 +22,7 @@ Make = Callable[[list[float]], Callable[..., Any]]
 
 
 def counting(log: list[float]) -> Callable[..., np.float32]:
-    """A host function that notes its call and returns how many there were."""
+    """Return a host function that counts its calls and returns the count."""
 
     def count(*given: Any) -> np.float32:
         log.append(float(np.sum([np.sum(value) for value in given])))

@@ -18,7 +18,7 @@ SMALL = b"module { func.func public @main() { return } }"
 
 
 def node(name: str, operation: str, **attributes: bytes) -> bytes:
-    """A NodeDef."""
+    """Return a NodeDef."""
     entries = [
         field(5, field(1, key) + field(2, field(2, value))) for key, value in attributes.items()
     ]

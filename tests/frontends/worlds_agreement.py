@@ -34,14 +34,14 @@ SECONDS = 900.0
 
 
 def program(path: Path) -> str:
-    """A digest of what a file says, without names of the source."""
+    """Return a digest of a file's program, without names of the source."""
     return hashlib.sha256(
         re.sub(r", metadata=\{[^}]*\}", "", xe.load(path).to_text()).encode()
     ).hexdigest()
 
 
 def leaves(value: Any) -> list[Any]:
-    """The arrays of a result."""
+    """Return the arrays of a result."""
     return (
         [leaf for part in value for leaf in leaves(part)]
         if isinstance(value, tuple)
@@ -101,7 +101,7 @@ def as_in_a_model(value: Any) -> Any:
 
 
 def errors(ours: list[Any], theirs: list[Any]) -> float:
-    """The largest error of all leaves."""
+    """Return the largest error of all leaves."""
     return max([error(a, b) for a, b in zip(ours, theirs, strict=True)], default=0.0)
 
 
@@ -163,7 +163,7 @@ def row_of(path: Path) -> dict[str, Any]:
 
 
 def rows_in(text: str) -> list[dict[str, Any]]:
-    """The rows that a process printed."""
+    """Return the rows in a process's output."""
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")] or [
         {"problem": "nothing was printed"}
     ]

@@ -110,7 +110,7 @@ def cpu_plane(module: str = "jit_f", program: int = 3) -> PlaneWriter:
 
 
 def gpu_plane() -> PlaneWriter:
-    """A stream with two kernels and a copy, and the lines that a viewer derives."""
+    """Return a stream with two kernels and a copy, and the lines that a viewer derives."""
     plane = PlaneWriter("/device:GPU:0")
     stats = {"hlo_module": "jit_f(3)", "correlation_id": 9}
     plane.line(

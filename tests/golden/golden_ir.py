@@ -55,7 +55,7 @@ def run_line(text: str) -> str:
 
 
 def loop_on_gpu(i, slots):
-    """A kernel of one thread an element."""
+    """Return a kernel of one thread an element."""
     (one,) = write_gpu_kernels(
         i, gpu_architecture(), slots, overrides=Overrides(forced=frozenset({"loop"}))
     ).kernels
@@ -63,7 +63,7 @@ def loop_on_gpu(i, slots):
 
 
 def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
-    """The module of kernels for `cpu` or `gpu`."""
+    """Return the module of kernels for `cpu` or `gpu`."""
     entry = parse_hlo(text).entry
     made = []
     for i in entry.sequence():
@@ -123,7 +123,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
 
 
 def host_ir(text: str) -> str:
-    """The program as the CPU backend writes it, without optimising passes."""
+    """Return the program as the CPU backend writes it, without optimising passes."""
     from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
     from xla_explorer.backends.cpu_program.program_writing import write_program
     from xla_explorer.backends.interfaces import CompileOptions
@@ -134,7 +134,7 @@ def host_ir(text: str) -> str:
 
 
 def golden_texts(text: str) -> dict[str, str]:
-    """The IR by check prefix."""
+    """Return the IR by check prefix."""
     command = run_line(text).split()
     if command[0] == "host":
         return {"CHECK": host_ir(text)}
@@ -163,7 +163,7 @@ def run_filecheck(path: Path, prefix: str, ir: str) -> str:
 
 
 def _with_captures(line: str, known: set[str]) -> str:
-    """The line with its value names as FileCheck variables, captured where they are met first."""
+    """Return the line with value names as FileCheck variables, captured at their first use."""
 
     def name(found: re.Match[str]) -> str:
         word = found[0]

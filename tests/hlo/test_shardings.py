@@ -93,7 +93,7 @@ def test_the_last_tiles_are_short_or_empty() -> None:
 
 
 def drawn(rng: random.Random) -> tuple[Mesh, list[list[AxisPart]]]:
-    """A mesh, and axes and halves of axes for each dimension of an array."""
+    """Draw a mesh, and axes and halves of axes for each dimension of an array."""
     sizes = [rng.choice([2, 2, 3, 4, 6, 8]) for _ in range(rng.randint(1, 3))]
     ids = tuple(rng.sample(range(math.prod(sizes)), math.prod(sizes))) if rng.random() < 0.2 else ()
     mesh, pieces = Mesh(tuple(zip("xyz", sizes, strict=False)), ids), []

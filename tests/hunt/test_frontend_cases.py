@@ -22,7 +22,7 @@ OPEN_SIZES = ("54_dynamic_generic.mlir",)
 
 
 def stated(name: str) -> tuple[list[Any], list[Any]]:
-    """The arguments and the right value that the head of a file states."""
+    """Return the arguments and the right value in the head of a file."""
     text = (CASES / name).read_text()
     arguments = re.search(r"ARGS: (.*)", text)
     expected = re.search(r"EXPECT: (.*)", text)

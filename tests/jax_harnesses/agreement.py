@@ -42,7 +42,7 @@ def compare(
 
 
 def off(primitive: str, a: np.ndarray, b: np.ndarray) -> tuple[float, str]:
-    """(the largest error as a share of what is allowed, what is wrong)."""
+    """Return (the largest error as a share of the allowed one, the cause)."""
     if a.size == 0 or a.tobytes() == b.tobytes():
         return 0.0, ""
     allowed = limits(primitive, b)

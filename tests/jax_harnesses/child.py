@@ -92,7 +92,7 @@ def one(
 
 
 def compiled(function: Any, backend: str) -> Any:
-    """The function on a backend of ours, or on our platform."""
+    """Return the function on one of our backends or on our platform."""
     import jax
 
     import xla_explorer as xe

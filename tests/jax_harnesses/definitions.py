@@ -153,7 +153,7 @@ def rows_of_unstable_sort(
 def places_of_equal_values(
     harness: Any, arguments: Sequence[Any], got: list[np.ndarray], want: list[np.ndarray]
 ) -> None:
-    """The values that JAX has, each at another place of its row that holds it."""
+    """Check that the values are JAX's and each index is another place of its value."""
     values, places = got
     if values.tobytes() != want[0].tobytes():
         raise Wrong("the values differ")

@@ -45,7 +45,7 @@ class Child:
         self.harnesses: dict[str, str] = harnesses
 
     def run(self, name: str) -> dict[str, Any] | None:
-        """The row of a harness; None: the process ended, or did not answer in time."""
+        """Return the row of a harness; None if the process ended or did not answer in time."""
         assert self.process.stdin is not None
         self.served += 1
         with contextlib.suppress(BrokenPipeError):
@@ -100,7 +100,7 @@ class Pool:
         self.harnesses = self.child.harnesses
 
     def run(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """A row for each harness, in order; `crashed` and `hung` are statuses too."""
+        """Yield a row for each harness, in order; `crashed` and `hung` are statuses too."""
         for name in names:
             if self.child is None or self.child.served >= LIFE:
                 self._end()

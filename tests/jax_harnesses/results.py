@@ -32,7 +32,7 @@ def sample(harnesses: Mapping[str, str], count: int) -> list[str]:
 
 
 def wrong(rows: Iterable[Mapping[str, Any]], backends: Sequence[str]) -> list[str]:
-    """A line for each harness and backend that is not as JAX's CPU."""
+    """Return a line for each harness and backend that differs from JAX's CPU."""
     return [
         f"{row[b]['status']} on {b}: {row['name']}: {' '.join(row[b].get('note', '').split())[:300]}"
         for b in backends
@@ -42,7 +42,7 @@ def wrong(rows: Iterable[Mapping[str, Any]], backends: Sequence[str]) -> list[st
 
 
 def table(rows: Sequence[Mapping[str, Any]], backends: Sequence[str]) -> str:
-    """Counts by status, and of those that agree by definition the primitives."""
+    """Return counts by status, and the primitives that agree by definition."""
     lines = []
     for backend in backends:
         found = [row[backend] for row in rows]

@@ -77,7 +77,7 @@ def narrow() -> set[str]:
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """The newest row of each harness."""
+    """Return the newest row of each harness."""
     newest: dict[str, dict[str, Any]] = {}
     for line in path.read_text().splitlines() if path.exists() else ():
         row = json.loads(line)

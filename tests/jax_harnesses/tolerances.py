@@ -39,7 +39,7 @@ SUMS = {
 
 
 def epsilon(kind: np.dtype) -> float | None:
-    """The rounding of a float or complex type; None for what must be equal."""
+    """Return the rounding of a float or complex type; None for exact types."""
     try:
         return float(ml_dtypes.finfo(kind).eps)
     except ValueError:

@@ -41,7 +41,7 @@ class Shell:
         self.shell.run_line_magic("load_ext", "xla_explorer")
 
     def run(self, cell: str) -> tuple[Any, str, list[Any]]:
-        """(result, everything printed, displayed objects)."""
+        """Return (result, all printed text, displayed objects)."""
         with capture_output() as captured:
             result = self.shell.run_cell(cell)
         return result, captured.stdout + captured.stderr, captured.outputs

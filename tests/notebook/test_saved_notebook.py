@@ -51,7 +51,7 @@ ExplorerWidget(SoftmaxSource())
 
 
 def _run(*sources: str) -> Any:
-    """The notebook after a run; what comes first is not a cell of it."""
+    """Return the notebook after a run without its first cell."""
     import nbclient
     import nbformat
 
@@ -70,7 +70,7 @@ def _run(*sources: str) -> Any:
 
 
 def _of(notebook: Any, *cells: Any) -> Any:
-    """The same notebook with these cells."""
+    """Return the same notebook with these cells."""
     import nbformat
 
     return nbformat.v4.new_notebook(cells=list(cells), metadata=notebook.metadata)

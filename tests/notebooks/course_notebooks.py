@@ -35,7 +35,7 @@ def solution_cells() -> dict[str, str]:
 
 
 def write_parts(folder: Path) -> None:
-    """The files of the student's own compiler, as the cells of all notebooks write them."""
+    """Write the files of the student's own compiler, as the cells of all notebooks do."""
     (folder / "mini").mkdir()
     for source in solution_cells().values():
         if source.startswith("%%writefile "):
@@ -44,12 +44,12 @@ def write_parts(folder: Path) -> None:
 
 
 def exercise_cells(notebook: Any) -> list[Any]:
-    """The cells in which students write."""
+    """Return the cells in which students write."""
     return [cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
 
 
 def with_solutions(notebook: Any) -> Any:
-    """The notebook with the reference solutions in place of the stubs."""
+    """Return the notebook with the reference solutions in place of the stubs."""
     solutions = solution_cells()
     for cell in exercise_cells(notebook):
         cell.source = solutions[cell.metadata["exercise"]]
@@ -57,7 +57,7 @@ def with_solutions(notebook: Any) -> Any:
 
 
 def read(path: Path) -> Any:
-    """A notebook."""
+    """Return a notebook."""
     import nbformat  # takes seconds of processor time, which whoever only collects tests is spared
 
     return nbformat.read(path, 4)

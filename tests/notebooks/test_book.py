@@ -55,7 +55,7 @@ def test_every_row_has_an_entry_with_a_text(registry: object) -> None:
 
 
 def _listed(page: Path) -> list[Path]:
-    """The pages in the contents of a page."""
+    """Return the pages in the contents of a page."""
     found = []
     for block in re.findall(
         r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL

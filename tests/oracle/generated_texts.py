@@ -115,7 +115,7 @@ def _decorated(text: str, generator: random.Random) -> str:
 
 
 def valid_text(seed: int) -> str:
-    """A text that XLA's parser accepts, but for what its constructors check beyond the grammar."""
+    """Draw a text that XLA's parser accepts, except for its constructors' checks."""
     generator = random.Random(seed)
     text = _decorated(_any_program(generator), generator)
     return respaced(text, generator) if generator.random() < 0.7 else text
@@ -161,7 +161,7 @@ def _edited_line(text: str, generator: random.Random) -> tuple[str, str]:
 
 
 def edited_text(seed: int) -> tuple[str, str]:
-    """(a text that is one edit away from a valid one, what the edit was)."""
+    """Draw (a text one edit away from a valid one, the edit)."""
     generator = random.Random(seed)
     text = _decorated(_any_program(generator), generator)
     return (_edited_line if generator.random() < 0.5 else with_one_edit)(text, generator)

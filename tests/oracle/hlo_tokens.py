@@ -38,7 +38,7 @@ def _json_end(text: str, at: int) -> int:
 
 
 def tokens_of(text: str) -> list[tuple[str, str]]:
-    """(what stands before the token, the token); the last pair has an empty token."""
+    """Return (blanks before the token, the token); the last pair has an empty token."""
     found: list[tuple[str, str]] = []
     at, frontend = 0, 0  # frontend: depth of braces inside frontend_attributes={...}
     before = ""
@@ -86,7 +86,7 @@ def _needs_blank(left: str, right: str) -> bool:
 
 
 def respaced(text: str, generator: random.Random) -> str:
-    """The same tokens with other blanks, comments and ends of lines wherever they may stand."""
+    """Return the same tokens with other blanks, comments and line ends where they may stand."""
     parts = []
     previous = ""
     often = generator.choice((0.05, 0.3, 0.9))
@@ -111,7 +111,7 @@ def respaced(text: str, generator: random.Random) -> str:
 
 
 def joined(pairs: list[tuple[str, str]]) -> str:
-    """The text of tokens with what stands before each."""
+    """Return the text of tokens and the blanks before each."""
     return "".join([before + token for before, token in pairs])
 
 

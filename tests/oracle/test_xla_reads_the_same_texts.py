@@ -113,7 +113,7 @@ def _is_listed(kind: str, message: str) -> bool:
 
 
 def _ours(text: str) -> tuple[str, str]:
-    """(accepted or refused, how we print it or why not)."""
+    """Return (accepted or refused, our print or the reason)."""
     try:
         module = xe.parse_hlo(text)
     except xe.XlaExplorerError as problem:

@@ -67,7 +67,7 @@ class XlaParser:
             child.wait(30)
 
     def _ask(self, texts: Sequence[str]) -> list[Verdict]:
-        """The verdicts as far as the child lives."""
+        """Return the verdicts until the child ends."""
         if self._child is None:
             self._child = subprocess.Popen(
                 [sys.executable, "-c", _CHILD],

@@ -35,7 +35,7 @@ class Contender:
         return xe.compile(hlo_text, **self.options)
 
     def prepare(self, session: Any, inputs: list[Any]) -> list[Any]:
-        """Inputs into memory of the backend, untimed, as XLA's contender does with `device_put`."""
+        """Copy inputs into the backend's memory, untimed, as XLA's contender by `device_put`."""
         return session.signature.leaves(session.place(*inputs)) if self.placed else inputs
 
     def run(self, session: Any, inputs: list[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ LIMIT = 1.02
 
 
 def corpus() -> list[Any]:
-    """The development cases."""
+    """Return the development cases."""
     spec = importlib.util.spec_from_file_location(
         "conformance_harness_counters", SHARED / "conformance" / "conformance.py"
     )
@@ -88,7 +88,7 @@ def rows(
 
 
 def report(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """A line for each emitter, then the kernels whose work has grown by more than the limit."""
+    """Return a line for each emitter, then the kernels whose work exceeds the limit."""
     groups: dict[tuple[str, str], list[Any]] = {}
     worse = []
     for name, old_emitter, new_emitter, old, new in rows(before, after):

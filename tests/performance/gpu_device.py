@@ -140,7 +140,7 @@ class Run:
         self._writing = threading.Lock()
 
     def measure(self) -> None:
-        """The sections in order, each until every item has a row or its time is up.
+        """Measure the sections in order, each until every item has a row or its time is up.
 
         Cases run side by side, what is timed alone.
         """
@@ -232,13 +232,13 @@ class Run:
             time.sleep(0.1)
 
     def save(self) -> None:
-        """The JSON of what is known."""
+        """Write the JSON of all rows so far."""
         with self._writing:
             write_json(self.out, {**self.result, **tables(self.items, self.rows)})
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:
-    """Replaces the file when all of it is written."""
+    """Replace the file once the whole text is written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(result, indent=1, default=str) + "\n")
@@ -414,7 +414,7 @@ def main(arguments: list[str] | None = None) -> int:
 def measure(
     parser: argparse.ArgumentParser, given: argparse.Namespace, arguments: list[str] | None
 ) -> int:
-    """`main`, with the corpora where `given` says."""
+    """Run `main`, with the corpora at the paths of `given`."""
     sections = (
         given.sections.split(",") if given.sections else list(CALLS.get(given.call, SECTIONS))
     )

@@ -122,7 +122,7 @@ def memory_bound(elements: int, row: int = 4096) -> list[Program]:
 
 
 def matrix_product(size: int) -> Program:
-    """A bf16 product of square matrices."""
+    """Return a bf16 product of square matrices."""
     kind = f"bf16[{size},{size}]"
     text = f"""HloModule matmul
 ENTRY e {{

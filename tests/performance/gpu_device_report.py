@@ -248,7 +248,7 @@ def _error(row: dict[str, Any]) -> str:
 def print_report(
     result: dict[str, Any], items: list[Item], rows: dict[Item, dict[str, Any]]
 ) -> None:
-    """The short table, the end of which a caller sees."""
+    """Print the short table; callers see its end."""
     for problem in result.get("problems", ()):
         print(f"a child ended before its first item: {problem}")
     for (section, name), row in rows.items():

@@ -21,7 +21,7 @@ _MODULES = ("jaxlib._hlo", "jaxlib._jax", "jaxlib._jax.mlir", "jaxlib.xla_client
 
 
 def _from_jaxlib(name: str) -> Any:
-    """A function of jaxlib's bindings, wherever this release has it."""
+    """Return a function of jaxlib's bindings, from its place in this release."""
     for path in _MODULES:
         head, *inner = path.split(".")
         try:
@@ -64,7 +64,7 @@ class Jax:
         self.device = jax.devices("gpu")[0]
 
     def prepare(self, text: str, inputs: list[Any]) -> tuple[Any, list[Any]]:
-        """An executable and its arguments on the device."""
+        """Return an executable and its arguments on the device."""
         executable = self._compiled(stablehlo_of(text))
         arrays = [self.jax.device_put(x, self.device) for x in inputs]
         self.jax.block_until_ready(arrays)
@@ -90,7 +90,7 @@ class Jax:
         raise RuntimeError(f"this jaxlib compiles in another way: {problems}")
 
     def values(self, prepared: tuple[Any, list[Any]]) -> list[Any]:
-        """Result leaves on the host."""
+        """Return result leaves on the host."""
         return [np.asarray(x) for x in prepared[0].execute(prepared[1])]
 
     def wall(self, prepared: tuple[Any, list[Any]], repeats: int) -> float:
@@ -125,7 +125,7 @@ class Jax:
 
 
 def covered(spans: list[tuple[float, float]]) -> float:
-    """The length of the union of intervals."""
+    """Return the length of the union of intervals."""
     total, end = 0.0, -math.inf
     for first, last in sorted(spans):
         total += max(last - max(first, end), 0.0)
@@ -162,5 +162,5 @@ def torch_matmul(size: int, repeats: int) -> float:
 
 
 def median(values: list[float]) -> float:
-    """The middle."""
+    """Return the middle."""
     return float(np.median(values))

@@ -61,7 +61,7 @@ class Bench:
         self._jax: Jax | None = None
 
     def compile(self, text: str, **options: Any) -> Any:
-        """A session for the device."""
+        """Return a session for the device."""
         return xe.compile(
             text, backend="gpu", device=self.device, journal="off", verify=False, **options
         )
@@ -106,7 +106,7 @@ class Bench:
         return row
 
     def sample(self, item: str) -> dict[str, Any]:
-        """A case of the sample."""
+        """Run a case of the sample."""
         return self.conformance(item)
 
     def copy(self, _: str) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Bench:
         }
 
     def memory(self, item: str) -> dict[str, Any]:
-        """A memory-bound program: values at a small size, times at the full one."""
+        """Run a memory-bound program: values at a small size, times at the full one."""
         row_length = 128 if self.emulate else 4096
         found = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, row_length)}[
             item
@@ -138,7 +138,7 @@ class Bench:
         return row
 
     def matmul(self, item: str) -> dict[str, Any]:
-        """A bf16 product: `own` kernel, `library`, or `torch` (cuBLAS)."""
+        """Measure a bf16 product: `own` kernel, `library`, or `torch` (cuBLAS)."""
         size = int(self.settings["matrix"])
         if item == "torch":
             return (
@@ -163,7 +163,7 @@ class Bench:
         )
 
     def once(self, item: str) -> dict[str, Any]:
-        """A program of `memory`, or our product, run once: what is looked at from outside."""
+        """Run a program of `memory`, or our product, once, for external tools."""
         if item == "matmul":
             program, options = matrix_product(int(self.settings["matrix"])), {"libraries": "never"}
         else:
@@ -184,7 +184,7 @@ class Bench:
         return [np.resize(block, shape) for shape in p.shapes]
 
     def program(self, p: Program, **options: Any) -> dict[str, Any]:
-        """Times of one generated program."""
+        """Return times of one generated program."""
         session = self.compile(p.text, **options)
         executable = session.executable
         row: dict[str, Any] = {
@@ -398,14 +398,14 @@ def longest_steps(executable: Any, inputs: list[Any], repeats: int) -> list[dict
 
 
 def workloads_of(folder: Path) -> list[dict[str, Any]]:
-    """The m_* and b_* workloads."""
+    """Return the m_* and b_* workloads."""
     listed = json.loads((folder / "dev" / "workloads.json").read_text())
     found = listed["workloads"] if isinstance(listed, dict) else listed
     return [w for w in found if w["name"].startswith(("m_", "b_"))]
 
 
 def leaves(value: Any) -> list[Any]:
-    """A nested tuple as a flat list."""
+    """Return a nested tuple as a flat list."""
     return (
         [x for part in value for x in leaves(part)]
         if isinstance(value, tuple)
@@ -414,7 +414,7 @@ def leaves(value: Any) -> list[Any]:
 
 
 def load_module(path: Path, name: str) -> Any:
-    """A module by its file."""
+    """Return a module by its file."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -460,7 +460,7 @@ def run_items(
 
 
 def main() -> int:
-    """The child: items on standard input, lines to the file named there."""
+    """Run the child: items on standard input, lines to the file named there."""
     task = json.load(sys.stdin)
     with open(task["lines"], "a") as file:
 

@@ -233,7 +233,7 @@ class Ours:
         ]
 
     def seconds(self, repeats: int) -> float:
-        """The best of some runs."""
+        """Return the best of some runs."""
         best = 1e9
         result = self.session.run_flat(self.arguments)
         for _ in range(repeats):
@@ -259,7 +259,7 @@ class Xla:
         )
 
     def ask(self, order: dict[str, Any]) -> float:
-        """The best time of one order."""
+        """Return the best time of one order."""
         assert self.child.stdin is not None and self.child.stdout is not None
         self.child.stdin.write(json.dumps(order) + "\n")
         self.child.stdin.flush()
@@ -281,7 +281,7 @@ def measure(
     xla: Xla | None,
     limit: Callable[[float, float, str, bool], float],
 ) -> dict[str, Any]:
-    """The row of one case.
+    """Return the row of one case.
 
     limit: the least seconds for (flops, bytes, type, whether results are written past the cache).
     """
@@ -315,7 +315,7 @@ def measure(
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows in Markdown; a share below what is wanted of its class has a star."""
+    """Return the rows in Markdown; a share below the goal of its class has a star."""
     lines = [
         "| class | kernel | threads | us | limit us | share | alone | GF/s | GB/s | XLA us | ratio |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",

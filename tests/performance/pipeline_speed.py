@@ -47,7 +47,7 @@ print(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def workload_text(name: str) -> str:
-    """The HLO text of a workload. FileNotFoundError names the folder that is looked into."""
+    """Return a workload's HLO text; FileNotFoundError names the searched folder."""
     plain, packed = WORKLOADS / f"{name}.hlo", WORKLOADS / f"{name}.hlo.gz"
     return gzip.open(packed, "rt").read() if packed.exists() else plain.read_text()
 
@@ -96,7 +96,7 @@ def _row(cells: list[str]) -> None:
 
 
 def compile_table(names: list[str], rounds: int, xla: str | None) -> None:
-    """Prints the table of compiles with the geometric mean of the ratios."""
+    """Print the table of compiles with the geometric mean of the ratios."""
     _row(
         [
             "workload",
@@ -143,7 +143,7 @@ def compile_table(names: list[str], rounds: int, xla: str | None) -> None:
 
 
 def growth_table(rounds: int) -> None:
-    """Prints microseconds per instruction by size."""
+    """Print microseconds per instruction by size."""
     _row(
         [
             "workload",

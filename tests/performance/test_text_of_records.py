@@ -13,7 +13,7 @@ COUNT = 10_000
 
 
 def _milliseconds(work):
-    """The least processor time of several."""
+    """Return the least processor time of several."""
     times = []
     for _ in range(15):
         started = time.process_time()

@@ -47,7 +47,7 @@ def run(
     seconds: float = 240,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """A Python program (text, or the path of a file) with JAX on the plugin."""
+    """Return a Python program (text, or the path of a file) with JAX on the plugin."""
     given = [script] if script.endswith(".py") else ["-c", script]
     path = os.pathsep.join(
         [str(ROOT), _discovery().name, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]

@@ -40,7 +40,7 @@ def close(a: Any, b: Any, tolerance: float = 1e-5) -> None:
 
 
 def raises(kind: type[BaseException], *words: str) -> Any:
-    """A call that must raise: `raises(ValueError, "word")(function)`."""
+    """Return a checked call that must raise: `raises(ValueError, "word")(function)`."""
 
     def check(function: Callable[[], Any]) -> None:
         try:
@@ -118,7 +118,10 @@ def element_types() -> None:
 
 @feature
 def unknown_element_types() -> None:
-    """A buffer of an unknown PJRT type is refused at any rank: no code reads unwritten bytes."""
+    """Check that a buffer of an unknown PJRT type is refused at any rank.
+
+    No code may read unwritten bytes.
+    """
     from xla_explorer.pjrt import devices, layouts, records, state
 
     (device,) = [
@@ -856,7 +859,7 @@ def functions_exported_for_the_cpu() -> None:
 
 @feature
 def transformations_of_hlo() -> None:
-    """Passes of a user's own, which get each program as a proto."""
+    """Check a user's passes, which get each program as a proto."""
     if importlib.util.find_spec("jax.extend.xla") is None:
         return
     from jax._src.lib import hlo
@@ -937,7 +940,12 @@ def executions_and_compiles_leave_nothing_behind() -> None:
 
 @feature
 def no_structure_is_longer_than_what_jaxlib_passes() -> None:
-    """The last one, for it looks at all calls so far. A newer jaxlib appends fields."""
+    """Check that no structure is longer than jaxlib's, in all calls so far.
+
+    It runs last. A newer jaxlib appends fields.
+
+    A newer jaxlib appends fields.
+    """
     from xla_explorer.pjrt import layouts, state
 
     seen = state.native().struct_sizes()

@@ -82,7 +82,7 @@ class Body:
         names: tuple[str, ...] = ("add", "maximum", "minimum"),
         result: str = "",
     ) -> tuple[str, str]:
-        """A reducer and its operation; of predicates a logical one."""
+        """Return a reducer and its operation; of predicates a logical one."""
         operation = self.choice.choice(("and", "or", "xor") if element_type == "pred" else names)
         t, name = result or element_type, f"{self.prefix}c{len(self.functions)}"
         self.functions.append(
@@ -91,7 +91,7 @@ class Body:
         return name, operation
 
     def identity(self, element_type: str, operation: str) -> Value:
-        """The neutral element of a reducer."""
+        """Return the neutral element of a reducer."""
         if operation in ("add", "or", "xor"):
             return self.constant(element_type, 0)
         if operation in ("and", "multiply"):
@@ -112,7 +112,7 @@ class Body:
                 return found
 
     def some(self, count: int, least: int = 0) -> list[int]:
-        """Some of the first numbers, in order."""
+        """Return some of the first numbers, in order."""
         return sorted(
             self.choice.sample(range(count), self.choice.randint(min(least, count), count))
         )
@@ -146,7 +146,7 @@ def _binary(body: Body, a: Value, b: Value) -> Value:
 
 
 def _moved(body: Body, x: Value) -> Value:
-    """An instruction that moves elements."""
+    """Return an instruction that moves elements."""
     c, rank = body.choice, len(x.sizes)
     kind = c.randrange(9)
     if kind == 0:
@@ -228,7 +228,7 @@ def _reduced(body: Body, x: Value) -> Value:
 
 
 def _windowed(body: Body, x: Value) -> Value:
-    """A reduce-window of a value."""
+    """Return a reduce-window of a value."""
     window = _window(body.choice, len(x.sizes))
     out = window.results(x.sizes)
     if math.prod(out) > MOST_ELEMENTS:
@@ -243,7 +243,7 @@ def _windowed(body: Body, x: Value) -> Value:
 
 
 def _array_constant(body: Body, element_type: str, sizes: tuple[int, ...]) -> Value:
-    """A constant with several values."""
+    """Return a constant with several values."""
 
     def numbers(rest: tuple[int, ...]) -> str:
         if not rest:
@@ -258,7 +258,7 @@ def _array_constant(body: Body, element_type: str, sizes: tuple[int, ...]) -> Va
 
 
 def _product(body: Body, x: Value) -> Value:
-    """A dot of a value with a broadcast, or with itself along its outermost dimension."""
+    """Return a dot of a value with a broadcast, or with itself along its outermost dimension."""
     if (
         len(x.sizes) > 1
         and body.choice.random() < 0.3
@@ -354,7 +354,7 @@ def fusion(p: Body) -> None:
 
 # -- indices ---------------------------------------------------------------------------------------
 def _indices(p: Body, batch: tuple[int, ...], components: int) -> tuple[Value, int]:
-    """An array of index vectors and where they stand in it."""
+    """Return an array of index vectors and the dimension that holds them."""
     at = p.choice.randint(0, len(batch))
     if components == 1 and p.choice.random() < 0.3:
         return p.parameter(p.choice.choice(INDEX_TYPES), batch), len(batch)
@@ -400,7 +400,7 @@ def _woven(outer: Sequence[int], inner: Sequence[int], places: Sequence[int]) ->
 
 
 def scatter(p: Body) -> None:
-    """Updates at any index, windows of any size, combined in any order that the operation has."""
+    """Add updates at any index, with windows of any size and any valid combiner."""
     c, t = p.choice, p.type(0.0)
     x = p.parameter(t, p.sizes(1, 3, 300))
     rank = len(x.sizes)
@@ -676,7 +676,7 @@ class Program(NamedTuple):
 
 
 def program(seed: int, number: int = 0, kind: str = "") -> Program:
-    """The program of a seed.
+    """Return the program of a seed.
 
     number: its place in a module, which names its values. kind: instead of the seed's.
     """
@@ -690,7 +690,7 @@ def program(seed: int, number: int = 0, kind: str = "") -> Program:
 
 
 def module_text(programs: list[Program], seed: int, aliases: bool = True) -> str:
-    """A module of independent programs, whose result is a tuple.
+    """Return a module of independent programs, whose result is a tuple.
 
     aliases: one time in three some results have the memory of a parameter.
     """

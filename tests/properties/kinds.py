@@ -309,7 +309,7 @@ _FUSION = re.compile(r"fusion\(([^)]*)\), kind=\w+, calls=(\w+)")
 
 
 def text_for_xla(p: Program) -> str:
-    """The program as jaxlib's importer reads it: a fusion is a call."""
+    """Return the program as for jaxlib's importer: a fusion is a call."""
     return _FUSION.sub(r"call(\1), to_apply=\2", module_text([p], p.seed, aliases=False))
 
 

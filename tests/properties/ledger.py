@@ -210,7 +210,7 @@ def _commit() -> str:
 
 # -- the file --------------------------------------------------------------------------------------
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows; a line that was cut off is left out."""
+    """Return the rows; a line that was cut off is left out."""
     rows = []
     for line in path.read_text().splitlines() if path.exists() else ():
         try:
@@ -230,7 +230,7 @@ def append(path: Path, row: dict[str, Any]) -> None:
 
 
 def next_seed(rows: list[dict[str, Any]], mode: str, fingerprint: str) -> int:
-    """The seed behind all that were done with this corpus."""
+    """Return the seed behind all finished ones of this corpus."""
     return max(
         (row["last"] for row in rows if row["mode"] == mode and row["corpus"] == fingerprint),
         default=0,
@@ -298,7 +298,7 @@ def report(rows: list[dict[str, Any]]) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    """The command; exit code 1 when something was found."""
+    """Run the command; exit code 1 if it found something."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

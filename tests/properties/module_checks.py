@@ -29,7 +29,7 @@ _TOLERANCE = {
 
 
 def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:
-    """The leaves of the evaluator's value."""
+    """Return the leaves of the evaluator's value."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [np.asarray(leaf) for leaf in flatten_value(xe.evaluate(module, *arguments))]
@@ -68,7 +68,7 @@ def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], 
 
 
 def check_text(case: RandomModule) -> None:
-    """Printed and parsed, it is the same module; from then on its text is the same to the letter.
+    """Check that printing and parsing keep the module, and then its text to the letter.
 
     Not from the first: text has instructions in post order, and the order of the computations
     follows theirs.

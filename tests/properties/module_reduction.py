@@ -61,7 +61,7 @@ def failure(
 
 
 def as_case(module: HloModule, arguments: tuple[Any, ...], extremes: bool) -> RandomModule:
-    """A case whose floats are compared by their own magnitude."""
+    """Return a case whose floats are compared by their own magnitude."""
     leaves = evaluate_leaves(module, arguments)
     bounds = [
         float(np.abs(leaf[np.isfinite(leaf)].astype(np.complex128)).max(initial=1.0))
@@ -98,7 +98,7 @@ def argument(case: RandomModule, parameter: HloInstruction) -> Any:
 def reduced(
     case: RandomModule, check: Callable[[RandomModule], None], seconds: float = 120.0
 ) -> tuple[RandomModule, str | None]:
-    """The smallest case found, and how it fails."""
+    """Return the smallest case found, and how it fails."""
     kind, end = failure(case, check), time.time() + seconds
     if kind is None:
         return case, None

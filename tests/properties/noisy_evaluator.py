@@ -120,7 +120,7 @@ class NoisyEvaluator(Evaluator):
         return frame[plan.root]
 
     def _mapped(self, computation: HloComputation, arguments: Sequence[Any]) -> Any:
-        """A map, all elements at once, each operation inside disturbed as outside."""
+        """Return a map of all elements at once, with its operations disturbed as outside."""
         values: dict[HloInstruction, Any] = {}
         for i in computation.post_order():
             if i.opcode.name == "parameter":
@@ -257,7 +257,7 @@ class ReferenceTooLongError(Exception):
 def reference(
     module: HloModule, arguments: Sequence[Any], evaluator: Evaluator | None = None
 ) -> list[Array]:
-    """The leaves of the evaluator's value."""
+    """Return the leaves of the evaluator's value."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runner = (

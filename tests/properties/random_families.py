@@ -100,7 +100,7 @@ class Families:
         return Known(value)
 
     def made(self, value: HloValue, bound: float, denominator: float, exact: bool) -> Known:
-        """A float with these facts; brought back into bounds when it is too large."""
+        """Return a float with these facts, scaled down if it is too large."""
         t = value.dtype
         if not (t.is_float or t.is_complex):
             return Known(value)
@@ -130,7 +130,7 @@ class Families:
         return self.made(value, bound, 1.0, False)
 
     def same(self, value: HloValue, *sources: Known) -> Known:
-        """Moved, not computed."""
+        """Return a moved value with the facts of its sources."""
         return Known(
             value,
             max([s.bound for s in sources]),

@@ -244,7 +244,7 @@ def _as_tuple(builder: HloBuilder, values: list[HloValue]) -> list[Any]:
 
 
 def random_module(seed: int, size: int = 14, *, extremes: bool | None = None) -> RandomModule:
-    """The module of a seed. extremes: None takes them in one of four."""
+    """Return the module of a seed; `extremes` None takes extreme arguments in one of four."""
     choice = random.Random(seed)
     return ModuleWriter(
         choice, size, extremes=choice.random() < 0.25 if extremes is None else extremes

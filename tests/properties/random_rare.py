@@ -267,7 +267,7 @@ def copied(s: Families) -> Known | None:
 
 
 def wrapped(s: Families) -> Known | None:
-    """A fusion or an asynchronous call."""
+    """Return a fusion or an asynchronous call."""
     k = _any(s)
     if k is None:
         return None

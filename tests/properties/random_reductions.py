@@ -64,7 +64,7 @@ def reduce(s: Families) -> Known | None:
 
 
 def reduce_mean(s: Families) -> Known | None:
-    """A row statistic that goes back over its rows, as in a softmax or a normalisation."""
+    """Return a value minus its rows' statistic, as in a softmax or a normalisation."""
     k = s.array(1, lambda k: k.kind in ("f32", "f64", "bf16", "f16") and k.value.size > 0)
     if k is None or s.extremes:
         return None
@@ -163,7 +163,7 @@ def dot(s: Families) -> Known | None:
 
 
 def dot_known(s: Families) -> Known | None:
-    """A dot of two values that were computed before."""
+    """Return a dot of two earlier values."""
     k = s.array(1, lambda k: not k.value.dtype.is_pred and k.value.size <= 2000)
     if k is None or (s.extremes and not k.value.dtype.is_integer):
         return None

@@ -110,7 +110,7 @@ def select_and_scatter(s: Families) -> Known | None:
 
 
 def cumulative(s: Families) -> Known | None:
-    """A running sum or maximum, as a window over everything before."""
+    """Return a running sum or maximum, as a window over all earlier elements."""
     k = s.array(1, lambda k: k.kind in ("f32", "f64", "s32", "s64") and 0 < k.value.size <= 3000)
     if k is None:
         return None

@@ -39,7 +39,7 @@ class Corpus(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """The text without what it says twice: what each parameter and result is, its own line says."""
+    """Return the text without redundant parts: types of parameters and results."""
     head, _, rest = text.partition("\n")
     if "entry_computation_layout" in head:
         head = re.sub(r", entry_computation_layout=.*", "", head)
@@ -58,7 +58,7 @@ def _programs() -> list[str]:
 
 
 def _workloads() -> list[str]:
-    """The benchmarks with small arrays, where they are."""
+    """Return the benchmarks with small arrays, if they are beside the checkout."""
     return [
         path.read_text()
         for path in sorted((SHARED / "perf" / "dev" / "workloads").glob("m_*.hlo"))

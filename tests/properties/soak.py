@@ -34,7 +34,7 @@ def resident_mib() -> float:
 
 
 def run_from_two_threads(session: xe.Session, case: Any, expected: list[Any], what: str) -> None:
-    """The same executable called at once from two threads; every answer is checked."""
+    """Call one executable from two threads at once; check every answer."""
     problems: list[BaseException] = []
 
     def work() -> None:
@@ -64,7 +64,7 @@ def _flat(value: Any) -> list[Any]:
 
 
 def soak(seconds: float, first: int) -> dict[str, Any]:
-    """The report."""
+    """Return the report."""
     faulthandler.enable()
     usual = parallel_plan.TASK_NS
     started = time.monotonic()

@@ -427,7 +427,7 @@ def _compare(
 
 
 def check(seed: int, texts: tuple[str, ...], mode: str, step: Step) -> tuple[Outcome, str]:
-    """The outcome of a seed's text, and the text. mode: `text` or `run`."""
+    """Return the outcome of a seed's text, and the text; `mode` is `text` or `run`."""
     if mode == "text" and seed % 4 == 0:
         from tests.hlo.text.fuzz import mutate
 

@@ -111,7 +111,7 @@ def _changed(
 
 # -- types -----------------------------------------------------------------------------------------
 def _number(text: str, t: PrimitiveType) -> str:
-    """A number of a literal as one of the type: near it where the type has it."""
+    """Return a literal's number as one of the type, near it if possible."""
     value = {"true": 1.0, "false": 0.0}.get(text)
     value = float(text) if value is None else value
     if t.is_pred:
@@ -148,7 +148,7 @@ def _number(text: str, t: PrimitiveType) -> str:
 
 
 def _literal(line: _Line, t: PrimitiveType) -> str:
-    """The rest of a constant's line, its numbers as numbers of the type."""
+    """Return the rest of a constant's line, its numbers as numbers of the type."""
     literal, closing, attributes = (
         line.rest.partition("), ")
         if "), " in line.rest
@@ -196,7 +196,7 @@ def swap_type(text: str, choice: random.Random, pool: Sequence[str]) -> str:
 
 
 def _opcode_for(opcode: str, t: PrimitiveType, choice: random.Random) -> str:
-    """The opcode, or one of as many operands that the type has."""
+    """Return the opcode, or one of as many operands that the type has."""
     whole = t.is_integer or t.is_pred
     if opcode in _UNARY:
         allowed = _UNARY_INTEGER if whole else _UNARY_FLOAT
@@ -277,7 +277,7 @@ def _fresh_literal(shape: str, choice: random.Random) -> str:
 
 # -- instructions ----------------------------------------------------------------------------------
 def edit_attribute(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """A number, a flag or a word of the attributes."""
+    """Change a number, a flag or a word of the attributes."""
 
     def change(line: _Line) -> str:
         operands, closing, attributes = line.rest.partition("), ")
@@ -319,7 +319,7 @@ def edit_attribute(text: str, choice: random.Random, pool: Sequence[str]) -> str
 
 
 def swap_operands(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """An operand becomes another name of the text, or two operands change places."""
+    """Replace an operand by another name of the text, or swap two operands."""
     names = [found.name for line in text.split("\n") if (found := _instruction(line))]
 
     def change(line: _Line) -> str:
@@ -358,7 +358,7 @@ def swap_opcode(text: str, choice: random.Random, pool: Sequence[str]) -> str:
 
 
 def delete_instruction(text: str, choice: random.Random, pool: Sequence[str]) -> str:
-    """An instruction goes, and who read it reads its first operand."""
+    """Delete an instruction; its readers read its first operand."""
     gone: list[tuple[str, str]] = []
 
     def change(line: _Line) -> str | None:
@@ -442,7 +442,7 @@ def splice(text: str, choice: random.Random, pool: Sequence[str]) -> str:
 
 
 def infer_shapes(text: str) -> str:
-    """Result shapes left out wherever HLO text may leave them out."""
+    """Remove result shapes wherever HLO text may leave them out."""
     lines = text.split("\n")
     for k, line in enumerate(lines):
         found = _instruction(line)

@@ -423,7 +423,7 @@ def explain(
     loose: bool,
     seconds: float,
 ) -> list[str] | None:
-    """The names of the classes that explain all differences; None when something is left.
+    """Return the names of the classes that explain all differences; None if one is left.
 
     ReferenceTooLongError after `seconds`.
     """

@@ -14,7 +14,7 @@ SHARED = Path(
 
 
 def report() -> str:
-    """The line in the head of a run."""
+    """Return the line in the head of a run."""
     found = SHARED.is_dir()
     return f"reference corpora: {SHARED}" + (
         "" if found else " IS ABSENT: the tests that need them are skipped, each with its reason"

@@ -74,7 +74,7 @@ OPCODES = {
 
 
 def _opcode_of(label: str, kind: str) -> tuple[str, str]:
-    """The opcode of a label, and what a parameter or constant holds."""
+    """Return the opcode of a label, and what a parameter or constant holds."""
     word, _, rest = label.partition(" ")
     return OPCODES.get(label, word), rest if kind in ("parameter", "constant") else ""
 

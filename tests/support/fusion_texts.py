@@ -16,5 +16,5 @@ largest {
 
 
 def entry(*lines: str) -> str:
-    """A module of these instructions; `sum` and `largest` are there to reduce by."""
+    """Return a module of these instructions with the reducers `sum` and `largest`."""
     return "HloModule m\n" + _REDUCERS + "ENTRY e {\n  " + "\n  ".join(lines) + "\n}\n"

@@ -313,7 +313,7 @@ def program(name: str) -> tuple[tuple[Any, ...], Program]:
 
 
 def module_with(name: str) -> HloModule:
-    """A verified module that holds the opcode. Those that wait come with what they wait for."""
+    """Return a verified module with the opcode; a done comes with its start."""
     shapes, function = program(WITH_PARTNER.get(name, name))
     builder = HloBuilder("m", locations=False)
     return builder.build(function(builder, *[builder.parameter(shape) for shape in shapes]))

@@ -29,7 +29,10 @@ def processor_seconds(seconds: float) -> float:
 
 
 def wall_seconds(seconds: float) -> float:
-    """The same for time on the clock, during which others may have the processor."""
+    """Return the seconds scaled to this machine by the wall clock.
+
+    Other processes may have the processor meanwhile.
+    """
     longest = 0.0
     for _ in range(3):
         started = time.perf_counter()

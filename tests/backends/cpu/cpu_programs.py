@@ -9,7 +9,7 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 
 def compile_for_cpu(text, passes="default", threads=None):
-    """The executable of a module text."""
+    """Return the executable of a module text."""
     compiler = platform("cpu").compiler()
     options = CompileOptions(cache=False, passes=passes, threads=threads)
     return compiler.run_backend(

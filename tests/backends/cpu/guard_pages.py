@@ -80,7 +80,7 @@ class GuardedMemory:
                 raise OSError(ctypes.get_errno(), "mprotect")
 
     def array(self, like: Array) -> Array:
-        """A copy of an array in this memory."""
+        """Return a copy of an array in this memory."""
         made: Array = np.ndarray(like.shape, like.dtype, self.owner, self.offset)
         made[...] = like
         return made
@@ -101,7 +101,7 @@ class GuardedSlot:
 def run_guarded(
     session: xe.Session, arguments: list[Any], *, at_end: bool, missing: int = 0
 ) -> list[Array]:
-    """The results of a program all of whose memory has guards.
+    """Return the results of a program whose memory all has guards.
 
     missing: bytes that results lack, which must end the process.
     """
@@ -146,7 +146,7 @@ def check(case: RandomModule, what: str, threads: int, *, passes: str = "default
 
 
 def opcode_cases() -> Iterator[tuple[str, RandomModule]]:
-    """The small program of every opcode that computes something deterministic on one device."""
+    """Yield a small program of each opcode that is deterministic on one device."""
     for name in sorted({*PROGRAMS, *OPCODES} - {"rng", "rng-get-and-update-state"}):
         try:
             module = module_with(name)
@@ -174,7 +174,7 @@ def opcode_cases() -> Iterator[tuple[str, RandomModule]]:
 
 
 def body(kind: str, t: str, n: int) -> str:
-    """A module over vectors of `n` elements of type `t`, whose loops are made of vectors."""
+    """Return a module over vectors of `n` elements of type `t`, for vectorised loops."""
     scalar = (
         f"add {{ a = {t}[] parameter(0)\n b = {t}[] parameter(1)\n ROOT c = {t}[] add(a, b) }}\n"
     )

@@ -210,7 +210,7 @@ def public_functions(module: types.ModuleType) -> list[str]:
 
 
 def all_cases() -> list[Case]:
-    """The public functions that this JAX has, in the order of their names."""
+    """Return the public functions that this JAX has, in the order of their names."""
     return sorted([*_random(), *_special(), *_stats(), *_linalg()], key=lambda case: case.name)
 
 

@@ -125,7 +125,7 @@ int cuTensorMapEncodeTiled(void *m, int kind, unsigned rank, void *at, void *dim
 
 
 def compiler() -> str | None:
-    """A C compiler."""
+    """Return a C compiler."""
     return shutil.which("gcc") or shutil.which("cc")
 
 

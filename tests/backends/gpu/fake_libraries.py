@@ -70,7 +70,7 @@ class FakeLibraries(FakeCudnn):
 
     # -- memory
     def matrix(self, address, dtype, rows, columns, leading):
-        """A column-major matrix as a view of memory."""
+        """Return a column-major matrix as a view of memory."""
         dtype = np.dtype(dtype)
         octets = self.driver.memory.read(address, ((columns - 1) * leading + rows) * dtype.itemsize)
         return np.lib.stride_tricks.as_strided(

@@ -56,11 +56,11 @@ class OrderChecker:
         return dict(self.clocks[stream])
 
     def wait(self, stream: int, event: dict[int, int]) -> None:
-        """A stream waits for an event."""
+        """Make a stream wait for an event."""
         _join(self.clocks[stream], event)
 
     def synchronize(self, event: dict[int, int]) -> None:
-        """The host waits."""
+        """Make the host wait."""
         _join(self.host, event)
 
     def free(self, address: int, size: int) -> None:

@@ -33,7 +33,7 @@ def conformance() -> Iterator[tuple[str, str]]:
 
 
 def exec_cases() -> Iterator[tuple[str, str]]:
-    """A thousand modules over all opcodes."""
+    """Yield a thousand modules over all opcodes."""
     with gzip.open(SHARED / "xla_corpus" / "dev" / "exec_cases.jsonl.gz", "rt") as file:
         for number, line in enumerate(file):
             if number % EVERY == 0:
@@ -42,7 +42,7 @@ def exec_cases() -> Iterator[tuple[str, str]]:
 
 
 def workloads() -> Iterator[tuple[str, str]]:
-    """The performance suite's m_* and b_*."""
+    """Yield the performance suite's m_* and b_*."""
     base = SHARED / "perf" / "dev"
     for path in sorted([*base.glob("workloads/m_*"), *base.glob("workloads/b_*")]):
         yield path.name, gzip.open(path, "rt").read() if path.suffix == ".gz" else path.read_text()

@@ -22,7 +22,7 @@ NO_CODE = frozenset(
 
 
 def every_kernel(architecture):
-    """The kernels of all golden modules in one LLVM module."""
+    """Return the kernels of all golden modules in one LLVM module."""
     module = KernelModule(gpu_architecture(architecture))
     for path in sorted(GOLDEN.glob("*.hlo")):
         for i in parse_hlo(path.read_text()).entry.sequence():

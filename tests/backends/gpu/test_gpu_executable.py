@@ -147,7 +147,7 @@ def test_arguments_that_do_not_fit():
 
 
 def broken(text, find, replace):
-    """The program with its PTX changed."""
+    """Return the program with its PTX changed."""
     result = compiled(text)
     ptx = result.stages["ptx"]
     assert find in ptx.text

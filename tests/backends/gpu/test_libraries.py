@@ -52,7 +52,7 @@ def run(libraries, result, arrays):
 
 
 def check(libraries, text, arrays, tolerance=1e-5, **options):
-    """Runs, compares with the evaluator; gives the calls of the program."""
+    """Run, compare with the evaluator, and return the library calls."""
     result, module = program(text, **options)
     executable, got = run(libraries, result, arrays)
     want = evaluate(module, *arrays)

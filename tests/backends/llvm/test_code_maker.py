@@ -33,7 +33,7 @@ from xla_explorer.foundation.child_python import child_environment, code_command
 
 
 def good(number: int) -> str:
-    """A function that LLVM compiles."""
+    """Return a function that LLVM compiles."""
     return f"""define i32 @good{number}(ptr %a) noinline nounwind {{
   %x = load i32, ptr %a
   %y = mul i32 %x, {number + 3}

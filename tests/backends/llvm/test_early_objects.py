@@ -55,7 +55,7 @@ ENTRY e {
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    """A machine of two cores, whose kernels are worth a module of their own."""
+    """Set a machine of two cores, whose kernels are worth a module of their own."""
     monkeypatch.setattr(cpu_compiler, "usable_cores", lambda: 2)
     monkeypatch.setattr(program_kernels, "MODULE_LINES", 20)
 

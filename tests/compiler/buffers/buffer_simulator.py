@@ -66,7 +66,7 @@ class Simulator:
     def value(
         self, i: HloInstruction, shape: Shape | None = None, index: tuple[int, ...] = ()
     ) -> Any:
-        """The value of an instruction, read from memory."""
+        """Return the value of an instruction, read from memory."""
         shape = shape or i.shape
         if shape.is_tuple:
             return tuple(
@@ -85,7 +85,7 @@ class Simulator:
             )
 
     def run(self, *arguments: Any) -> list[Any]:
-        """The leaves of the entry's result."""
+        """Return the leaves of the entry's result."""
         for allocation in self.assignment.allocations:
             if allocation.kind == "parameter":
                 value = arguments[allocation.number]

@@ -31,7 +31,7 @@ class ProgramWriter:
         return f"v{self.count}"
 
     def text(self) -> str:
-        """The module."""
+        """Return the module."""
         matrices = [f"p{k}" for k in range(3)]
         lines = [f"  {p} = f32[4,8] parameter({k})" for k, p in enumerate(matrices)] + [
             "  n = s32[] parameter(3)"

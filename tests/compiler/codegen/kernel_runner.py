@@ -53,13 +53,13 @@ def cpu_module(kernels):
 
 
 def nest_or_opaque(i, slots):
-    """The kernel for this machine, from its loop nest where it is made so; else as for any CPU."""
+    """Return this machine's kernel from its loop nest, if it has one; else as for any CPU."""
     made = nest_kernel(i, described_cpu(libraries=False), slots)
     return made if isinstance(made, Kernel) else write_kernel(i, HOST_LIKE, slots)
 
 
 def native_kernels(kernels, preset):
-    """Runs a kernel of this machine by name on arrays (None where no parameter is used)."""
+    """Return a function that runs a native kernel on arrays (None for an unused parameter)."""
     compiled = optimize_and_emit(cpu_module(kernels), preset=preset)
     library = NativeLibrary(compiled.objects, {}, [name for name, _ in kernels])
 
@@ -118,7 +118,7 @@ def ptx_kernels(kernels, preset):
 
 
 def _in_memory(array, shape):
-    """The bytes of an array as the shape's layout orders them."""
+    """Return the bytes of an array as the shape's layout orders them."""
     array = np.asarray(array, shape.element_type.dtype).reshape(shape.dimensions)
     return (
         np.ascontiguousarray(array.transpose(tuple(reversed(shape.layout.minor_to_major))))
@@ -205,7 +205,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), preset="fast"):
 
 
 def leaves_of(value):
-    """A nested tuple as a flat list of arrays."""
+    """Return a nested tuple as a flat list of arrays."""
     return (
         [leaf for part in value for leaf in leaves_of(part)]
         if isinstance(value, (tuple, list))

@@ -20,7 +20,7 @@ CPUS = (
 
 
 def asks_of(lanes: int, element_type: str, steps: int) -> str:
-    """A chain of steps, each of which adds one wherever any lane is positive."""
+    """Return a chain of steps, each of which adds one if any lane is positive."""
     lines = [
         "HloModule asks\nany { a = pred[] parameter(0)  b = pred[] parameter(1)  ROOT o = pred[] or(a, b) }\nENTRY e {"
     ]

@@ -29,7 +29,7 @@ code is missing and none is idle.
 
 
 def page() -> str:
-    """The page as markdown."""
+    """Return the page as markdown."""
     lines, seen = [_HEAD], dict[int, str]()
     for kind, row in KINDS.items():
         lines += [f"## {kind}", "", row.question, ""]

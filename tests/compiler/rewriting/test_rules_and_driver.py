@@ -129,7 +129,7 @@ def test_new_instructions_inherit_metadata() -> None:
 def test_another_shape_and_control_edges_are_refused() -> None:
     @rule(negate(any_("x")), exactness=Exactness.BITWISE, before="", after="")
     def other_shape(computation: HloComputation, x: HloInstruction) -> HloInstruction:
-        """Gives a shape that does not fit."""
+        """Return a shape that does not fit."""
         return computation.add("reshape", x.shape.with_dimensions((2, 2)), (x,))
 
     module, journal = parse_hlo(TEXT), Journal("decisions")
@@ -162,7 +162,7 @@ def test_a_build_may_refuse_with_a_reason() -> None:
 def test_rules_that_chase_each_other_are_stopped() -> None:
     @rule(negate(any_("x")), exactness=Exactness.BITWISE, before="", after="")
     def again(computation: HloComputation, x: HloInstruction) -> HloInstruction:
-        """Makes the same anew."""
+        """Make the same again."""
         return computation.add("negate", x.shape, (x,))
 
     journal = Journal("decisions")

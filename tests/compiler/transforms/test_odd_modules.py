@@ -230,7 +230,7 @@ def test_a_random_state_of_another_size_is_refused_by_name() -> None:
 
 
 def nested(count: int, called: str) -> str:
-    """Calls, or loops that never run, each in the one before."""
+    """Return a module of calls, or of loops that never run, each nested in the next."""
     lines = [
         "HloModule m",
         "never { p = s32[] parameter(0)\n ROOT r = pred[] constant(false) }",

@@ -564,7 +564,7 @@ CASES += [
 
 
 def values_for(shape: Shape, seed: int) -> Any:
-    """Normal floats, small integers."""
+    """Return normal floats and small integers."""
     kind, random = shape.element_type, np.random.default_rng(seed)
     if kind.is_float or kind.is_complex:
         return random.standard_normal(shape.dimensions).astype(kind.dtype)

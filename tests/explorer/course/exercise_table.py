@@ -43,7 +43,7 @@ class Row(NamedTuple):
     wrong: float
 
     def text(self) -> str:
-        """The row of the table."""
+        """Return the row of the table."""
         sizes = (
             f"{statistics.median(self.sizes):g}, at most {max(self.sizes)}" if self.sizes else "–"
         )
@@ -54,14 +54,14 @@ class Row(NamedTuple):
 
 
 def checked(name: str, answer: Any, code: str = "") -> tuple[Any, float]:
-    """The verdict, and the processor's seconds; an answer that should be too slow is given one."""
+    """Return verdict and processor seconds; the deadline is 1 s for an answer that is too slow."""
     started = time.process_time()
     with xe.options.set(timeout=1 if code == "too-slow" else None):
         return xe.course.check(name, copy.copy(answer)), time.process_time() - started
 
 
 def mutants_of(name: str) -> list[Any]:
-    """The answers of all mutants that run and are not in the list of those that answer the same."""
+    """Return the answers of all mutants that run and are not listed as equivalent."""
     answers = []
     for mutant in mutants(source_of(name)):
         if mutant.what not in EQUAL.get(name, ()):

@@ -149,7 +149,7 @@ def _cells() -> dict[str, tuple[str, str, str]]:
 
 
 def _definitions(source: str) -> str:
-    """Imports, functions and literals of a cell; nothing that computes."""
+    """Return imports, functions and literals of a cell; nothing that computes."""
     if source.startswith("%%"):
         return ""
     lines = [line for line in source.split("\n") if not line.lstrip().startswith("%")]

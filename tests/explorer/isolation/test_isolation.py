@@ -85,7 +85,7 @@ ENTRY e {
 
 @pytest.fixture
 def planted() -> Iterator[Isolation]:
-    """A fresh child that imports the faults, and none of it afterwards."""
+    """Start a fresh child that imports the faults, and remove them afterwards."""
     child._close_all()
     yield Isolation(
         timeout=30,

@@ -26,7 +26,7 @@ class AssetScript:
         self._context.eval(f'"use strict";\n{script()}\n{code}')
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """The result of a function of the script, or of an arrow function given as text."""
+        """Return the result of a function of the script, or of an arrow function given as text."""
         given = ", ".join(json.dumps(argument) for argument in arguments)
         text = self._context.eval(f"JSON.stringify(({function})({given})) ?? 'null'")
         return json.loads(text)
@@ -52,6 +52,6 @@ class SceneScript(AssetScript):
         super().__init__(SCENES)
 
     def scene(self, picture: Any, memory: str | None = None, **options: Any) -> dict[str, Any]:
-        """A placed scene as data. memory: a name; scenes of one name keep their places."""
+        """Return a placed scene as data. memory: a name; scenes of one name keep their places."""
         found: dict[str, Any] = self.call("sceneOf", picture.to_json(), options, memory)
         return found

@@ -73,7 +73,7 @@ ENTRY e {{
 
 
 def _everything(page: str) -> str:
-    """The page with its data unpacked."""
+    """Return the page with its data unpacked."""
     found = re.search(r'id="data">([^<]*)<', page)
     assert found is not None
     data: Any = unpacked(base64.b64decode(found.group(1)))

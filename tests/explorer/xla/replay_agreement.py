@@ -44,7 +44,7 @@ For `simplifier` it is the share of the instructions that ours or XLA's rewrote.
 
 
 def session_of(name: str) -> Compilation:
-    """A recorded dump, or what real XLA makes now of a file of other worlds or of an example."""
+    """Return a recorded dump, or real XLA's compile of a file of other worlds or an example."""
     return (
         xe.load(DUMPS / name).session()
         if name in DUMPED
@@ -53,7 +53,7 @@ def session_of(name: str) -> Compilation:
 
 
 def program(name: str) -> Path | str:
-    """A file of other worlds, or an example."""
+    """Return a file of other worlds, or an example."""
     found = sorted(
         path
         for path in (SHARED / "worlds").glob(f"*{name}*.gz")
@@ -74,7 +74,7 @@ def counts_of(name: str) -> dict[str, tuple[int, int]]:
 
 
 def line(name: str, counts: Mapping[str, tuple[int, int]]) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     cells = [
         f"{counts[kind][0] / counts[kind][1]:.1%} of {counts[kind][1]}"
         if counts.get(kind, (0, 0))[1]

@@ -36,11 +36,11 @@ def field(number: int, value: Any) -> bytes:
 
 
 def message(kind: MessageType, **values: Any) -> bytes:
-    """A message by the names of its fields."""
+    """Return a message by the names of its fields."""
     return b"".join([field(kind.numbers[name], value) for name, value in values.items()])
 
 
 def table(entries: Mapping[int, bytes] | Iterable[tuple[int, bytes]]) -> list[bytes]:
-    """The entries of a map from numbers to messages."""
+    """Return the entries of a map from numbers to messages."""
     pairs = entries.items() if isinstance(entries, Mapping) else entries
     return [field(1, key) + field(2, value) for key, value in pairs]

@@ -333,7 +333,7 @@ def all_programs() -> list[Program]:
 
 
 def exported(program: Program, *, debug: bool = True) -> str:
-    """The StableHLO text that JAX lowers a program to."""
+    """Return the StableHLO text that JAX lowers a program to."""
     return jax.jit(program[1], keep_unused=True).lower(*program[2]).as_text(debug_info=debug)
 
 

@@ -54,7 +54,7 @@ def elementwise(
     result: str | None = None,
     tolerance: float = 1e-6,
 ) -> None:
-    """The pretty form and the generic form of an operation on vectors of four."""
+    """Add examples of the pretty and the generic form of an operation on vectors of four."""
     type_, out = f"tensor<4x{kind}>", f"tensor<4x{result or kind}>"
     names = [f"%a{k}" for k in range(len(operands))]
     signature = f"({', '.join(f'{n}: {type_}' for n in names)}) -> {out}"

@@ -93,7 +93,7 @@ def test_the_others_do_too(name: str) -> None:
 
 
 def generic_text(text: str) -> str:
-    """The same program as MLIR prints its generic form."""
+    """Return the same program as MLIR prints its generic form."""
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
 

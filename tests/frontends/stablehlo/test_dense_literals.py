@@ -30,7 +30,7 @@ def program(literal: str, kind: str) -> str:
 
 
 def value(module: HloModule) -> np.ndarray[Any, Any]:
-    """The constant of a module that gives one, or its one element repeated."""
+    """Return the constant that a module returns, or its one element repeated."""
     (constant,) = [i for i in module.instructions() if i.opcode.name == "constant"]
     return np.broadcast_to(constant.payload.array, module.entry.root.shape.dimensions)
 

@@ -42,7 +42,7 @@ START = RuntimeValue("%7", (index(AXES[0]),), 0, 5)
 
 
 def random_expression(choice: random.Random, depth: int) -> tuple[Any, Any]:
-    """(an expression, what numpy computes for the same operations)."""
+    """Return (an expression, numpy's value of the same operations)."""
     if depth == 0:
         axis = choice.choice([*AXES, START])
         number = choice.randrange(-7, 20)
@@ -151,7 +151,7 @@ class Gatherer:
         )
 
     def elements(self, read: Read) -> tuple[Any, Any]:
-        """(the elements, where they are read)."""
+        """Return (the elements, the mask of those that are read)."""
         array, inside = self.values[self.i.operands[read.operand].id], self.inside(read.guards)
         at = [np.where(inside, self._index(x), 0) for x in read.place]
         assert all(
@@ -275,7 +275,7 @@ def test_gathering_by_maps_gives_what_the_evaluator_gives() -> None:
 
 
 def _composed(text: str) -> str:
-    """The offset that the element of a chain of movements has in the parameter."""
+    """Return the offset in the parameter of an element of a chain of movements."""
     i = xe.parse_hlo(f"HloModule m\nENTRY e {{\n{text}\n}}").entry.root
     place: Any = tuple(
         [index(Axis("ijkl"[n], extent)) for n, extent in enumerate(i.shape.dimensions)]

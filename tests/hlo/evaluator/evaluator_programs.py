@@ -20,7 +20,7 @@ def dtype(name: str) -> np.dtype[Any]:
 
 
 def shape_of(array: np.ndarray[Any, Any]) -> Shape:
-    """The default-layout shape of an array."""
+    """Return the default-layout shape of an array."""
     return array_shape(primitive_type_of(array.dtype), array.shape)
 
 
@@ -30,7 +30,7 @@ def shape(name: str, *dimensions: int) -> Shape:
 
 
 def tuple_of(*parts: Shape) -> Shape:
-    """A tuple shape."""
+    """Return a tuple shape."""
     return tuple_shape(parts)
 
 

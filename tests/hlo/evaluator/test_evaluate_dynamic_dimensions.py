@@ -33,7 +33,7 @@ def both(body, *inputs):
 
 
 def total(steps, *inputs, size):
-    """The sum of %e, which `steps` make of %d, the first `size` of %x."""
+    """Return the sum of %e, which `steps` make of %d, the first `size` of %x."""
     return both(
         " x = f32[5] parameter(0)\n n = s32[] parameter(1)\n z = f32[] constant(0)\n"
         f" d = f32[<=5] set-dimension-size(x, n), dimensions={{0}}\n{steps}\n ROOT r = f32[] reduce(e, z), dimensions={{0}}, to_apply=add",

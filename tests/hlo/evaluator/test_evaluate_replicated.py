@@ -24,7 +24,7 @@ ADD = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] 
 def devices(
     body: str, arguments: list[list[Any]], *, computations: str = ADD, **options: Any
 ) -> list[Any]:
-    """The module with the given entry body on as many devices as there are argument lists."""
+    """Run the entry body on as many devices as there are argument lists."""
     text = "HloModule test\n" + computations + "ENTRY main {\n" + body + "\n}\n"
     return evaluate_replicated(parse_hlo(text), arguments, **options)
 

@@ -303,7 +303,7 @@ def _examine(text: str, seconds: float) -> tuple[str, Found | None]:
 
 
 def shrink(found: Found, seconds: float = 20.0) -> Found:
-    """The same finding from less text: lines first, then tokens; stops after `seconds`."""
+    """Return the same finding from less text: lines first, then tokens; stop after `seconds`."""
     best, deadline = found, time.monotonic() + seconds
     for cut in (lambda t: t.splitlines(keepends=True), _tokens):
         size = max(len(cut(best.text)) // 2, 1)
@@ -321,7 +321,7 @@ def shrink(found: Found, seconds: float = 20.0) -> Found:
 
 
 def seed_texts(limit_characters: int = 12_000) -> list[str]:
-    """The texts to mutate."""
+    """Return the texts to mutate."""
     texts = list(SEEDS)
     if CORPUS.is_file():
         with gzip.open(CORPUS, "rt") as lines:
@@ -354,7 +354,7 @@ def fuzz(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; exit code 1 when something was found."""
+    """Run the command; exit code 1 if it found something."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--texts", type=int, help="stop after so many texts")

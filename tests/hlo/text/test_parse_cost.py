@@ -21,7 +21,7 @@ WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def ordinary_text(count: int, seed: int = 3) -> str:
-    """A module as XLA prints it: ordinary operations on two shapes, with metadata on each."""
+    """Return a module as XLA prints it: ordinary operations on two shapes, with metadata."""
     generator = random.Random(seed)
     lines = [
         "HloModule ordinary, entry_computation_layout={(f32[8,4]{1,0})->f32[8,4]{1,0}}",

@@ -28,13 +28,13 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.\-]{0,10}", fullmatch=True)
 
 
 def quoted(word: str) -> str:
-    """A string of HLO text."""
+    """Return a string of HLO text."""
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @st.composite
 def json_texts(draw: st.DrawFn, depth: int = 2) -> str:
-    """A JSON object, spelled with and without blanks."""
+    """Draw a JSON object, spelled with and without blanks."""
     gap = draw(st.sampled_from(["", " "]))
     values = st.one_of(
         st.integers(-(2**40), 2**40).map(str),

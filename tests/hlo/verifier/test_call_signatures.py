@@ -64,7 +64,7 @@ def _split(text: str) -> list[str]:
 
 @functools.cache
 def results_of(target: str) -> tuple[Shape, ...]:
-    """The results for `operands_of`; k of TopK is 3."""
+    """Return the results for `operands_of`; k of TopK is 3."""
     made: HloInstruction = call(target, operands_of(target), "(f32[2,3], s32[2,3])").entry.root
     return CALL_SIGNATURES[target](made)
 

@@ -33,7 +33,7 @@ WORKLOADS: list[Workload] = []
 def workload(
     name: str, *inputs: Input, tpu: bool = False, **tolerance: float
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers the function under `name` (prefix m_ micro, b_ block)."""
+    """Register the function under `name` (prefix m_ micro, b_ block)."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         seeded = tuple(
@@ -47,7 +47,7 @@ def workload(
 
 
 def normal(*shape: int, dtype: str = "f32", mean: float = 0.0, std: float = 1.0) -> Input:
-    """Normally distributed."""
+    """Return normally distributed numbers."""
     return {"shape": list(shape), "dtype": dtype, "dist": "normal", "mean": mean, "std": std}
 
 
@@ -62,7 +62,7 @@ def integers(*shape: int, low: int = 0, high: int, dtype: str = "s32") -> Input:
 
 
 def positive_definite(*shape: int, dtype: str = "f32") -> Input:
-    """A A^T / n + I."""
+    """Return A A^T / n + I."""
     return {"shape": list(shape), "dtype": dtype, "dist": "spd"}
 
 

@@ -77,7 +77,7 @@ def measure(
 
 
 def table(results: dict[str, dict[str, Any]]) -> None:
-    """The rows, and the geometric means."""
+    """Print the rows and the geometric means."""
     ratios: list[tuple[float, float]] = []
     print(
         "| workload | XLA us | ours us | run ratio | compile ratio | values |\n|---|--:|--:|--:|--:|---|"

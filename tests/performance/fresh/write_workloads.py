@@ -38,7 +38,7 @@ DTYPES = {
 
 
 def write(workload: Workload, folder: Path) -> dict[str, Any]:
-    """The module's text into `folder`; the harness's row."""
+    """Write the module's text into `folder`; return the harness's row."""
     wide = any(spec["dtype"] in ("f64", "s64", "c128") for spec in workload.inputs)
     with jax.enable_x64(wide):
         arguments = [

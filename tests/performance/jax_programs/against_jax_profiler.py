@@ -204,7 +204,7 @@ def beside_a_recording_apart(
 
 
 def main(arguments: list[str]) -> None:
-    """A row a program, each in a process of its own."""
+    """Print a row for each program, each from a process of its own."""
     if arguments[:1] == ["--own"]:
         answer_recordings(arguments[1])
     elif arguments[:1] == ["--row"]:

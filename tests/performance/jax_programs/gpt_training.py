@@ -34,7 +34,7 @@ def initial(key: Any) -> Any:
 
 
 def linear(p: Any, x: Any) -> Any:
-    """A dense layer."""
+    """Return a dense layer."""
     return x @ p["w"] + p["b"]
 
 
@@ -71,7 +71,7 @@ def logits_of(params: Any, tokens: Any) -> Any:
 
 
 def make() -> tuple[Any, tuple[Any, ...]]:
-    """The step, and its arguments."""
+    """Return the step, and its arguments."""
     optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(3e-4))
 
     def loss_of(params: Any, tokens: Any) -> Any:

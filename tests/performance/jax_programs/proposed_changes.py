@@ -24,7 +24,7 @@ FLAGS = {
 
 
 def _flat_linear(p: Any, x: Any) -> Any:
-    """A dense layer whose product has one leading dimension, as `flatten_products` says."""
+    """Return a dense layer whose product has one leading dimension, as by `flatten_products`."""
     return (x.reshape(-1, x.shape[-1]) @ p["w"] + p["b"]).reshape(*x.shape[:-1], -1)
 
 
@@ -51,7 +51,7 @@ def row(name: str) -> None:
 
 
 def main(names: list[str]) -> None:
-    """A row a program."""
+    """Print a row for each program."""
     print(
         "| program | change | ms | ms with it | after : before, by rounds | range of rounds | largest difference | error |\n"
         "|---|---|---|---|---|---|---|---|",

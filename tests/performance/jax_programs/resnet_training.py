@@ -52,7 +52,7 @@ class ResNet50(nn.Module):
 
 
 def make() -> tuple[Any, tuple[Any, ...]]:
-    """The step, and its arguments."""
+    """Return the step, and its arguments."""
     model = ResNet50()
     optimiser = optax.sgd(0.1, momentum=0.9, nesterov=True)
     images = jax.random.normal(jax.random.key(1), (8, 64, 64, 3))

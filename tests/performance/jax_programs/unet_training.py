@@ -69,7 +69,7 @@ class UNet(eqx.Module):
 
 
 def make() -> tuple[Any, tuple[Any, ...]]:
-    """The step, and its arguments."""
+    """Return the step, and its arguments."""
     params, static = eqx.partition(UNet(key=jax.random.key(0)), eqx.is_array)
     optimiser = optax.adam(1e-3)
 

@@ -45,7 +45,7 @@ def classify(images: Any) -> Any:
 
 
 def make() -> tuple[Any, tuple[Any, ...]]:
-    """The classifier, and its arguments."""
+    """Return the classifier, and its arguments."""
     model = hk.without_apply_rng(hk.transform(classify))
     images = jax.random.normal(jax.random.key(1), (8, 64, 64, 3))
     return model.apply, (jax.jit(model.init)(jax.random.PRNGKey(0), images), images)

@@ -47,7 +47,7 @@ def run_file(
     devices: int,
     only: list[str] | None = None,
 ) -> None:
-    """The tests of a file that rows does not have yet, until the time is up."""
+    """Run the tests of a file without rows yet, until the time is up."""
     until, settings = time.monotonic() + seconds, dict(CASES)
     settings |= {
         "XLA_EXPLORER_PJRT_DEVICES": str(devices),
@@ -70,7 +70,10 @@ def run_file(
 def row(
     name: str, ours: dict[str, dict[str, Any]], cpu: dict[str, dict[str, Any]], tests: int
 ) -> str:
-    """A line of the table. What passes on the plugin is not run on JAX's CPU."""
+    """Return a line of the table.
+
+    A test that passes on the plugin is not run on JAX's CPU.
+    """
     count = Counter([r["outcome"] for r in ours.values()])
     passes = [
         n

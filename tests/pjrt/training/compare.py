@@ -33,7 +33,7 @@ def one(path: Path, platform: str) -> dict[str, Any]:
 
 
 def apart(a: list[float], b: list[float]) -> float:
-    """The largest relative difference of two curves."""
+    """Return the largest relative difference of two curves."""
     return max(abs(x - y) / max(abs(y), 1e-3) for x, y in zip(a, b, strict=True))
 
 

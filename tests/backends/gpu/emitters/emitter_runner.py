@@ -31,11 +31,11 @@ class Ran(NamedTuple):
     ptx: str
 
     def conflicts(self):
-        """The worst bank conflict of a shared-memory access."""
+        """Return the worst bank conflict of a shared-memory access."""
         return max([row["bank_conflict"] for row in self.rows if row["bank_conflict"]], default=1.0)
 
     def sector_use(self):
-        """The lowest share of useful bytes in the sectors of a global access of whole warps."""
+        """Return the lowest share of useful bytes in the sectors of a global whole-warp access."""
         return min(
             [row["sector_use"] for row in self.rows if row["sector_use"] and row["active"] > 0.9],
             default=1.0,
@@ -146,7 +146,7 @@ def run(
 
 
 def check(text, *inputs, relative=1e-5, assemble=True, architecture="sm_90") -> Ran:
-    """The same, with values compared: exactly for integers and preds."""
+    """Run, and compare values: exactly for integers and preds."""
     ran = run(text, *inputs, assemble=assemble, architecture=architecture)
     for found, wanted in zip(ran.values, ran.wanted, strict=True):
         if found.dtype.kind in "biu":

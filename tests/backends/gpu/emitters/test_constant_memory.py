@@ -29,7 +29,7 @@ def constant(values, shape=""):
 
 
 def by_row(rows, columns):
-    """A table with a number for each row."""
+    """Return a table with a number for each row."""
     values = [k * k % 61 for k in range(rows)]
     return f"""HloModule m
 ENTRY e {{ x = f32[{rows},{columns}] parameter(0) c = {constant(values)} b = f32[{rows},{columns}] broadcast(c), dimensions={{0}}

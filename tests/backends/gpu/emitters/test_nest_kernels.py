@@ -51,7 +51,7 @@ NAMES = (
 
 
 def random_text(choice, nest):
-    """A directive, often one that is refused."""
+    """Return a random directive, often an invalid one."""
     name, axes = choice.choice(NAMES), list(nest.axes())
     axis = choice.choice(axes)
     following = axes[(axes.index(axis) + 1) % len(axes)]
@@ -67,7 +67,7 @@ def random_text(choice, nest):
 
 
 def scheduled(nest, text):
-    """The nest with the directives of a text, none of which is refused."""
+    """Return the nest with the directives of a text, none of which is refused."""
     found, trace = run_schedule(nest, parse_directives(text))
     assert all(step.changed for step in trace.steps), [
         (str(step.name), step.changed) for step in trace.steps
@@ -76,7 +76,7 @@ def scheduled(nest, text):
 
 
 def run_nest(text, nest, *inputs, assemble=False):
-    """The kernel of a nest of a module's root."""
+    """Return the kernel of a nest of a module's root."""
 
     def write(root, facts):
         descriptor = nest_kernels(

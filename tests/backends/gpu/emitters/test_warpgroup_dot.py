@@ -234,7 +234,7 @@ WAIT = re.compile(r"\{ \.reg \.pred %over; again_(\d+): mbarrier\.try_wait[^}]*\
 
 
 def without_wait(ptx, before):
-    """The text without the wait that comes last before something."""
+    """Return the text without the last wait before a pattern."""
     at = ptx.index(before)
     last = [m for m in WAIT.finditer(ptx) if m.start() < at][-1]
     return ptx[: last.start()] + ptx[last.end() :]

@@ -252,7 +252,7 @@ class Unwritten:
 
 
 def one_instruction(body, registers, inputs, result_bits, count):
-    """A kernel that computes one thing per thread.
+    """Return a kernel that computes one thing per thread.
 
     inputs: PTX types, loaded into %a0, %a1 ...; body stores into %d.
     """

@@ -87,7 +87,7 @@ def remez(fit: Target, degree: int, iterations: int = 6) -> tuple[list[mpf], mpf
 
 
 def series_safe(function: Function, at_zero: mpf) -> Function:
-    """`function`, with its limit at 0, and evaluated with enough digits near it."""
+    """Return `function` with its limit at 0, evaluated with enough digits near it."""
 
     def safe(t: mpf) -> mpf:
         if t == 0:

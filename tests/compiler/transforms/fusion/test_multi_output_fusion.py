@@ -26,7 +26,7 @@ def merged(
 
 
 def fusions(module: HloModule) -> list[int]:
-    """Number of results of each fusion."""
+    """Return the number of results of each fusion."""
     return sorted(
         max(1, len(i.shape.tuple_shapes))
         for i in module.entry.instructions.values()

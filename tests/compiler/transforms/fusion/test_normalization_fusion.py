@@ -36,7 +36,7 @@ def softmax(rows=64, length=128, more="", root="ROOT r"):
 
 
 def fused(text, multiprocessors=132):
-    """The module after the pass, its fusions, and the codes of refusals."""
+    """Return the module after the pass, its fusions, and the codes of refusals."""
     module, journal = parse_hlo(text), Journal()
     NormalizationFusion().run(
         module,

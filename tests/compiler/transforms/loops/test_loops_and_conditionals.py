@@ -223,7 +223,7 @@ def branching(first: str, second: str, result: str, read: str) -> HloModule:
 
 
 def after_simplifying(module: HloModule) -> HloInstruction | None:
-    """The conditional that is left; the values are those of before."""
+    """Return the remaining conditional, after a check that values are kept."""
     trace = optimize(
         module, ",".join(["simplify-conditional,tuple-simplifier,dce"] * 2), verify=True
     )
@@ -395,7 +395,7 @@ def test_a_hoisted_value_leaves_the_trip_count() -> None:
 
 
 def state_loop(start: str, state: str, body: str, condition: str, result: str) -> str:
-    """A loop over a state written out, `p` in condition and body; `w` is what comes out."""
+    """Return a loop over a written-out state, `p` in condition and body; `w` is its result."""
     return f"""HloModule m
 condition {{
   p = {state} parameter(0)

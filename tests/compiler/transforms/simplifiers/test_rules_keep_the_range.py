@@ -94,7 +94,7 @@ def notable(kind: PrimitiveType) -> Array:
 def in_type(
     rule: Rule, kind: PrimitiveType, constants: tuple[float, ...] = ()
 ) -> tuple[HloModule, HloModule] | None:
-    """The example in a type, and what the rule makes of it; None where it does not act there.
+    """Return the example in a type, and the rule's result; None if it does not apply there.
 
     constants: in place of the example's.
     """

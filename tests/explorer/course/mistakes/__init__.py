@@ -19,7 +19,7 @@ VARIANTS: list[tuple[str, Any]] = []
 
 
 def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
-    """Declares an answer that the check must refuse with a code."""
+    """Declare an answer that the check must refuse with a code."""
 
     def add(answer: Any) -> Any:
         MISTAKES.append((name, code, most, answer))
@@ -29,7 +29,7 @@ def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], An
 
 
 def variant(name: str) -> Callable[[Any], Any]:
-    """Declares an answer that is right, though it is not written as ours."""
+    """Declare a right answer that is written in another way."""
 
     def add(answer: Any) -> Any:
         VARIANTS.append((name, answer))

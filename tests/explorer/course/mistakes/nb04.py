@@ -201,7 +201,7 @@ def _(m):  # sorted by name, or by id()
 
 
 def commutative(part):
-    """An answer to nb04.commutative whose keys have another thing in the place of the operands."""
+    """Return an answer to nb04.commutative with a replacement of operands in its keys."""
     return lambda m: cse(m, lambda i: (*full(i)[:2], part(i), *full(i)[3:]))
 
 

@@ -195,7 +195,7 @@ def _(loop):  # only what is made of the state at once
 
 
 def changed(*replacements: tuple[str, str]) -> Any:
-    """The reference with parts of its text replaced."""
+    """Return the reference with parts of its text replaced."""
 
     def answer(n: int) -> str:
         text = SCOPE["running_maximum"](n)

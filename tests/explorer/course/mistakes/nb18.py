@@ -53,7 +53,7 @@ mistake("nb18.traces", "no-number")(lambda calls: set(calls))
 
 
 def pulled(name: str, change: Any) -> Any:
-    """The reference with another answer for an operation."""
+    """Return the reference with another answer for an operation."""
     return lambda i, operands, g: (change if i.opcode.name == name else lambda i, o, g, r: r)(
         i, operands, g, SCOPE["pullback"](i, operands, g)
     )

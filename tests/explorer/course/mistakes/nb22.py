@@ -143,7 +143,7 @@ def _(module, machine):
 
 
 def given_to(change):
-    """An answer to nb22.backend whose runs get, or give, something else."""
+    """Return an answer to nb22.backend with changed arguments or results of runs."""
 
     def answer(module, machine):
         run = load(module, machine)
