@@ -130,6 +130,18 @@ def _programs() -> dict[
             x, 0.0, jax.lax.add, (1, x.shape[1]), (1, 1), ((0, 0), (x.shape[1] - 1, 0))
         )
 
+    def product_by_loops(a: Any, b: Any) -> Any:
+        n = len(a)
+
+        def element(at: Any, c: Any) -> Any:
+            i, j, k = at // (n * n), at // n % n, at % n
+            return c.at[i, j].add(a[i, k] * b[k, j])
+
+        def row(i: Any, c: Any) -> Any:
+            return jax.lax.fori_loop(i * n * n, (i + 1) * n * n, element, c)
+
+        return jax.lax.fori_loop(0, n, row, jnp.zeros((n, n)))
+
     x, w, e = f4(1024, 64), f4(8, 64, 128), r.integers(0, 8, 1024).astype(np.int32)
     few, table, updates = r.integers(0, 5000, 2000).astype(np.int32), f4(5000, 64), f4(64, 30000)
     columns, points, long, square = (
@@ -149,12 +161,13 @@ def _programs() -> dict[
                                   lambda u, i: jnp.zeros((2000, 64)).at[i].add(u), [updates.T.copy(), columns], "features last"),
         "sort for a few": (lambda x: jnp.sort(x)[-8:], [long], lambda x: jax.lax.top_k(x, 8)[0][::-1], [long], "top_k"),
         "norm in a condition": (norm_in_condition, [square, f4(600)], norm_before, [square, f4(600)], "before the loop"),
+        "product by loops": (product_by_loops, [square[:48, :48]] * 2, lambda a, b: a @ b, [square[:48, :48]] * 2, "a @ b"),
     }  # fmt: skip
 
 
 NAMES = (
     "undonated update", "pairwise", "one-hot product", "running windows", "weights per row", "scatter along columns", "sort for a few",
-    "norm in a condition",
+    "norm in a condition", "product by loops",
 )  # fmt: skip
 
 
@@ -185,6 +198,7 @@ def test_the_remedy_is_faster_on_real_xla(name: str) -> None:
     scatter along columns      3.66    0.23     16
     sort for a few            36.4     0.15    249
     norm in a condition        2.18    0.78    2.8
+    product by loops           0.39    0.01     40
     gather along columns      29.3    24.6     1.2
     transposed convolutions    1.78    1.51    1.2
     ======================  =======  ======  =====
@@ -271,3 +285,15 @@ def test_why_memory_names_what_could_be_donated() -> None:
         ("params", 4 * 256 * 256)
     ] and "not donated: 1 parameter of 256 KiB (params)" in str(page)
     assert xe.xla.why_memory(jax.jit(step, donate_argnums=0), *arrays).undonated == []
+
+
+@pytest.mark.long
+def test_a_scan_whose_results_are_numbers_has_no_advice() -> None:
+    """It writes one element a step, as a recurrence must."""
+    jax = pytest.importorskip("jax", reason="needs the extra `jax`")
+
+    def decayed(x: Any) -> Any:
+        return jax.lax.scan(lambda c, v: (c * 0.9 + v, c.sum()), x[0], x)[1]
+
+    page = xe.xla.why_slow(decayed, np.ones((400, 8), np.float32), repeats=3)
+    assert not any("whole arrays" in one.sentence for one in page.advice)

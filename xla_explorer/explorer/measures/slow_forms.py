@@ -17,6 +17,7 @@ from xla_explorer.explorer.measures.advice_rules import (
     longest_line,
 )
 from xla_explorer.hlo.analysis.running_windows import scan_dimension
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule
@@ -397,7 +398,59 @@ def _is_same(i: HloInstruction, kept: set[int]) -> bool:
     return all(_is_same(o, kept) for o in i.operands)
 
 
+def whole_arrays(facts: Facts) -> Advice | None:
+    """Advise to replace nested loops over single elements by operations on whole arrays."""
+    modules = {kernel.instruction.parent.module for kernel in facts.kernels[:1]}
+    nests = {c for module in modules for c in _nests_of_elements(module)}
+    found = [
+        k
+        for k in facts.kernels
+        if k.instruction.parent in nests or not nests.isdisjoint(_called_from(k.instruction))
+    ]
+    change = (
+        "compute with whole arrays instead: a @ b or jnp.einsum where products are summed, "
+        "else jax.vmap over the loop's body"
+    )
+    return _of(facts, found, "nested loops that compute one element a step", change)
+
+
+def _nests_of_elements(module: HloModule) -> set[HloComputation]:
+    """Return bodies of loops inside loops that write a single element of an array a step."""
+    found = set()
+    for loop in module.instructions():
+        if loop.opcode.name == "while":
+            inner = [i for c in _called_from(loop) for i in c.instructions.values()]
+            whiles = [i for i in inner if i.opcode.name == "while"]
+            found |= {
+                i.parent
+                for deeper in whiles
+                for c in _called_from(deeper)
+                for i in c.instructions.values()
+                if any(map(_writes_one_element, kernel_instructions(i)))
+            }
+    return found
+
+
+def _writes_one_element(i: HloInstruction) -> bool:
+    return (
+        i.opcode.name == "dynamic-update-slice"
+        and i.operands[1].shape.element_count == 1 < i.shape.element_count
+    )
+
+
+def _called_from(i: HloInstruction) -> set[HloComputation]:
+    """Return the computations that an instruction calls, directly or through others."""
+    found: set[HloComputation] = set()
+    pending = list(i.called)
+    while pending:
+        computation = pending.pop()
+        if computation not in found:
+            found.add(computation)
+            pending += [c for j in computation.instructions.values() for c in j.called]
+    return found
+
+
 SLOW_FORMS: Final = (
     donate_arguments, channels_last, index_major, weights_per_row, take_rows, distances_by_product, scan_by_doubling, select_few,
-    hoist_from_loops,
+    hoist_from_loops, whole_arrays,
 )  # fmt: skip
