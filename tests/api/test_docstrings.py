@@ -17,7 +17,7 @@ import xla_explorer as xe
 import xla_explorer.hlo
 import xla_explorer.plugin  # `xe.plugin`
 
-# What an example needs besides the base installation.
+# Requirements of examples beyond the base installation.
 NEEDS = {"from_jax": "jax", "jit": "jax"}
 PACKAGE = Path(xe.__file__).parent
 SECTIONS = (

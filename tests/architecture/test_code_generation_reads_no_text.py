@@ -18,7 +18,7 @@ READERS = {
 PATTERN = re.compile(
     r"\bre\.(compile|match|sub|search|finditer|fullmatch|split)\(|(?<!for )(?<!\w)[\w\"]+ in line\b|\bline\.(startswith|endswith|find|partition|split)\("
 )
-# What once read the text of kernels, and what took its place.
+# Files that once read the text of kernels, with their replacements.
 REPLACED = {
     "compiler/codegen/vector_instructions.py": "22 patterns of scalar instructions: the directive vectorize, and lanes of the builder's types",
     "compiler/codegen/loop_vectorization.py": "loops found in text, their cost by substrings: policies of nests, facts of their schedules",

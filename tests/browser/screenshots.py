@@ -157,7 +157,7 @@ def _in_lab(browser: Any, folder: Path, theme: str, file: Path) -> None:
 
 
 def take(browser: Any, folder: Path, wanted: list[str]) -> None:
-    """Write the screenshots whose numbers are wanted, or all."""
+    """Write the screenshots with these numbers, or all."""
     folder.mkdir(parents=True, exist_ok=True)
     is_wanted = lambda name: not wanted or name[:2] in wanted  # noqa: E731
     with tempfile.TemporaryDirectory() as kept:

@@ -93,7 +93,7 @@ def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
     page.press("]", "]", "[")
     assert (
         page.step() == 3 and page.count(".xe-ghost") == 1
-    )  # what was seen to go is still said when stepping back
+    )  # a removed instruction is still reported after a step back
     page.press("}", "}")
     assert page.step() == 5 and "changed nothing" in page.text(".xe-where")
     assert page.errors == [] and len(page.requests) == 1

@@ -88,7 +88,7 @@ def test_what_if_shows_the_nest_the_estimate_and_the_refusal(
     page.wait_for_selector(".xe-choices-of")
     assert "estimate" in page.locator(".xe-what-if [role=status]").inner_text()
     refused = page.locator(".xe-choices-of button[aria-disabled=true]").first
-    refused.click(force=True)  # it says why, though nothing else happens
+    refused.click(force=True)  # it shows the reason, though nothing else happens
     code = str(refused.get_attribute("title")).partition(":")[0]
     assert f"({code})" in page.locator(".xe-what-if [role=alert]").inner_text()
     page.locator(".xe-what-if input").fill("split{j,16},unroll{ji}")

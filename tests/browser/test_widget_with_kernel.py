@@ -140,7 +140,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(
     assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
     live.keep(f"comparison_{scheme}")
     assert len(program_steps(widget.source.session)) == 7
-    live.press("d")  # the new compile is what is shown: its decisions say who forbade it
+    live.press("d")  # the new compile is shown: its decisions name the override
     assert "forbidden-by-user" in live.page.locator(".xe-decisions").inner_text()
     live.page.locator(".xe-tabs button[data-tab=compare]").click()
     live.page.locator(".xe-compare .xe-act").click()

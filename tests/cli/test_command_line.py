@@ -353,7 +353,7 @@ def test_control_c_waits_until_jupyterlab_has_ended_its_kernels(
 
     class Server:
         def __init__(self, command: list[str]) -> None:
-            assert "-y" in command  # else Ctrl-C asks a question that nobody is there to answer
+            assert "-y" in command  # else Ctrl-C opens a prompt without a user
 
         def wait(self, timeout: float | None = None) -> int:
             events.append(f"wait {timeout}")

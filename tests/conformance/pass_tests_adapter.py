@@ -50,7 +50,7 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "simplify-conditional": {"select_all": True},
 }
-# What the fixtures of XLA's unit tests run behind the pass, before they look at the module.
+# Passes that the fixtures of XLA's unit tests run after the pass, before their checks.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the
 # recorded passes ran with it.

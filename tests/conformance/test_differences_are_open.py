@@ -13,7 +13,7 @@ import pytest
 import xla_explorer as xe
 
 pytest.importorskip("jaxlib", reason="real XLA is the extra `jax`")
-pytestmark = [pytest.mark.jax, pytest.mark.slow]  # real XLA beside itself: nothing of ours is asked
+pytestmark = [pytest.mark.jax, pytest.mark.slow]  # real XLA beside itself: none of our code runs
 
 LONG_SUM = """HloModule m
 add { x = bf16[] parameter(0)

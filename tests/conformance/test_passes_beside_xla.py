@@ -31,7 +31,7 @@ ELSEWHERE = frozenset(
         "copy-insertion",
     ]
 )
-# What these passes must agree in, of the recorded ones.
+# The required share of agreement with the recorded cases, by pass.
 REQUIRED = {
     **dict.fromkeys(
         [

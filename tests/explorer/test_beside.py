@@ -22,7 +22,7 @@ ENTRY main {
   ROOT t = f32[64,64] tanh(n), metadata={op_name="jit(f)/tanh"}
 }
 """
-# The names and ids are others: only op_name tells what is what.
+# Names and ids differ: only op_name identifies an instruction.
 AFTER = """HloModule jit_f, is_scheduled=true
 fused_1 {
   p = f32[64,64] parameter(0)

@@ -124,7 +124,7 @@ def test_a_halt_is_one_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "interrupt_main", lambda: sent.append(threading.active_count()))
     with xe.options.set(progress=lambda *told: False), progress.working("long"):
         assert until(lambda: sent != [])
-        time.sleep(0.1)  # several paces in which nobody reacts
+        time.sleep(0.1)  # several intervals without a reaction
     assert len(sent) == 1
 
 

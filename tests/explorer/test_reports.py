@@ -29,7 +29,7 @@ def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> 
     assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
     measurable = frame[
         frame["median_us"] >= 0.2
-    ]  # shorter than the counter can tell: no share of the roof
+    ]  # shorter than the counter's resolution: no share of the roof
     assert (frame["bytes"] > 0).all() and measurable["roofline_share"].notna().all()
     counted = frame["intensity"] * frame["bytes"]
     assert (

@@ -85,7 +85,7 @@ def test_a_thread_that_still_waits_for_a_child_does_not_abort_the_end(tmp_path: 
 
 
 def test_every_python_process_is_started_without_the_working_folder() -> None:
-    """One helper makes the commands: nobody else writes `sys.executable`."""
+    """One helper makes the commands: no other file writes `sys.executable`."""
     for path in ROOM.rglob("*.py"):
         if path.name != "child_python.py" and re.search(
             r"\bsys\s*\.\s*executable", text := path.read_text(encoding="utf-8")

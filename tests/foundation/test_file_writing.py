@@ -69,7 +69,7 @@ def test_a_full_disk_leaves_the_old_file(
     with monkeypatch.context() as patched:
         patched.setattr("xla_explorer.foundation.file_writing.os.fsync", no_space)
         try:
-            assert write(path) == 2  # the command line says so and goes on
+            assert write(path) == 2  # the command line warns and goes on
         except OSError as problem:
             assert problem.errno == errno.ENOSPC
     assert path.read_text() == "what stood there"

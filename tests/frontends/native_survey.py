@@ -18,7 +18,7 @@ import xla_explorer as xe
 from tests.support.corpora import SHARED
 from xla_explorer.explorer.sessions.loading import ModuleLike
 
-# What calls back into Python by its nature.
+# Custom calls that call back into Python by their nature.
 EXPECTED = (
     "xla_ffi_python_cpu_callback",
     "xla_ffi_partitioned_python_cpu_callback",

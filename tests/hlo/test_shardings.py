@@ -127,7 +127,7 @@ def test_lists_iotas_and_axes_say_the_same(count: int) -> None:
         assert Sharding.read(str(made)) == made == Sharding.read(listed), (mesh, dimensions)
         if made.kind == "tiled":
             assert Sharding.of_axes(mesh, made.axes(mesh)) == made, (mesh, dimensions)
-        # Every device has the part that its coordinates say.
+        # Every device has the part at its coordinates.
         sizes = [3 * math.prod([mesh.size(part) for part in axes]) for axes in dimensions]
         for axes, k in zip(dimensions, range(len(dimensions)), strict=True):
             places = mesh.coordinates(axes)

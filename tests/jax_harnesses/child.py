@@ -117,7 +117,7 @@ def main() -> None:
     rows = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     harnesses = load()
-    # What is imported on first use must not be counted as the time of the first harness.
+    # Imports on first use must not count as the time of the first harness.
     compiled(lambda x: x, backends[0])(np.float32(0))
     print(
         json.dumps({name: harness.group_name for name, harness in harnesses.items()}),

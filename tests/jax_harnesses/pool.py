@@ -22,7 +22,7 @@ START = 240.0  # seconds until jax is imported
 
 
 class Child:
-    """One process, asked by lines and answering by rows. `harnesses`: name -> primitive."""
+    """One process: lines in, rows out. `harnesses`: name -> primitive."""
 
     def __init__(self, backends: str, seed: int, of_64_bits: bool = True) -> None:
         environment = {**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": str(int(of_64_bits))}

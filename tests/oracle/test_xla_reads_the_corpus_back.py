@@ -44,7 +44,7 @@ EXCEPTIONS = {
     "HloInstructionTest.CanonicalPrintingSupportsCustomCall::s116": _SINGLE,
 }
 
-# Reads pairs (corpus text, our text); says for each whether XLA prints the same, or what it prints.
+# Reads pairs (corpus text, our text); answers whether XLA prints the same, or its print.
 # XLA aborts the process on some texts, so each answer is written as it comes.
 READER = """
 import json, sys

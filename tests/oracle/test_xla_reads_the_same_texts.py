@@ -267,7 +267,7 @@ def test_all_generated_texts(edited: bool, first: int) -> None:
     _check(first, 10_000, edited)
 
 
-# Of the text of a later XLA than the one that is asked may be.
+# Attributes that only a later XLA than the installed one may accept.
 _ATTRIBUTES_OF_A_LATER_XLA = {
     "convolution": {"conv_kind"},
     "compare": {"order"},

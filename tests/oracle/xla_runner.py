@@ -36,7 +36,7 @@ def main(cases: str, results: str) -> None:
                 )
                 outputs = executable.execute([jax.device_put(a, device) for a in arrays])
                 row = ("values", [np.asarray(o) for o in outputs])
-            except Exception as problem:  # whatever XLA says is the result
+            except Exception as problem:  # XLA's message is the result
                 row = ("refused", f"{type(problem).__name__}: {problem}")
             pickle.dump(row, target)
             target.flush()

@@ -206,7 +206,7 @@ def donation() -> None:
     raises(RuntimeError, "delete")(lambda: x + 1)
     seen = np.asarray(y)
     before = seen.copy()
-    z = f(y)  # somebody views y: its memory stays
+    z = f(y)  # y has a view: its memory stays
     close(seen, before), close(z, before * 2)
     aliased = RANDOM.standard_normal(100_000).astype(np.float32)
     kept = aliased.copy()
@@ -630,7 +630,7 @@ def dlpack() -> None:
     close(np.from_dlpack(x), np.arange(6))
     if (
         np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-    ):  # an older one cannot be told that it must not write, and gets a copy
+    ):  # an older one has no way to forbid writes, and gets a copy
         assert np.from_dlpack(x).__array_interface__["data"][0] == x.unsafe_buffer_pointer(), (
             "no copy"
         )

@@ -112,7 +112,7 @@ holder = Holder(); holder.array = jax.jit(lambda x: x + 1)(x); holder.me = holde
         0,
     ),
 }
-# What is freed is overwritten at once: native code that still writes there ends the process.
+# Freed memory is overwritten at once: native code that still writes there ends the process.
 SPOILED = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "85"}
 START = "import time\nimport jax, jax.numpy as jnp, numpy as np\nx = jnp.ones(3)\n"
 

@@ -15,7 +15,7 @@ from tests.pjrt.child import needs_jax, output
 needs_jax()
 pytestmark = [pytest.mark.jax, pytest.mark.usefixtures("runs_here")]
 
-# Nobody asks for the plugin here: JAX keeps its CPU.
+# Without a request for the plugin, JAX keeps its CPU.
 BESIDE = """
 import jax, jax.numpy as jnp, numpy as np
 from jax import lax

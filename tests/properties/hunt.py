@@ -30,7 +30,7 @@ def child(first: int, last: int, gpu: bool, size: int) -> None:
         try:
             check_all(random_module(seed, size), gpu=gpu and seed % 3 == 0)
         except Exception as problem:
-            # `__cause__` tells more than the wrapper around it.
+            # `__cause__` has more details than the wrapper around it.
             root: BaseException = problem
             while root.__cause__ is not None:
                 root = root.__cause__

@@ -313,7 +313,7 @@ def text_for_xla(p: Program) -> str:
     return _FUSION.sub(r"call(\1), to_apply=\2", module_text([p], p.seed, aliases=False))
 
 
-# What XLA computes otherwise, by HLO: (class, whether a module has it).
+# Deviations of XLA, by HLO: (class, predicate of a module).
 XLA_CLASSES: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     (
         "gather-of-empty-slices",  # an element of the result lies in no slice: undefined; XLA reads a neighbour, the evaluator gives 0

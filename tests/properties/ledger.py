@@ -38,7 +38,7 @@ LEDGER = HERE / "ledger.jsonl"
 HANG_SECONDS = 5.0
 STUCK_SECONDS = 120.0  # of the clock, for what waits and uses no processor
 SIZES = {"run": 500, "text": 10_000}
-# Outcomes that say how far a text came.
+# Outcomes of texts that the verifier accepted.
 _VERIFIED = ("printed", "compiled", "unsupported", "no-reference", "equal", "explained")
 _MOST_FINDINGS = 40
 

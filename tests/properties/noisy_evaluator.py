@@ -197,9 +197,7 @@ class NoisyEvaluator(Evaluator):
 
     def _signs(self, value: Array, signs: bool) -> Array:
         flips = self.generator.random(value.shape) < 0.5
-        either = np.isnan(value) | (
-            (value == 0) if signs else False
-        )  # a NaN has no sign that HLO would know
+        either = np.isnan(value) | ((value == 0) if signs else False)  # a NaN has no sign in HLO
         return np.where(flips & either, -value, value).astype(value.dtype)
 
     def _narrow(self, value: Array, steps: float, signs: bool) -> Array:

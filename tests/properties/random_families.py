@@ -81,7 +81,7 @@ class Families:
             numbers,
         )
         self.known: list[Known] = []
-        # What a module is mostly made of: elementwise, movement, reductions, special, control.
+        # The main parts of a module: elementwise, movement, reductions, special, control.
         self.weights = choice.choice(
             ((5, 4, 2, 2, 1), (5, 4, 2, 2, 1), (2, 3, 1, 1, 5), (1, 8, 2, 1, 1), (2, 2, 7, 3, 1))
         )

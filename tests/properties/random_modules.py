@@ -177,7 +177,7 @@ class ModuleWriter:
             arguments.append(self.numbers("s32", (), generator))
             scope.add(scope.leaf(v))
         if choice.random() < 0.2:
-            # A parameter that nobody reads.
+            # A parameter without readers.
             shape = array_shape(choice.choice(self.kinds), self.shape())
             b.parameter(shape)
             arguments.append(self.numbers(shape.element_type.name, shape.dimensions, generator))

@@ -57,7 +57,7 @@ def test_fixed_texts_compute_what_the_evaluator_computes() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_a_minute_of_other_texts() -> None:
-    # Other texts every day, the same all day; what is found says its seed.
+    # Other texts every day, the same all day; a finding has its seed.
     first = 10_000_000 + int(time.time() // 86400) % 10_000 * 100_000
     row = ledger.check_range(
         "run", first, first + 100_000, shared=False, until=time.monotonic() + 60
@@ -135,7 +135,7 @@ def test_a_rounding_explains_a_rounding_and_nothing_else() -> None:
             )
             is None
         )
-    # What moves data rounds nothing.
+    # Data movement rounds nothing.
     module = xe.parse_hlo(
         "ENTRY e {\n x = f32[4] parameter(0)\n ROOT r = f32[4] reverse(x), dimensions={0}\n}"
     )

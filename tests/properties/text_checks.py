@@ -51,7 +51,7 @@ from xla_explorer.hlo.verifier import HloVerifyError, verify
 MEMORY = 6 << 30  # bytes of address space
 RESIDENT = 1500 << 20  # a child with more is replaced by a fresh one
 REFERENCE_SECONDS = 1.0
-MOST_WORK = 1e8  # operations and bytes: some seconds of code that nobody optimised
+MOST_WORK = 1e8  # operations and bytes: some seconds of unoptimised code
 MOST_EVALUATED_WORK = 1e5  # the same where each step of a loop is the evaluator's
 _NO_NATIVE_CODE = ("s1", "u1")
 _OVER_THE_REALS = [
@@ -60,7 +60,7 @@ _OVER_THE_REALS = [
     if rule.exactness.kind not in ("bitwise", "numeric")
 ]
 _USUAL_SHARE = parallel_plan.TASK_NS
-# What a verified module may be refused for, and why that is right.
+# Valid refusals of a verified module, each with its reason.
 REFUSALS = {
     "several-devices": ("devices", "a collective over several devices runs on as many, not on one CPU"),
     "unknown-custom-call": ("custom call", "nobody has registered the target of a custom call"),

@@ -40,7 +40,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 
 
-# What only large arrays get, and what it takes for small ones to get it.
+# Thresholds of large arrays, with values that small arrays exceed.
 LIMITS: list[tuple[Any, str, float]] = [
     (prefetches, "TILE_BYTES", 256), (base, "STREAMED_BYTES", 0), (base, "STREAMED_TRANSPOSE_BYTES", 0), (host_program, "LEAST_BYTES", 0), (cache_blocking, "LEAST_BYTES", 0),
     (cache_blocking, "BLOCK_BYTES", 2048),
@@ -72,9 +72,7 @@ class GuardedMemory:
         first = ctypes.addressof(ctypes.c_char.from_buffer(self.owner))
         self.offset = PAGE + ((room - size) // alignment * alignment if at_end else 0)
         self.address = first + self.offset
-        self.owner[PAGE : PAGE + room] = (
-            b"\xa5" * room
-        )  # no zeros, so that what nobody wrote is seen
+        self.owner[PAGE : PAGE + room] = b"\xa5" * room  # no zeros, so that missing stores show
         for guard in (first, first + PAGE + room):
             if _LIBC.mprotect(guard, PAGE, 0):
                 raise OSError(ctypes.get_errno(), "mprotect")

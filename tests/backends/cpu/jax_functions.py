@@ -174,7 +174,7 @@ LINEAR_ALGEBRA: dict[str, Arguments] = {
     "vecdot": (UP, UNIT),
     "vector_norm": (UP,),
 }
-# What a decomposition leaves open (signs, phases, the order of eigenvalues) is not compared.
+# Open choices of a decomposition (signs, phases, eigenvalue order) are not compared.
 LINEAR_ALGEBRA_AS_CALLED: dict[str, Callable[..., Any]] = {
     "eig": lambda m: (lambda found: (found[1] * found[0]) @ jnp.linalg.inv(found[1]))(
         jnp.linalg.eig(m)
@@ -195,7 +195,7 @@ NOT_OF_ARRAYS = {
     "random.key_dtype",
     "random.key_impl",
     "random.wrap_key_data",
-}  # they make a key, or say of which kind it is: no program computes
+}  # they make a key or return its kind: no program computes
 
 
 def public_functions(module: types.ModuleType) -> list[str]:

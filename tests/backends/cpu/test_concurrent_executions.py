@@ -84,7 +84,7 @@ def test_a_child_forked_while_another_thread_executes():
     other.start()
     held.wait()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 says that a process with threads is forked
+        warnings.simplefilter("ignore")  # Python 3.12 warns if a process with threads is forked
         child = os.fork()
     if child == 0:
         signal.signal(

@@ -36,7 +36,7 @@ def test_results_are_shared_not_copied():
     taken = np.from_dlpack(found)
     assert np.shares_memory(taken, found)
     (again,) = executable.execute([x])
-    assert not np.shares_memory(again, found)  # somebody still holds the first result
+    assert not np.shares_memory(again, found)  # the first result is still referenced
 
 
 def test_inputs_come_by_dlpack():

@@ -127,7 +127,7 @@ def test_one_process_measures_at_a_time(tmp_path, monkeypatch):
     with (
         limits_module._alone(),
         limits_module._alone(patience=0.1),
-    ):  # who holds it for ever stops nobody
+    ):  # a process that holds it forever blocks no other
         order.append("third")
     assert order == ["first", "second", "third"]
     (tmp_path / "xla_explorer-measures").unlink()

@@ -277,7 +277,7 @@ def test_a_forked_process_runs_wasm_after_its_parent_did() -> None:
     )
     np.testing.assert_array_equal(first(x, y), 2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 says that a process with threads is forked
+        warnings.simplefilter("ignore")  # Python 3.12 warns if a process with threads is forked
         child = os.fork()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

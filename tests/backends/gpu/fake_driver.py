@@ -41,7 +41,7 @@ _WITH_A_RESULT = {
     "cuStreamEndCapture",
     "cuGraphAddNode",
 }  # that tests let fail
-# What the emulator has for a call of `cudaGraphSetConditional`: handles are addresses here.
+# The emulator's form of a call of `cudaGraphSetConditional`: handles are addresses here.
 _SET_CONDITION = re.compile(rb"\{[^{}]*cudaGraphSetConditional, \(handle, value\);[^{}]*\}")
 
 

@@ -24,7 +24,7 @@ class OrderChecker:
         self.base, self.accesses = base, 0
         self.clocks: dict[int, dict[int, int]] = defaultdict(dict)
         self.host: dict[int, int] = {}
-        self.writer = np.zeros((2, size), np.int32)  # stream (0: nobody) and its count, by byte
+        self.writer = np.zeros((2, size), np.int32)  # stream (0: none) and its count, by byte
         self.readers: dict[int, np.ndarray] = {}  # stream -> count of its last read, by byte
         self.names: dict[tuple[int, int], str] = {}
 

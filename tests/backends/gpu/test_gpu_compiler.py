@@ -280,7 +280,7 @@ ENTRY e { a = bf16[2048,2048] parameter(0) b = bf16[2048,2048] parameter(1)
         step.reason.facts["emitter"] == "tensor-core-dot"
         and step.reason.facts["own_us"] > step.reason.facts["library_us"] > 0
     )
-    # What is launched and done before a library is called is not worth the call.
+    # A product that ends before a library call has started is not worth the call.
     (small,) = compiled(text.replace("2048", "256")).program.steps
     assert 0 < small.reason.facts["own_us"] < small.reason.facts["library_us"]
 

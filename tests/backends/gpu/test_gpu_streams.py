@@ -137,7 +137,7 @@ def test_an_operand_whose_memory_is_used_again_is_copied_first(driver):
     np.testing.assert_allclose(got, evaluate(module, ARRAYS[0]), rtol=1e-4, atol=1e-4)
 
 
-# Rows that no block can sort alone: each sort is several kernels, which hand over by scratch
+# Rows that no block can sort alone: each sort is several kernels, which exchange keys by scratch
 # memory.
 TWO_SORTS = """HloModule t
 less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }

@@ -42,7 +42,7 @@ def good(number: int) -> str:
 """
 
 
-# LLVM says that it cannot, and ends its process with exit code 1.
+# LLVM reports that it cannot, and ends its process with exit code 1.
 DEADLY = """define void @deadly() noinline nounwind {
   call void asm sideeffect "nonsense", ""()
   ret void
@@ -181,7 +181,7 @@ def test_without_a_process_llvm_works_here_and_says_so(
         LlvmInThisProcessWarning, match="forbidden here" if how == "forbidden" else "no seat"
     ):
         assert optimize_and_emit(good(1)).object_bytes
-    assert optimize_and_emit(good(2)).object_bytes  # and says it once
+    assert optimize_and_emit(good(2)).object_bytes  # and warns once
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:

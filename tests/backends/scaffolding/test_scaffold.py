@@ -43,7 +43,7 @@ def test_a_scaffold_passes_its_own_tests_at_once(
     assert main(["new-backend", "my-chip", "--scenario", str(scenario), "-o", str(folder)]) == 0
     assert "pip install -e" in capsys.readouterr().out
     said = run(["-m", "pytest", "-q", "-p", "no:cacheprovider"], folder)
-    # What only compiles cannot run the one test that computes.
+    # A backend that only compiles cannot run the one test that computes.
     assert ("4 passed" if scenario == 3 else "3 passed, 1 skipped") in said
 
 
@@ -69,7 +69,7 @@ def test_what_a_scaffold_imports_is_there(scenario: int, tmp_path: Path) -> None
 @pytest.mark.long
 def test_an_installed_scaffold_is_found_by_its_entry_point(tmp_path: Path) -> None:
     made = xe.backends.scaffold("my-chip", 3, tmp_path / "chip")
-    # What pip leaves behind: the metadata beside the code.
+    # The metadata beside the code, as pip leaves it.
     metadata = made.folder / "xla_explorer_my_chip-0.1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(

@@ -86,7 +86,7 @@ def test_pairs_of_special_operands(opcode, element_type):
     assert not wrong.any(), [(a[k], b[k], found[k], wanted[k]) for k in np.flatnonzero(wrong)[:5]]
 
 
-# What real XLA:CPU (jaxlib 0.10.2) gives.
+# Values of real XLA:CPU (jaxlib 0.10.2).
 CHOSEN = {
     ("exponential", inf, inf): (nan, nan), ("exponential", -inf, inf): (nan, nan), ("exponential", -inf, nan): (nan, nan),
     ("exponential", inf, 0.0): (inf, 0.0), ("exponential", nan, 0.0): (nan, 0.0), ("exponential", -inf, 1.0): (0.0, 0.0),

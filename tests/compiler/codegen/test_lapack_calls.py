@@ -117,7 +117,7 @@ def test_what_is_unique_is_what_the_evaluator_says(kind: str) -> None:
         pairs = zip(found, wanted, strict=True) if isinstance(found, tuple) else [(found, wanted)]
         for k, (x, y) in enumerate(pairs):
             if number >= len(calls.roots) - 2 and k in (0, 2) and isinstance(found, tuple):
-                continue  # of the factors' outer diagonals nothing is said where they are not used
+                continue  # unused outer diagonals of the factors are unspecified
             (np.testing.assert_array_equal if x.dtype.kind == "i" else close)(x, y)
 
 

@@ -129,7 +129,7 @@ ENTRY e {
   v = f32[32] slice(b), slice={[0:32]}, control-predecessors={i}
   ROOT r = (f32[64], f32[64], f32[32]) tuple(i, u, v)
 }"""
-# Both `f` and `p` are ready when `q` is known.
+# Both `f` and `p` are ready when `q` is computed.
 GELU = """HloModule m
 ENTRY e {
   x = f32[8,16] parameter(0)

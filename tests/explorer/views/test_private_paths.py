@@ -1,4 +1,4 @@
-"""Exported pages carry no path of the user's machine unless asked."""
+"""Exported pages carry no path of the user's machine, except on request."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xla_explorer.explorer.page.private_paths import (
         (r"C:\Users\alice smith\m.py:4", "m.py:4"),
         (r'source_file="C:\\Users\\alice\\m.py"', 'source_file="m.py"'),
         ("<td>/home/me/m.py:1</td><b>x</b>", "<td>m.py:1</td><b>x</b>"),
-        # What only looks like one.
+        # Texts that only look like paths.
         ('op_name="jit(f)/jit(main)/add"', 'op_name="jit(f)/jit(main)/add"'),
         ("add(%a, /*index=5*/%b) // remark", "add(%a, /*index=5*/%b) // remark"),
         ("a / b, 3/4, 12.5 GB/s", "a / b, 3/4, 12.5 GB/s"),

@@ -56,7 +56,7 @@ def test_an_address_of_another_session_is_read_as_far_as_it_goes(
             ["ptx", "hlo-after"],
             'openPane(open, "llvm-ir", order)',
             ["llvm-ir", "ptx", "hlo-after"],
-        ),  # somebody chose that order: it stays
+        ),  # the user chose that order: it stays
         (["hlo-after", "ptx"], 'closePane(open, "ptx")', ["hlo-after"]),
         (["llvm-ir.assembly*.ptx"], 'closePane(open, "assembly")', ["llvm-ir.ptx*"]),
         (["llvm-ir.ptx*"], 'closePane(open, "ptx")', ["llvm-ir"]),

@@ -62,7 +62,7 @@ def test_the_timeline_says_what_a_pass_did_to_the_count(
             None,
             False,
             ["source", "hlo-after", "llvm-ir-optimized"],
-        ),  # assembly would only say how to get it
+        ),  # assembly would only name the call for it
         ("source", True, ["source", "hlo-after", "llvm-ir-optimized"]),
         ("no-such", True, ["hlo-after", "llvm-ir-optimized", "assembly"]),
     ],

@@ -199,7 +199,7 @@ ENTRY main {
     assert found.agreement == 1 and {row.subject for row in found.rows} == {"n", "m", "r"}
 
 
-# What XLA did, from its dumps of programs of JAX: before and after.
+# XLA's rewrites, from its dumps of programs of JAX: before and after.
 DEAD_RESHAPE = ("""HloModule jit_f
 ENTRY main {
   a = f32[3,5] parameter(0)

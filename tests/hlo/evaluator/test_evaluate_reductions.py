@@ -123,7 +123,7 @@ def _window_by_hand(x: np.ndarray, w: WindowDimension) -> list[float]:
         for k in range(w.size):
             at = o * w.stride + k * w.window_dilation - w.padding_low
             if at >= 0 and at % w.base_dilation == 0 and at // w.base_dilation < len(x):
-                # What high padding below zero cuts off takes no part either.
+                # Elements that negative high padding cuts off take no part either.
                 if at < (len(x) - 1) * w.base_dilation + 1 + min(w.padding_high, 0):
                     total += float(x[at // w.base_dilation])
         result.append(total)

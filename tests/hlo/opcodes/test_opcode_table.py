@@ -18,7 +18,7 @@ def names(test: str) -> set[str]:
 
 
 def test_every_opcode_of_xla_has_a_row() -> None:
-    # 133 in jaxlib 0.10.2, and two that only newer XLA knows.
+    # 133 in jaxlib 0.10.2, and two of newer XLA only.
     assert len(ROWS) == 135
     for name in (
         "scan",

@@ -23,7 +23,7 @@ OURS = {
     "12.28 literal ((f32[]),pred[])": "ROOT %c = ((f32[]), pred[]) constant(((1), true))",
     "12.29 literal f32[4]": "ROOT %c = f32[4]{0} constant({...})",  # XLA fills a counter in
     "12.69 async-start": "ROOT %d = f32[4]{0} async-done(%s)",  # the long form, which XLA reads as the same
-    "13.1 bad literal f32[2] 1": "ROOT %c = f32[2]{0} constant(1)",  # the one element that is said; the others are zero
+    "13.1 bad literal f32[2] 1": "ROOT %c = f32[2]{0} constant(1)",  # the one written element; the others are zero
     "13.26 bad layout perm": "must be a permutation of the dimensions",  # which XLA leaves to its verifier
     "13.28 layout dup": "must be a permutation of the dimensions",
 }

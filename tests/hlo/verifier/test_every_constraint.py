@@ -203,7 +203,7 @@ def test_c2_required_attributes(name: str) -> None:
         assert f"{name}-C2" in found
     elif (
         name != "reverse"
-    ):  # an absent list means an empty one: the shapes say what is wrong, but nothing may be reversed
+    ):  # an absent list means an empty one: the shapes are wrong, but nothing may be reversed
         assert found & {f"{name}-C{k}" for k in (4, 5, 7, 8)}
 
 
@@ -248,7 +248,7 @@ def test_c4_operands_fit(name: str) -> None:
                 codes.add(code)
                 if code == f"{name}-C4" and len(i.operands) > 1:
                     assert i.operands[number].shape.text_without_layout in message, message
-    # Callees and outfeeds say it under a number of their own.
+    # Callees and outfeeds report it under a number of their own.
     assert codes & {f"{name}-C{k}" for k in (4, 5, 7)}, codes
 
 

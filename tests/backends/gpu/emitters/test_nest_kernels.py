@@ -187,7 +187,7 @@ ENTRY e { x = f32[2,8,9,16] parameter(0) k = f32[3,3,1,16] parameter(1) ROOT r =
         "collapse{i,j,repeating},collapse{ij,k,repeating},collapse{ijk,l,repeating},split{ijkl,128},block{ijklo},thread{ijkli},unroll{p}",
         "split{l,4},vectorize{li},collapse{i,j,repeating},collapse{ij,k,repeating},collapse{ijk,lo,repeating},split{ijklo,64},block{ijkloo},"
         "thread{ijkloi},unroll{p}",
-        "thread{i},unroll{k}",  # the weights lie inside whatever the guards of copies say, which they do not have
+        "thread{i},unroll{k}",  # the weights are in bounds without the guards of copies
     ],
 )
 def test_guards_neither_move_each_others_loads_out_of_the_array_nor_ask_for_copies_that_a_load_has_not(

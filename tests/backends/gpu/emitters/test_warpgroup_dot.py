@@ -210,7 +210,7 @@ def test_assembled_without_spills_or_warnings(n, right):
     assert (row.spill_stores, row.spill_loads, row.stack) == (0, 0, 0)
     fits = occupancy(384, row.registers, emitted.kernels[0].dynamic_shared_bytes, HOPPER)
     assert fits.blocks == 1 and row.registers <= 168
-    # The registers that roles hand over must be there: 128 threads with 40, 256 with 232.
+    # The registers of the roles must be there: 128 threads with 40, 256 with 232.
     assert HOPPER.registers_per_multiprocessor >= 128 * 40 + 256 * 232
 
 

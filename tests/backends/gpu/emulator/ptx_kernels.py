@@ -245,7 +245,7 @@ def launch(text, grid, block, arguments, options=None, name=None):
 
 
 class Unwritten:
-    """An argument whose bytes nobody has written."""
+    """An argument with unwritten bytes."""
 
     def __init__(self, array):
         self.array = array

@@ -462,7 +462,7 @@ def test_other_operands(kind, columns, in_registers):
 def test_planted_faults_around_a_product(old, new, kind):
     def change(text):
         assert old in text
-        if kind == "uninitialised read":  # a descriptor of what nobody has written
+        if kind == "uninitialised read":  # a descriptor of unwritten memory
             return text.replace("tile[", "tile[6").replace(
                 "wgmma.fence", "add.s64 %rd5, %rd5, 2048; wgmma.fence"
             )

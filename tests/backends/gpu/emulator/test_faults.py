@@ -197,7 +197,7 @@ def test_loads_past_the_end_that_nobody_looks_at_are_no_fault():
 def test_padding_in_the_last_word_of_a_widened_load_is_no_fault():
     wide = "ld.param.u64 %q30, [p0];\nld.global.v2.b32 {%r1, %r2}, [%q30];\nbfe.u32 %d, %r2, 8, 8;"
     text = one_instruction(wide, [".reg .b32 %r<4>;"], ["b8"], 32, 1)
-    # Six bytes, at the start of a larger buffer whose rest nobody has written.
+    # Six bytes, at the start of a larger buffer whose rest is unwritten.
     store = "ld.param.u64 %q30, [p0];\nst.global.b32 [%q30], 7;\nst.global.b16 [%q30+4], 8;\n"
     both = text.replace(wide.split("\n")[0] + "\n", store).replace("ld.global.b8 %a0, [%q3];", "")
     result, _ = launch(

@@ -387,7 +387,7 @@ def test_a_step_prefetches_for_a_later_one() -> None:
     assert (
         isinstance(lowered, LoweredNest) and lowered.text.count("call void @llvm.prefetch.p0") == 2
     )  # a row of 30 f32 is two lines
-    for later in ("split{i,5}", "cut{i,5}"):  # replaces the axis in the place that is asked for
+    for later in ("split{i,5}", "cut{i,5}"):  # replaces the axis in the given place
         again = asked.then(later).nest
         loads = [s for s, _ in again.statements() if isinstance(s, Load) and s.array == read]
         assert nest_text(again).count(f"prefetch %{read}[") * 2 == len(loads), later

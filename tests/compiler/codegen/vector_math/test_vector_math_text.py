@@ -101,7 +101,7 @@ def test_every_target_compiles_it_without_libm(
     )
     text = module_text(element_type, fused)
     if element_type == "f64" and not fused:
-        # The f64 remainder without fma is frem: the one call, as its documentation says.
+        # The f64 remainder without fma is frem: the one call, as documented.
         text = re.sub(r"%v\d+ = frem double %x, %y\n  ret double %v\d+", "ret double %x", text)
     assembly = machine.emit_assembly(optimised(text, machine))
     calls = {line.strip() for line in assembly.splitlines() if CALL.match(line)}

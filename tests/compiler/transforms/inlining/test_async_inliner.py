@@ -29,7 +29,7 @@ X, Y = np.arange(4, dtype=np.float32), np.full(4, 3, np.float32)
     [
         module(START + UPDATE + " ROOT o = f32[4] async-done(u), calls=c\n"),
         module(START + " ROOT o = f32[4] async-done(s), calls=c\n", header=", is_scheduled=true"),
-        # What runs beside the computation: after its start, before its done.
+        # Instructions beside the computation: after its start, before its done.
         module(START + " n = f32[4] negate(x), control-predecessors={s}\n o = f32[4] async-done(s), calls=c, control-predecessors={n}\n"
                " m = f32[4] subtract(n, n)\n ROOT q = f32[4] add(o, m)\n"),
         module(START + " n = f32[4] negate(x), control-predecessors={s}\n m = f32[4] subtract(n, n)\n"

@@ -22,7 +22,7 @@ def loop(
     direction: str = "LT",
     result: str = "ROOT r = f32[] get-tuple-element(w), index=1",
 ) -> str:
-    """state: counter, accumulator, a scale that never changes, a value nobody reads."""
+    """state: counter, accumulator, an invariant scale, a value without readers."""
     return f"""HloModule m
 condition {{
   p = (s32[], f32[], f32[], f32[]) parameter(0)

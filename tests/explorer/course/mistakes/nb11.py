@@ -32,9 +32,7 @@ mistake("nb11.cost", "wrong-cost-exponential", 2)(
         else (10 * i.shape.element_count, 2 * i.shape.byte_size)
     )
 )
-mistake("nb11.cost", "wrong-cost-negate", 2)(
-    lambda i: list(SCOPE["cost"](i))
-)  # not a pair as asked
+mistake("nb11.cost", "wrong-cost-negate", 2)(lambda i: list(SCOPE["cost"](i)))  # not a pair
 mistake("nb11.bound", "wrong-roof")(
     lambda o, b, peak, bandwidth: max(o / peak, b / bandwidth)
 )  # seconds

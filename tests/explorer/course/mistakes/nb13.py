@@ -130,7 +130,7 @@ def _(c, slots, result, new_slot):  # removes what it has translated
 @variant("nb13.compile")
 def _(
     c, slots, result, new_slot
-):  # what nobody reads is left out, and a list of tuples is a generator's
+):  # unread values are left out, and a list of tuples is a generator's
     yield from compile_for(c, slots, result, new_slot)
 
 

@@ -341,7 +341,7 @@ def halved(
     return first_bad
 
 
-mistake("nb14.first_bad", "too-many-tests")(halved(start=-1))  # asks about step 0
+mistake("nb14.first_bad", "too-many-tests")(halved(start=-1))  # reads step 0
 mistake("nb14.first_bad", "too-many-tests")(halved(end=2))
 mistake("nb14.first_bad", "not-the-first")(halved(gap=2))  # stops early
 mistake("nb14.first_bad", "good-step")(halved(answer=lambda good, bad: good))

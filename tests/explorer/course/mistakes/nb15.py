@@ -95,7 +95,7 @@ def _(plain, lanes, rows, vectors):  # nothing
 
 
 @mistake("nb15.schedule", "another-tile")
-def _(plain, lanes, rows, vectors):  # sixteen lanes, whatever was asked for
+def _(plain, lanes, rows, vectors):  # sixteen lanes, whatever the argument
     return (
         plain.split("j", 16 * vectors)
         .split("ji", 16)

@@ -111,7 +111,7 @@ def _(loop):  # any update is an addition
 
 
 @mistake("nb16.trip_count", "not-known")
-def _(loop):  # a start that is not known is 0
+def _(loop):  # an unknown start is 0
     return right(loop) if parts(loop)[0] is not None else parts(loop)[2]
 
 

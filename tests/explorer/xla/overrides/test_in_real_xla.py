@@ -1,4 +1,4 @@
-"""`xe.xla.overrides` inside real XLA's compile: the program changes as asked, the values stay."""
+"""`xe.xla.overrides` inside real XLA's compile: the program changes as stated, the values stay."""
 
 from __future__ import annotations
 
