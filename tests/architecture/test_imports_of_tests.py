@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-# Loaded by a harness outside this tree, which knows only their paths.
+# Loaded by a harness outside this tree, by their paths.
 ADAPTERS = {"conformance/cpu_adapter.py", "performance/contender.py"}
 # Scripts of one folder that a harness or a lent machine runs as they lie; the tests load them as
 # modules of their own.

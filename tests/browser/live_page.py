@@ -59,7 +59,7 @@ def settled(page: Any) -> None:
     Rows of long lists are made after the frame in which the list comes (`data-filling`): no line is
     there before.
     """
-    page.evaluate(_DRAWN)  # what was told may ask on the way
+    page.evaluate(_DRAWN)  # a message may cause requests
     page.wait_for_function(_SETTLED, timeout=60_000)
     page.evaluate(_DRAWN)
 

@@ -55,7 +55,7 @@ def _shows(selector: str, text: str = "") -> str:
     return f"() => [...document.querySelectorAll({selector!r})].some(el => el.offsetParent !== null && el.textContent.includes({text!r}))"
 
 
-# In a notebook the kernel sends what it measured by itself; the page of the test asks for it.
+# In a notebook the kernel sends its measurements by itself; the page of the test fetches them.
 _MEASURED = """async () => { if (document.querySelector('.xe-measure').textContent !== 'measure') return false;
   await deliver(); return document.querySelector('.xe-overview .xe-bar-row').innerText.includes('measured'); }"""
 

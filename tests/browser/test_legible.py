@@ -206,7 +206,7 @@ def test_the_measurement_sees_what_cannot_be_read(browser: Any) -> None:
     page.close()
 
 
-# theme: what a host does to say that it has it, and how it takes that back.
+# theme: the host's script that announces it, and the one that reverts it.
 _HOSTS = {
     "dark": {
         "document.body.dataset.jpThemeLight = 'false'": "delete document.body.dataset.jpThemeLight",

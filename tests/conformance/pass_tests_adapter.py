@@ -40,8 +40,8 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 CORPUS = SHARED / "xla_corpus"
 
-# What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one
-# rule's work. The rules that XLA has whatever overflows are here by fast math.
+# Options as in XLA's unit tests: each instruction is visited once, so that a pattern shows one
+# rule's work. XLA's rules that ignore overflow need fast math here.
 UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
     "algsimp": {
         "run_to_fixed_point": False,
@@ -52,27 +52,24 @@ UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {
 }
 # Passes that the fixtures of XLA's unit tests run after the pass, before their checks.
 UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
-# What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the
-# recorded passes ran with it.
+# Options that XLA's CPU compiler sets against a pass's defaults (cpu_compiler.cc), as recorded.
 RECORDED_OPTIONS: dict[str, dict[str, Any]] = {
     "simplify-conditional": {"select_all": True},
     "algsimp": {"fast_math": True},
 }
-# XLA puts the old state together again for its tuple-simplifier to take apart, where ours has
-# readers read the new state at once. Passes that decide by a policy of ours unless asked for XLA's:
-# they are judged by each, and named with it.
+# Passes with a policy of ours beside XLA's: each is judged by both, and named with the policy.
 POLICIES = {
     "fusion": ("time", "xla"),
     "fusion-wrapper": ("time", "xla"),
     "layout-assignment": ("row-major", "xla"),
 }
+# XLA rebuilds the old state for its tuple-simplifier; our passes redirect readers at once.
 STATE_PASSES = frozenset(["simplify-while-loops", "simplify-conditional"])
 LAYOUT_SENSITIVE_PIPELINES = (
     "simplification_after_layout_assignment",
     "HLO_passes_after_layout_assignment",
 )
-# Options that say nothing here: they belong to what we do not have (a vendor library), and leaving
-# them out changes nothing.
+# Options without effect here: they belong to a vendor library that we do not have.
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 

@@ -18,8 +18,7 @@ from xla_explorer.hlo.text.parser import parse_hlo
 CORPUS = SHARED / "conformance"
 pytestmark = pytest.mark.shared
 EVERY = 17  # one case in so many: about 105
-# The cases of all 1,807 that differ. All want an element that is a sum whose terms cancel within
-# three ulps.
+# The cases of all 1,807 that differ. Each requires three ulps for a sum whose terms cancel.
 DIFFERENCES = {
     "testdata/conv_general_dilated_float32_2_3_9_float32_12_1_3": "XLA:CPU does not pass either: its outputs are ours, to the bit",
     "testdata/fft_float32_14_15_16_17": "lines of 17: off by 8.0e-7 in the mean, the expected values by 8.2e-7 (see test_differences_are_open.py)",

@@ -115,8 +115,7 @@ def joined(pairs: list[tuple[str, str]]) -> str:
     return "".join([before + token for before, token in pairs])
 
 
-# What a token is replaced by, or what is put between two: each kind of token, keywords, numbers at
-# and beyond limits.
+# Tokens for replacement and insertion: each kind of token, keywords, numbers at and beyond limits.
 _POOL = (
     "{", "}", "(", ")", "[", "]", ",", ":", "=", "->", "<=", "?", "*", "#", "+", "~", "...", "-", "/", "@", "é", "$", "0", "1", "2", "3", "7", "-1",
     "-0", "00", "01", "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-9223372036854775808",

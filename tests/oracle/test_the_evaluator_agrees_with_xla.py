@@ -130,8 +130,7 @@ def test_random_modules_have_the_values_of_xla(
             problems.append(str(problem))
     refused = sorted({str(value)[:160] for kind, value in rows if kind != "values"})
     assert not problems, f"{len(problems)} of {compared} differ:\n" + "\n".join(problems)
-    # What XLA will not run (through its StableHLO importer) says nothing of the evaluator, but must
-    # not become the rule.
+    # Programs that XLA's StableHLO importer refuses test nothing, but must stay the exception.
     assert compared >= 0.6 * len(cases), refused
 
 

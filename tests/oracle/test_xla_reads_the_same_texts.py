@@ -131,10 +131,10 @@ def _comparable(text: str) -> str:
     return re.sub(r"entry_computation_layout=\{\(.*?\}(?=, [a-z_]+=|\n)", "", text, count=1)
 
 
-# XLA writes what the steps of an asynchronous operation say onto the operation itself, and prints
-# it there: the last that spoke is heard, even where it says nothing. So metadata={} of a step takes
-# the operation's stack frame, and XLA then prints no tables of frames; we print no metadata without
-# a word, and XLA keeps the frame and prints its tables.
+# XLA copies the attributes of an asynchronous operation's steps to the operation and prints them
+# there: the last step wins, also with an empty attribute. So metadata={} of a step removes the
+# operation's stack frame, and XLA then prints no tables of frames. We print no empty metadata: XLA
+# keeps the frame and prints its tables.
 _SAID_BY_A_STEP = re.compile(
     r"async-(?:start|update|done).*?(?:frontend_attributes\s*=|statistics\s*=|metadata=\{\})",
     re.DOTALL,
@@ -214,8 +214,8 @@ def _compare(texts: list[str], xla: XlaParser) -> list[str]:
         elif kind == "accepted":
             accepted.append((text, verdict, ours))
     again: list[Verdict] = xla.verdicts([ours for _, _, ours in accepted])
-    # What XLA prints so that it reads something else, or nothing, is no measure: an asynchronous
-    # copy as the opcode copy-start.
+    # Texts whose print XLA itself reads differently are left out: an asynchronous copy as the
+    # opcode copy-start.
     settled = [
         first.text == own.text
         for (_, first, _), own in zip(

@@ -949,8 +949,8 @@ def no_structure_is_longer_than_what_jaxlib_passes() -> None:
     from xla_explorer.pjrt import layouts, state
 
     seen = state.native().struct_sizes()
-    # An older jaxlib ends before the last fields of the first two, which their readers know, and
-    # counts the third's one too short.
+    # An older jaxlib ends before the last fields of the first two, which their readers allow, and
+    # its size of the third is one too small.
     for name in (
         "Executable_DeserializeAndLoad",
         "Executable_GetCompiledMemoryStats",

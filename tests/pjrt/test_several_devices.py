@@ -154,8 +154,8 @@ jax.jit(told)(x)
 jax.effects_barrier()
 """
 
-# What `jax.pmap` of an older JAX makes: one program on each device, with arguments of its own,
-# which meet in collectives.
+# A program of `jax.pmap` in an older JAX: it runs on each device with other arguments, and the
+# devices exchange values in collectives.
 REPLICAS = """
 from jax._src import compiler
 from jax._src.interpreters import mlir

@@ -19,8 +19,7 @@ from tests.support.drawn import DRAWN
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.verifier import verify
 
-# A custom call needs a target that somebody registers; what comes from the host needs a host. Both
-# have tests of their own.
+# A custom call needs a registered target, a transfer needs a host. Both have their own tests.
 NOT_WRITTEN = {"custom-call", "infeed", "recv", "recv-done"}
 
 

@@ -382,8 +382,8 @@ def _compare(
         )
     if not any(differing(a, b).any() for a, b in zip(expected, actual, strict=True)):
         return Outcome("equal")
-    # First the code beside its own module, to the bit but for what operations leave open; then the
-    # module beside what was asked.
+    # First the code beside the optimised module, to the bit except for open choices of operations;
+    # then that module beside the original one.
     where, classes = "code", set[str]()
     try:
         with _within(10 * REFERENCE_SECONDS):

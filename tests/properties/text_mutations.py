@@ -27,8 +27,8 @@ _INSTRUCTION = re.compile(
 _OPERAND = re.compile(r"%[\w.\-]+")
 _NUMBER = re.compile(r"(?<![\w.%\-])\d+(?![\w.])")
 _LITERAL = re.compile(r"-?(?:inf|nan)|true|false|-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
-# What a type is swapped for: each family several times, the widths below a byte most of all, for
-# they are rarest elsewhere.
+# New types, each family several times. Those below a byte are the most frequent, since they are
+# rarest elsewhere.
 SWAPS = (
     "s2", "u2", "s4", "u4", "f4e2m1fn", "s8", "u8", "pred", "bf16", "f16", "f64", "f32", "c64", "c128", "s16", "u32", "s64", "u64",
     "f8e5m2", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu", "s1", "u1", "f6e2m3fn", "f6e3m2fn",

@@ -39,7 +39,7 @@ class Case(NamedTuple):
     arguments: Arguments
 
 
-# Functions that take a key and say in what follows which numbers they draw; each draws LENGTH.
+# Functions with a key and the parameters of their distribution; each draws LENGTH numbers.
 PARAMETERS_OF_SAMPLERS: dict[str, Arguments] = {
     "bernoulli": (0.4,),
     "beta": (0.5, 0.7),

@@ -124,8 +124,8 @@ MADE = {  # kind -> a module and the passes that decide it there
     "execution-order": (TWO_READERS, "memory-scheduler"),
     "stream-assignment": (ASYNC, "latency-hiding-scheduler,stream-assignment"),
 }
-REPLAYED = {"dot-library"}  # what real XLA decides and none of our passes: tests/explorer/xla
-IN_THE_COMPILES = {  # those that the compiles of `programs.py` decide; `test_why_not.py` asks for their checks
+REPLAYED = {"dot-library"}  # decided by real XLA only: tests/explorer/xla
+IN_THE_COMPILES = {  # decided by the compiles of `programs.py`; `test_why_not.py` reads their checks
     "fusion", "multi-output-fusion", "horizontal-loop-fusion", "dot-epilogue-fusion", "normalization-fusion", "fusion-wrapper", "layout", "share-buffer",
     "inlining", "constant-folding", "transpose-folding", "double-buffer-loop-unrolling", "library-call",
 }  # fmt: skip

@@ -205,8 +205,8 @@ def test_in_a_process_that_hashes_otherwise() -> None:
 
 
 def test_no_statement_of_a_pass_walks_a_set() -> None:
-    # What the body does would be done in the order of addresses; `dict.fromkeys` has each once in
-    # the order given.
+    # The body would run in the order of addresses; `dict.fromkeys` has each once in the given
+    # order.
     walked = re.compile(r"^\s*for \w+ in (set\(|\{[^:]*\}:)", re.MULTILINE)
     package = Path(compiler.__file__).parent
     assert [

@@ -99,8 +99,8 @@ def test_a_page_grows_as_its_module_does() -> None:
         sizes.append(len(packed(payload)) / len(text))
         whole.append(len(payload["pools"]["whole_nodes"]["versions"]) / count)
     assert sizes[1] < 1.1 * sizes[0], sizes
-    # 0.631 since a page has bytes and operations of every step, and says of each refusal whether an
-    # override can turn it.
+    # 0.631 since a page has bytes and operations of every step, and for each refusal whether an
+    # override can reverse it.
     assert sizes[1] < 0.65, (
         "deflated, several steps of a module take less than its text; was a table sent twice?"
     )

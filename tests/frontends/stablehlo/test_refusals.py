@@ -13,8 +13,7 @@ from xla_explorer.frontends.stablehlo import StablehloError, StablehloUnsupporte
 HEAD = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
 TAIL = "\n  return %0 : tensor<4xf32>\n}"
 
-# name -> (line 2 of the program, what the message says, where the caret stands: line and the text
-# under it)
+# name -> (line 2 of the program, the message, the caret's line and the text under it)
 BROKEN: dict[str, tuple[str, str, int, str]] = {
     "undefined value": (
         "  %0 = stablehlo.add %a, %b : tensor<4xf32>",

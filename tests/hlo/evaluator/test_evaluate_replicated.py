@@ -365,8 +365,8 @@ def test_integers_and_bfloat16() -> None:
         "add {\n a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT r = bf16[] add(a, b)\n}\n"
     )
     body = collective("all-reduce", "bf16[]", "to_apply=add, replica_groups={}", "bf16[]")
-    # One by one in bf16, as the text says and XLA does, 256 + 1 stays 256; summed wide and rounded
-    # once it would be 260.
+    # Added one by one in bf16, as in the text and in XLA, 256 + 1 stays 256; summed in a wider type
+    # and rounded once it would be 260.
     import ml_dtypes
 
     values = [[np.asarray(v, ml_dtypes.bfloat16)] for v in (256, 1, 1, 1, 1)]

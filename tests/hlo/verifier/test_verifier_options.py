@@ -199,8 +199,8 @@ def test_what_the_tests_of_xla_expect() -> None:
         "MismatchedMinorToMajorSizeAndDimensionSize",
     ]
     assert refused >= 48
-    # Texts of XLA's parser tests and passes, which are parsed unverified there. The list says what
-    # XLA itself does with each.
+    # Texts of XLA's parser tests and passes, which are parsed unverified there. The list has XLA's
+    # own verdict on each.
     listed = {
         name: code
         for entry in json.loads(REFUSED.read_text()).values()

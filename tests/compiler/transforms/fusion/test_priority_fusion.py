@@ -292,8 +292,7 @@ def test_a_value_that_stays_is_taken_by_its_readers_once() -> None:
         "third = f32[20,20] select(p2, b, second)",
         "ROOT r = f32[20,20] parameter(5)",
     )
-    # What stood in the queue twice with one priority was taken a second time, when nobody read it
-    # any more.
+    # An instruction queued twice with one priority was fused a second time, without readers.
     module, _ = fused(text)
     assert "{broadcast select select select}" in kernels(module)
 
