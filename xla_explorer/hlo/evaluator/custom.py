@@ -10,8 +10,10 @@ import numpy as np
 from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.analysis.call_signatures import MARKERS, signature_mismatch
 from xla_explorer.hlo.analysis.custom_calls import PAD_TO_STATIC
+from xla_explorer.hlo.attributes.interning import attributes_of
 from xla_explorer.hlo.evaluator.contraction import dot_general
 from xla_explorer.hlo.evaluator.conversion import widen
+from xla_explorer.hlo.evaluator.convolution import convolution
 from xla_explorer.hlo.evaluator.registry import (
     EvaluationError,
     UnsupportedOpcodeError,
@@ -21,6 +23,8 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates_custom_call,
 )
 from xla_explorer.hlo.evaluator.sorting import largest
+from xla_explorer.hlo.instruction import new_instruction
+from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 if TYPE_CHECKING:
@@ -180,3 +184,76 @@ def _product_config(i: HloInstruction) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return given if said and len(i.operands) == count else None
+
+
+_ACTIVATIONS = ("kNone", "kRelu", "kRelu6", "kElu", "kLeakyRelu")
+
+
+@evaluates_custom_call("__cudnn$convForward", "__cudnn$convBiasActivationForward")
+def library_convolution(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
+    """Return the activation of scale * convolution + side scale * side input + bias, rounded once.
+
+    The workspace is zeros. Operands are the input, the filter, then the bias of each output
+    feature and a side input. Source: CudnnConvBackendConfig of XLA's backend_configs.proto.
+    """
+    config = _convolution_config(i)
+    if config is None:
+        raise UnsupportedOpcodeError(
+            "custom-call",
+            f"%{i.name} is a convolution of cuDNN with an incomplete configuration: it needs window, dim_labels and "
+            f"cudnn_conv_backend_config with an activation_mode that is one of {', '.join(_ACTIVATIONS)}",
+            "take the module before the pass conv-rewriter, where it is a convolution",
+        )
+    shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
+    wide = shape.element_type if shape.element_type.bits >= 32 else PRIMITIVE_TYPES["f32"]
+    known = ("window", "dim_labels", "feature_group_count", "batch_group_count")
+    plain = new_instruction(
+        i.id,
+        i.name,
+        opcode("convolution"),
+        shape.with_element_type(wide),
+        i.operands[:2],
+        attributes_of({name: i.attributes[name] for name in known if name in i.attributes}),
+    )
+    made = convolution(plain, operands[:2], evaluator)
+    result = float(config.get("conv_result_scale", 1)) * made
+    if len(operands) > 3:
+        result = result + float(config.get("side_input_scale", 0)) * operands[3].astype(wide.dtype)
+    if len(operands) > 2:
+        sizes = [1] * shape.rank
+        sizes[i.attributes["dim_labels"].output_feature] = -1
+        result = result + operands[2].astype(wide.dtype).reshape(sizes)
+    value = _activated(result, config).astype(shape.element_type.dtype)
+    if not i.shape.is_tuple:
+        return value
+    return value, *[
+        np.zeros(part.dimensions, part.element_type.dtype) for part in i.shape.tuple_shapes[1:]
+    ]
+
+
+def _activated(x: Any, config: dict[str, Any]) -> Any:
+    mode = config.get("activation_mode", "kNone")
+    if mode in ("kRelu", "kRelu6"):
+        return np.clip(x, 0, 6 if mode == "kRelu6" else np.inf)
+    if mode == "kElu":
+        return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    if mode == "kLeakyRelu":
+        return np.where(x > 0, x, float(config.get("leakyrelu_alpha", 0)) * x)
+    return x
+
+
+def _convolution_config(i: HloInstruction) -> dict[str, Any] | None:
+    """Return the configuration of a cuDNN convolution; None if it does not determine the value."""
+    try:
+        given = json_config(i)["cudnn_conv_backend_config"]
+        said = (
+            {"window", "dim_labels"} <= set(i.attributes)
+            and given.get("activation_mode", "kNone") in _ACTIVATIONS
+            and not given.get("serialized_graph")
+            and not given.get("reordered_int8_nchw_vect")
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return given if said and 2 <= len(i.operands) <= 4 else None
