@@ -183,6 +183,11 @@ class CodeProcess:
             self._ended = ended if self._ready else NoCodeProcessError(f"it {ended}")
             waiting, self._jobs = list(self._jobs.values()), {}
         self._outgoing.put(None)
+        with self._writing:  # whoever submits now must not write to a number that is used again
+            self._descriptors = -1, -1
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    stream.close()
         for future in waiting:
             future.set_exception(self._ended)
 
