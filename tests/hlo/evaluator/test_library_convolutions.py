@@ -1,4 +1,4 @@
-"""cuDNN calls of a GPU dump have the value of the convolution that they replaced."""
+"""Convolutions as custom calls have the value of the convolution that they replaced."""
 
 from __future__ import annotations
 
@@ -67,3 +67,29 @@ def test_what_is_not_stated_in_full_is_refused_by_name(config: str, places: str)
         xe.XlaExplorerError, match="%k is a convolution of cuDNN with an incomplete configuration"
     ):
         xe.evaluate(call("x, w", config, places), X, W, B, S)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", "INVALID"])
+@pytest.mark.parametrize("rows", [6, 5, 4])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_dynamic_convolution_pads_by_the_sizes_at_run_time(
+    padding: str, rows: int, stride: int
+) -> None:
+    jax = pytest.importorskip("jax")
+    x, w = X.transpose(0, 2, 3, 1), W.transpose(2, 3, 1, 0)
+    if padding == "INVALID" and rows != 6:
+        pytest.skip("a stated padding is for the stated sizes")
+    pad = "SAME" if padding == "INVALID" and stride == 1 else padding
+    pads = [(1, 1), (1, 1)] if pad == "INVALID" else pad
+    want = jax.lax.conv_general_dilated(
+        x[:, :rows], w, (stride, stride), pads, dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
+    text = f"""ENTRY e {{ p = f32[2,6,6,3] parameter(0)
+ w = f32[3,3,3,4] parameter(1)
+ n = s32[] parameter(2)
+ x = f32[2,<=6,6,3] set-dimension-size(p, n), dimensions={{1}}
+ ROOT c = f32[{",".join(f"<={size}" if k == 1 else str(size) for k, size in enumerate(want.shape if rows == 6 else (2, *[-(-6 // stride) if pad == "SAME" else (6 - 3) // stride + 1] * 2, 4)))}]
+   custom-call(x, w), window={{size=3x3 stride={stride}x{stride} pad=1_1x1_1}}, dim_labels=b01f_01io->b01f,
+   padding_type=PADDING_{padding}, custom_call_target="DynamicConvolutionForward" }}"""
+    found = np.asarray(xe.evaluate(text, x, w, np.int32(rows)))
+    np.testing.assert_allclose(found, np.asarray(want), rtol=1e-5, atol=1e-5)

@@ -26,6 +26,7 @@ from xla_explorer.hlo.evaluator.sorting import largest
 from xla_explorer.hlo.instruction import new_instruction
 from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -208,16 +209,7 @@ def library_convolution(
         )
     shape = i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape
     wide = shape.element_type if shape.element_type.bits >= 32 else PRIMITIVE_TYPES["f32"]
-    known = ("window", "dim_labels", "feature_group_count", "batch_group_count")
-    plain = new_instruction(
-        i.id,
-        i.name,
-        opcode("convolution"),
-        shape.with_element_type(wide),
-        i.operands[:2],
-        attributes_of({name: i.attributes[name] for name in known if name in i.attributes}),
-    )
-    made = convolution(plain, operands[:2], evaluator)
+    made = convolution(_plain_convolution(i, shape.with_element_type(wide)), operands, evaluator)
     result = float(config.get("conv_result_scale", 1)) * made
     if len(operands) > 3:
         result = result + float(config.get("side_input_scale", 0)) * operands[3].astype(wide.dtype)
@@ -231,6 +223,48 @@ def library_convolution(
     return value, *[
         np.zeros(part.dimensions, part.element_type.dtype) for part in i.shape.tuple_shapes[1:]
     ]
+
+
+def _plain_convolution(i: HloInstruction, shape: Shape, **changes: Any) -> HloInstruction:
+    """Return the convolution that a call's attributes state, apart from a computation."""
+    known = ("window", "dim_labels", "feature_group_count", "batch_group_count")
+    stated = {name: i.attributes[name] for name in known if name in i.attributes}
+    attributes = attributes_of({**stated, **changes})
+    return new_instruction(i.id, i.name, opcode("convolution"), shape, i.operands[:2], attributes)
+
+
+@evaluates_custom_call("DynamicConvolutionForward")
+def dynamic_convolution(
+    i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
+) -> Value:
+    """Return a convolution whose padding follows from the sizes of its operands at run time.
+
+    Source: dynamic_padder.cc (RewriteDynamicConvolutionForward), padding.cc (MakePadding).
+    """
+    if not {"window", "dim_labels"} <= set(i.attributes) or len(operands) != 2:
+        raise EvaluationError(
+            f"%{i.name} must have an input, a filter, window and dim_labels",
+            "take the module before XLA's passes",
+        )
+    window, labels = i.attributes["window"], i.attributes["dim_labels"]
+    padding = str(i.attributes.get("padding_type", "PADDING_INVALID"))
+    if padding != "PADDING_INVALID":
+        x, w = operands
+        dimensions = []
+        for d, size, kernel in zip(
+            window.dimensions,
+            [x.shape[k] for k in labels.input_spatial],
+            [w.shape[k] for k in labels.kernel_spatial],
+            strict=True,
+        ):
+            missing = 0
+            if padding == "PADDING_SAME":
+                covered = (-(-size // d.stride) - 1) * d.stride + (kernel - 1) * d.window_dilation
+                missing = max(covered + 1 - size, 0)
+            low = missing // 2
+            dimensions.append(d._replace(size=kernel, padding_low=low, padding_high=missing - low))
+        window = window._replace(dimensions=tuple(dimensions))
+    return convolution(_plain_convolution(i, i.shape, window=window), operands, evaluator)
 
 
 def _activated(x: Any, config: dict[str, Any]) -> Any:
