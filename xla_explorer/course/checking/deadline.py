@@ -4,7 +4,7 @@ An endless loop, or a list that grows without end, is an answer too.
 
 A thread watches how long the answer computes and raises an exception in the middle of it. The limit
 is on processor time of the thread that runs the answer, so that a busy machine does not fail a
-right answer. If the thread stands still, wall-clock time ends it.
+right answer. If the thread is blocked, wall-clock time ends it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _WALL = 12  # times the limit: when the thread waits instead of computing
 _LOOK = 0.05
 _AGAIN = 0.5  # seconds of the processor between one exception and the next
 _MOST_ITEMS = 100_000
-_HERE = str(Path(__file__).resolve().parents[2])
+# Files that are not the answer's: this package, and contextlib, which calls decorated functions.
+_OTHER_FILES = (str(Path(__file__).resolve().parents[2]), contextlib.__file__, "<frozen")
 
 
 class DeadlineReached(BaseException):
@@ -159,13 +160,18 @@ class Watch:
                     )
 
 
+def frames_of_the_answer(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of the student's code."""
+    return [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_OTHER_FILES)
+    ]
+
+
 def _place_in_the_answer(error: BaseException) -> str:
     """Return the line of the answer that was running."""
-    frames = [
-        f
-        for f in traceback.extract_tb(error.__traceback__)
-        if not f.filename.startswith((_HERE, "<frozen"))
-    ]
+    frames = frames_of_the_answer(error)
     return (
         f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}"
         if frames

@@ -7,13 +7,16 @@ the first failed one. Seeds determine its cases, and no exercise reads a clock.
 from __future__ import annotations
 
 import contextlib
-import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from xla_explorer.course.checking.attempts import note
-from xla_explorer.course.checking.deadline import AnswerTooLargeError, AnswerTooSlowError, Watch
+from xla_explorer.course.checking.deadline import (
+    AnswerTooLargeError,
+    AnswerTooSlowError,
+    Watch,
+    frames_of_the_answer,
+)
 from xla_explorer.course.checking.result import (
     TOO_LARGE,
     TOO_SLOW,
@@ -27,7 +30,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_PACKAGE = str(Path(__file__).resolve().parents[2])
 Cases = Iterator[Failure | str | None]
 """None for a case that holds, a note, or a failure, with which the check ends."""
 Checker = Callable[[Any], Cases]
@@ -264,7 +266,7 @@ def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
             _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure,
         )
     except (Exception, SystemExit) as error:
-        if _frames_of_the_answer(error) or isinstance(
+        if frames_of_the_answer(error) or isinstance(
             error, AnswerTooSlowError | AnswerTooLargeError
         ):
             return CheckResult(
@@ -333,7 +335,7 @@ def error_failure(error: BaseException) -> Failure:
             "none",
             hint=f"{error.hint}",
         )
-    frames = _frames_of_the_answer(error)
+    frames = frames_of_the_answer(error)
     where = (
         f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}"
         if frames
@@ -362,7 +364,7 @@ def _on(arguments: tuple[Any, ...], failure: Failure) -> Failure:
 
 
 def _is_another_form(error: BaseException) -> bool:
-    return isinstance(error, TypeError | AttributeError) and not _frames_of_the_answer(error)
+    return isinstance(error, TypeError | AttributeError) and not frames_of_the_answer(error)
 
 
 def _another_form(exercise: Exercise, error: BaseException) -> Failure:
@@ -374,11 +376,3 @@ def _another_form(exercise: Exercise, error: BaseException) -> Failure:
         got=f"{type(error).__name__}: {error}",
         hint=exercise.start,
     )
-
-
-def _frames_of_the_answer(error: BaseException) -> list[traceback.FrameSummary]:
-    return [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_PACKAGE, "<frozen"))
-    ]

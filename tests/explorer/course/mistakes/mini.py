@@ -20,7 +20,7 @@ CELLS = {
 
 
 def part(name: str, *edits: tuple[str, str]) -> Callable[..., Any]:
-    """A part of the reference compiler with texts replaced, each of which must be there."""
+    """Return a part of the reference compiler with texts replaced, each of which must exist."""
     text = solution_cells()[CELLS[name]].split("\n", 1)[1]
     for old, new in edits:
         assert old in text, old
@@ -62,7 +62,6 @@ changed(
     "raised-KeyError",
     ("if is_root:\n                kinds", "if False:\n                kinds"),
 )
-changed("parse", "other-attributes", ("for key in (", "for key in (*given, "))
 changed(
     "parse",
     "other-attributes",
@@ -389,7 +388,7 @@ changed("compile", "outside", (", size, graph", ", 0, graph"))
 
 
 def without_zeros(node: Node, done: dict[Node, Node]) -> Node:
-    """The node with each `x + 0` replaced by x."""
+    """Return the node with each `x + 0` replaced by x."""
     if node not in done:
         operands = [without_zeros(o, done) for o in node.operands]
         zero = node.opcode == "add" and any(is_zero(o) for o in operands)
