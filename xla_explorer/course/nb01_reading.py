@@ -180,13 +180,13 @@ def leaves(function: Callable[[Shape], Any]) -> Cases:
     ]
     for shape in map(parse_shape, texts):
         got = function(shape)
-        want = list(shape.leaves())
-        if list(got) != want:
+        expected = list(shape.leaves())
+        if list(got) != expected:
             raise WrongAnswerError(
                 Failure(
                     "wrong-leaves",
                     "The leaves of this shape are different.",
-                    str(want),
+                    str(expected),
                     repr(got),
                     parameter_program(shape),
                     hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number "

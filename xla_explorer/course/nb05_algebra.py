@@ -308,7 +308,7 @@ def rules(simplify: Simplify) -> Cases:
                     f"at most {most} {opcode}",
                     program_text(after),
                     before,
-                    hint="Is the constant behind a broadcast, or on the other side?"
+                    hint="Is the constant broadcast, or the other operand?"
                     if "constant" in program_text(before)
                     else "",
                 )

@@ -228,7 +228,7 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
     def first_wrong(module: HloModule, only: tuple[tuple[str, str], ...]) -> Failure | None:
         pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
         for producer, consumer in pairs:
-            want, why = _verdict(producer, consumer)
+            expected, why = _verdict(producer, consumer)
             got = function(producer, consumer)
             if got is not None and not isinstance(got, Reason):
                 return Failure(
@@ -238,14 +238,14 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
                     repr(got),
                     module,
                 )
-            if want != ("accepted" if got is None else got.code):
+            if expected != ("accepted" if got is None else got.code):
                 return Failure(
-                    f"wrong-code-{want}",
+                    f"wrong-code-{expected}",
                     f"%{producer.name} into %{consumer.name}.",
-                    f"{want}: {why}" if why else want,
+                    f"{expected}: {why}" if why else expected,
                     str(got or "accepted"),
                     module,
-                    hint=_HINTS[want],
+                    hint=_HINTS[expected],
                 )
             if got is not None and not got.message:
                 return Failure(

@@ -113,19 +113,19 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
     for module in programs():
         i = module.entry.root
         known = instruction_cost(i)
-        want = (int(known.flops + known.transcendentals), int(known.bytes_accessed))
+        expected = (int(known.flops + known.transcendentals), int(known.bytes_accessed))
         got = function(i)
-        if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != want:
+        if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != expected:
             hints = {
                 i.opcode.name: "An operand that is listed twice is read twice here: XLA counts each occurrence."
             }
-        if not isinstance(got, tuple) or tuple(got) != want:
+        if not isinstance(got, tuple) or tuple(got) != expected:
             name = i.opcode.name
             raise WrongAnswerError(
                 Failure(
                     f"wrong-cost-{name}",
-                    f"The cost of {name} is another one.",
-                    f"(operations, bytes) = {want}",
+                    f"The cost of {name} is different.",
+                    f"(operations, bytes) = {expected}",
                     repr(got),
                     module,
                     hint=hints.get(
@@ -150,7 +150,7 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
     """Check the roof at exact points: around the ridge, and without operations."""
     for operations, moved in ((1, 1), (5, 1), (10, 1), (1e9, 1e6), (0, 8), (2e6, 8e6), (7, 0)):
         seconds = max(operations / PEAK, moved / BANDWIDTH)
-        want = operations / seconds
+        expected = operations / seconds
         try:
             got = function(operations, moved, PEAK, BANDWIDTH)
         except ZeroDivisionError:
@@ -158,18 +158,18 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
                 Failure(
                     "divides-by-zero",
                     f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
-                    f"{want:g}",
+                    f"{expected:g}",
                     "ZeroDivisionError",
                     hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
                     "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
                 )
             ) from None
-        if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
+        if not isinstance(got, (int, float)) or abs(got - expected) > 1e-9 * max(expected, 1):
             raise WrongAnswerError(
                 Failure(
                     "wrong-roof",
                     f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
-                    f"{want:g}",
+                    f"{expected:g}",
                     repr(got),
                     hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
                 )
@@ -286,18 +286,18 @@ def fused(function: Callable[[HloComputation], Any]) -> Cases:
     """Check programs with unused parameters, dead code, several results; then random ones."""
 
     def test(module: HloModule) -> Failure | None:
-        want = _work(module)
+        expected = _work(module)
         with answering(module):
             got = function(module.entry)
         if not (isinstance(got, tuple) and len(got) == 2):
             return Failure(
                 "no-pair", "The answer is a pair.", "(operations, bytes)", repr(got), module
             )
-        if got[0] != want[0]:
-            return Failure("wrong-operations", "The kernel executes another number of operations.", str(want[0]), repr(got[0]), module,
+        if got[0] != expected[0]:
+            return Failure("wrong-operations", "The kernel executes another number of operations.", str(expected[0]), repr(got[0]), module,
                            hint="Each needed instruction once; instructions that the root does not need, not at all.")  # fmt: skip
-        if got[1] != want[1]:
-            return Failure("wrong-bytes", "The kernel moves another number of bytes.", str(want[1]), repr(got[1]), module,
+        if got[1] != expected[1]:
+            return Failure("wrong-bytes", "The kernel moves another number of bytes.", str(expected[1]), repr(got[1]), module,
                            hint="Each needed parameter once, each result once, nothing else.")  # fmt: skip
         return None
 
@@ -325,14 +325,14 @@ def predict(function: Callable[[float, float, float, Machine], Any]) -> Cases:
         (1e3, 8e6, 8e6, machine), (1e3, 8e6, 8e3, machine), (1e9, 4e9, 500e3, machine), (1e8, 8e6, 8e6, machine), (7, 8, 8, flat),
     ):  # fmt: skip
         bandwidth = next(speed for size, speed in on.levels if touched <= size)
-        want = on.launch + max(operations / on.peak, moved / bandwidth)
+        expected = on.launch + max(operations / on.peak, moved / bandwidth)
         got = function(operations, moved, touched, on)
-        if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1e-12):
+        if not isinstance(got, (int, float)) or abs(got - expected) > 1e-9 * max(expected, 1e-12):
             raise WrongAnswerError(
                 Failure(
                     "wrong-time",
                     f"{operations:g} operations, {moved:g} bytes moved, {touched:g} of them different ones.",
-                    f"{want:g} s",
+                    f"{expected:g} s",
                     repr(got),
                     arguments=(operations, moved, touched, on),
                     hint="launch + max(operations / peak, moved / bandwidth); the bandwidth is that of the "

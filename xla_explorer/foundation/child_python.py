@@ -149,7 +149,7 @@ def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, st
         if name in wanted
         or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
     }
-    # In the order of this process: where the package is installed beside others, one of them may be
+    # In the order of this process: where the package is installed with others, one of them may be
     # named like a standard module.
     paths = [path for path in sys.path if path]
     found["PYTHONPATH"] = os.pathsep.join(paths if _HOME in paths else [*paths, _HOME])

@@ -1,7 +1,7 @@
 """Atomic writes of users' files: a full disk or a stopped process leaves the old file intact.
 
-The content is written beside the file, then renamed. Locks between processes last until the file is
-closed or the process ends.
+The content is written to a temporary file in the same folder, which is then renamed. Locks between
+processes last until the file is closed or the process ends.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _replaced_file(path: str) -> Iterator[BinaryIO]:
     if mode is not None and not os.access(target, os.W_OK):
         open(target, "r+b").close()  # raises if it is read-only, which a rename would ignore
     try:
-        handle, beside = tempfile.mkstemp(
+        handle, temporary = tempfile.mkstemp(
             prefix=f".{os.path.basename(target)[:40]}.", suffix=".part", dir=os.path.dirname(target)
         )
     except PermissionError:
@@ -119,11 +119,11 @@ def _replaced_file(path: str) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())  # some systems report a full disk only here
         with suppress(OSError):  # a file system without permissions
-            os.chmod(beside, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
-        os.replace(beside, target)
+            os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
 
 

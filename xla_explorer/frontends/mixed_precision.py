@@ -133,8 +133,8 @@ def _operand_types(i: HloInstruction) -> list[PrimitiveType | None]:
     elif i.opcode.name == "select-and-scatter":
         wanted = [parameters[0]] * 3
     return [
-        want if kind is not None and kind.is_float else None
-        for want, kind in zip(wanted, kinds, strict=True)
+        element_type if kind is not None and kind.is_float else None
+        for element_type, kind in zip(wanted, kinds, strict=True)
     ]
 
 

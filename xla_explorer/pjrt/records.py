@@ -1,4 +1,4 @@
-"""Records behind the handles of the C interface, in C memory that native code and Python read.
+"""Records of the C interface's handles, in C memory that native code and Python read.
 
 A handle is the address of a record. Errors, events and buffers are made and freed by native code;
 the records of clients, devices, memories and executables belong to Python objects, found by

@@ -181,14 +181,14 @@ def value_difference(
 ) -> Failure | None:
     """Return the failure for the first arguments on which two programs differ in a bit, or None."""
     for arguments in arguments_of(before, sets):
-        want, got = leaves_of(before, arguments), leaves_of(after, arguments)
-        if len(want) != len(got) or not all(
-            same_bits(a, b) for a, b in zip(want, got, strict=True)
+        expected, got = leaves_of(before, arguments), leaves_of(after, arguments)
+        if len(expected) != len(got) or not all(
+            same_bits(a, b) for a, b in zip(expected, got, strict=True)
         ):
             return Failure(
                 "value-changed",
                 "The program computes something else than before.",
-                expected="\n".join(map(value_text, want)),
+                expected="\n".join(map(value_text, expected)),
                 got="\n".join(map(value_text, got)),
                 module=before,
                 arguments=arguments,

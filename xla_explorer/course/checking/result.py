@@ -159,7 +159,7 @@ class CheckResult(Report):
             )
 
     def to_html(self) -> str:
-        """Return the result beside a coloured bar, legible on light and dark.
+        """Return the result next to a coloured bar, legible on light and dark.
 
         Marks and words carry the meaning; the bar repeats it.
         """

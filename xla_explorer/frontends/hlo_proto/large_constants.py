@@ -1,4 +1,4 @@
-"""Large constants for jaxlib: bytes beside the text, in which `{...}` represents them.
+"""Large constants for jaxlib: bytes besides the text, in which `{...}` represents them.
 
 The decimal text of an array takes many times its memory. Writing and reading it takes longer than
 XLA takes to compile most programs.

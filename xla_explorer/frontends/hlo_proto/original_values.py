@@ -1,4 +1,4 @@
-"""Original values: the arrays of the input module that a value stands for (attribute `origin`)."""
+"""Original values: the arrays of the input module that a value represents (attribute `origin`)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two groups may become one kernel if no path leads from the earlier to the later through a third
 group. Only groups between both in a valid order can be on such a path. After a join, groups that
-depend on the earlier one move behind the later one. Source: Pearce and Kelly, A dynamic topological
+depend on the earlier one move after the later one. Source: Pearce and Kelly, A dynamic topological
 sort algorithm for directed acyclic graphs, JEA 11, 2007, with contractions instead of new edges.
 """
 
@@ -32,13 +32,13 @@ class ContractedOrder:
 
     def why_not_join(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
         """Return the reason against joining the groups of two instructions, or None."""
-        found = self._behind_first(a, b)
+        found = self._dependents_between(a, b)
         return found if isinstance(found, Reason) else None
 
     def join(self, a: HloInstruction, b: HloInstruction) -> None:
         """Join the groups of two instructions; `why_not_join` must have returned None."""
-        behind = self._behind_first(a, b)
-        assert not isinstance(behind, Reason)
+        dependents = self._dependents_between(a, b)
+        assert not isinstance(dependents, Reason)
         first, second = self._nodes_in_order(a, b)
         begin, end = self._position[first], self._position[second]
         between = self._sequence[begin + 1 : end]
@@ -46,9 +46,9 @@ class ContractedOrder:
         # change.
         order = [
             first,
-            *[n for n in between if n not in behind],
+            *[n for n in between if n not in dependents],
             second,
-            *[n for n in between if n in behind],
+            *[n for n in between if n in dependents],
         ]
         self._sequence[begin : end + 1] = order
         for position, node in enumerate(order, begin):
@@ -67,7 +67,7 @@ class ContractedOrder:
         x, y = self._node[a], self._node[b]
         return (x, y) if self._position[x] < self._position[y] else (y, x)
 
-    def _behind_first(self, a: HloInstruction, b: HloInstruction) -> set[int] | Reason:
+    def _dependents_between(self, a: HloInstruction, b: HloInstruction) -> set[int] | Reason:
         """Return the groups in between that depend on the earlier one.
 
         A refusal if the later one depends on one of them.

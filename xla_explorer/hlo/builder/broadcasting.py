@@ -20,15 +20,15 @@ def _rank_of_kind(t: PrimitiveType) -> int:
     return 0 if t.is_pred else 1 if t.is_integer else 2 if t.is_float else 3
 
 
-def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
-    """Return the element type of a Python or numpy number beside an operand of type `beside`.
+def element_type_for(value: Any, other: PrimitiveType | None) -> PrimitiveType:
+    """Return the element type of a Python or numpy number combined with an operand of type `other`.
 
-    A number takes its partner's type if its kind permits: an int beside f32, never a float beside
+    A number takes its partner's type if its kind permits: an int with f32, never a float with
     s32. Alone, a Python bool is pred, an int s32, a float f32, also in lists; a numpy value keeps
     its dtype.
     """
     array = np.asarray(value)
-    if beside is None:
+    if other is None:
         if isinstance(value, (bool, int, float)):
             return PRED if isinstance(value, bool) else S32 if isinstance(value, int) else F32
         if isinstance(value, list):
@@ -41,18 +41,18 @@ def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
             )
         return primitive_type_of(array.dtype)
     own = primitive_type_of(array.dtype)
-    if _rank_of_kind(own) > _rank_of_kind(beside):
+    if _rank_of_kind(own) > _rank_of_kind(other):
         raise HloBuilderError(
-            f"{_words(value)} does not fit an operand of type {beside}: {own.kind.value} into {beside.kind.value}",
+            f"{_words(value)} does not fit an operand of type {other}: {own.kind.value} into {other.kind.value}",
             "convert the other operand first, for instance with .astype(xe.f32)",
         )
-    if own.is_integer and beside.is_integer and array.size:
-        limits = np.iinfo(beside.dtype) if beside.bits >= 8 else None
+    if own.is_integer and other.is_integer and array.size:
+        limits = np.iinfo(other.dtype) if other.bits >= 8 else None
         if limits is not None and (int(array.min()) < limits.min or int(array.max()) > limits.max):
             raise HloBuilderError(
-                f"{_words(value)} is out of range for {beside}: [{limits.min}, {limits.max}]"
+                f"{_words(value)} is out of range for {other}: [{limits.min}, {limits.max}]"
             )
-    return beside
+    return other
 
 
 def _words(value: Any) -> str:
@@ -124,21 +124,21 @@ def matched_operands(
 
     skip_type: number of the operand whose type may differ (a predicate).
     """
-    beside: PrimitiveType | None = None
+    other: PrimitiveType | None = None
     for number, operand in enumerate(operands):
         if is_value(operand) and number != skip_type:
             if not operand.shape.is_array:
                 raise HloBuilderError(
                     f"{name}: operand {number} must be an array, it is {operand.shape.text_without_layout}"
                 )
-            if beside is not None and operand.shape.element_type is not beside:
-                first = next(o for o in operands if is_value(o) and o.shape.element_type is beside)
+            if other is not None and operand.shape.element_type is not other:
+                first = next(o for o in operands if is_value(o) and o.shape.element_type is other)
                 raise HloBuilderError(
                     f"{name}: operands differ in element type: {first.shape.text_without_layout} vs "
                     f"{operand.shape.text_without_layout}",
-                    f"convert one side, for instance with .astype(xe.{beside})",
+                    f"convert one side, for instance with .astype(xe.{other})",
                 )
-            beside = operand.shape.element_type
+            other = operand.shape.element_type
     values = []
     for number, operand in enumerate(operands):
         if is_value(operand):
@@ -151,7 +151,7 @@ def matched_operands(
         try:
             values.append(
                 builder.constant(
-                    operand, None if number == skip_type else element_type_for(operand, beside)
+                    operand, None if number == skip_type else element_type_for(operand, other)
                 )
             )
         except HloBuilderError as error:

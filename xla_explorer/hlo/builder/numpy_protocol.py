@@ -91,7 +91,7 @@ _FUNCTIONS = {
 def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
     """Return the operation of a ufunc, or NotImplemented.
 
-    Numbers become constants beside `value`.
+    Numbers become constants of the type of `value`.
     """
     method = _UFUNCS.get(name)
     if method is None:

@@ -231,8 +231,8 @@ def _ragged_dot_by_batch(
 ) -> Value:
     """Compute a ragged dot with group sizes [batch ..., outer ..., group], one mask per group.
 
-    The outer dimensions are of the ragged dimension's kind (batch, contracting or free) and stand
-    before it.
+    The outer dimensions are of the ragged dimension's kind (batch, contracting or free) and
+    precede it.
     """
     lhs, rhs, sizes = operands
     value = i.attributes.value

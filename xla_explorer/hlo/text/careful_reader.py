@@ -1,6 +1,6 @@
 """Recursive descent over one instruction in any legal spelling, with the place of each mistake.
 
-The fast path (computation_body.py) hands over every line that its regular expression does not
+The fast path (computation_body.py) passes on every line that its regular expression does not
 accept, or that may be invalid. Source: hlo_parser.cc ParseInstruction, ParseOperands.
 """
 

@@ -32,7 +32,7 @@ _ORDINARY = re.compile(
 class ComputationHeader(NamedTuple):
     """result: the declared shape, None without a signature.
 
-    end: offset behind the opening brace.
+    end: offset after the opening brace.
     """
 
     is_entry: bool
@@ -45,7 +45,7 @@ class ComputationHeader(NamedTuple):
 
 
 def _pass_parameters(tokens: Tokens) -> None:
-    """Pass `(p: f32[2], q: s32[])`; names may stand without their colons, as XLA reads them."""
+    """Pass `(p: f32[2], q: s32[])`; names may lack their colons, as XLA reads them."""
     tokens.advance()
     if tokens.kind != ")":
         while True:

@@ -161,7 +161,7 @@ def _elided(shape: Shape) -> Array:
     """Return the array for `{...}`: the bits of a counter from zero, similar to XLA's."""
     if shape.byte_size > LARGEST_ELIDED:
         raise TextError(
-            f"{{...}} stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
+            f"{{...}} replaces {shape.byte_size} bytes of shape {shape.text_without_layout}",
             0,
             "make it a parameter, or a broadcast of a scalar",
             5,
@@ -282,7 +282,7 @@ def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
     """
     if shape.byte_size > LARGEST_ELIDED:
         raise TextError(
-            f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
+            f"one number represents {shape.byte_size} bytes of shape {shape.text_without_layout}",
             base,
             "write a scalar constant and a broadcast",
             len(text),

@@ -142,7 +142,7 @@ class _Parser:
         last: HloComputation | None = None
         while at < len(text):
             start = read_computation_header(text, at)
-            last, behind, line = self.computation(start, line)
+            last, end, line = self.computation(start, line)
             if start.is_entry:
                 if module.entry is not None:
                     raise TextError(
@@ -152,8 +152,8 @@ class _Parser:
                         5,
                     )
                 module.entry = last
-            at = skip_blank(text, behind)
-            line += text.count("\n", behind, at)
+            at = skip_blank(text, end)
+            line += text.count("\n", end, at)
         if last is None:
             raise TextError(
                 "a module without computations",

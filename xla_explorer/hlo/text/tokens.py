@@ -89,9 +89,9 @@ class Tokens:
 
     def _identifier(self, found: re.Match[str]) -> None:
         text, word, end = self.text, found.group(), found.end()
-        behind = text[end : end + 1]
-        if behind in (":", "="):  # an empty text is in no pair
-            self.kind, self.value, self.end = NAME if behind == ":" else ATTRIBUTE, word, end + 1
+        following = text[end : end + 1]
+        if following in (":", "="):  # an empty text is in no pair
+            self.kind, self.value, self.end = NAME if following == ":" else ATTRIBUTE, word, end + 1
             return
         if word in PRIMITIVE_TYPES:
             self._set(TYPE, end)

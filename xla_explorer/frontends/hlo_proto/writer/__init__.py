@@ -1,4 +1,4 @@
-"""HLO modules as serialized `HloModuleProto`: the inverse of the reader beside this folder."""
+"""HLO modules as serialized `HloModuleProto`: the inverse of the reader in the parent folder."""
 
 from xla_explorer.frontends.hlo_proto.writer.module import write_hlo_proto
 

@@ -33,7 +33,7 @@ def _group_size(i: HloInstruction) -> int | None:
 def replica_groups(i: HloInstruction) -> Reason | None:
     """Require distinct devices, and groups of one size unless the opcode permits others.
 
-    No group may be empty beside others.
+    No group may be empty if others are not.
     """
     groups = i.attribute("replica_groups")
     if groups is None:

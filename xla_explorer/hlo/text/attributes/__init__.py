@@ -1,1 +1,1 @@
-"""Attributes as HLO text: the list behind an instruction, and the grammar of each value."""
+"""Attributes as HLO text: the list after an instruction, and the grammar of each value."""

@@ -1,4 +1,4 @@
-"""Original values: the arrays, or trees of arrays, of the input module that a value stands for."""
+"""Original values: the arrays, or trees of arrays, of the input module that a value represents."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def _last_tile(tokens: Tokens) -> str:
 def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
     """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes).
 
-    The cursor stands at `mesh`.
+    The cursor is at `mesh`.
     """
     tokens.advance()
     axes: dict[str, int] = {}
