@@ -113,7 +113,7 @@ REFUSED = {
     "no folder": ("missing/file", "missing must exist", "create it first"),
     "a file as folder": ("file/x", "file must be a folder", "choose a folder"),
     "a long name": ("x" * 300, "too long", "choose a shorter name"),
-    "a null byte": ("x\0y", "null byte", "choose another name"),
+    "a null byte": ("x\0y", "embedded null", "choose another name"),
     "a system's folder": ("/proc/x.html", "no files in /proc", "choose a folder of your own"),
     "a full device": ("/dev/full", "No space left", "free space there, or choose another disk"),
 }
