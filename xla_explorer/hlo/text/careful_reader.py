@@ -156,7 +156,7 @@ class CarefulReader:
 
     # -- parts -------------------------------------------------------------------------------------
     def _definition(self, tokens: Tokens) -> tuple[str, int]:
-        """Pass a name and its '='; (name, its offset)."""
+        """Parse a name and its '='; (name, its offset)."""
         start, name, kind, bare = (
             tokens.start,
             tokens.value,
@@ -207,7 +207,7 @@ class CarefulReader:
         return name, start
 
     def _opcode(self, tokens: Tokens) -> tuple[OpcodeSpec, tuple[str, str] | None]:
-        """Pass an opcode and return its row.
+        """Parse an opcode and return its row.
 
         The second element is (operation, step) of an asynchronous operation in short form, else
         None.
@@ -264,7 +264,7 @@ class CarefulReader:
         computation: HloComputation,
         depth: int,
     ) -> tuple[Any, tuple[HloInstruction, ...]]:
-        """Pass the text in parentheses: (number of a parameter or literal, operands)."""
+        """Parse the text in parentheses: (number of a parameter or literal, operands)."""
         opening = tokens.start
         if spec is CONSTANT:
             return self._literal(tokens, shape), ()
@@ -322,7 +322,7 @@ class CarefulReader:
         computation: HloComputation,
         depth: int,
     ) -> HloInstruction:
-        """Pass a name, perhaps with its shape, or a nested instruction."""
+        """Parse a name, perhaps with its shape, or a nested instruction."""
         shape_at = tokens.start
         declared = shape_of(tokens) if can_be_shape(tokens) else None
         at, name = tokens.start, tokens.value

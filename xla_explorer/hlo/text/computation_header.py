@@ -45,7 +45,7 @@ class ComputationHeader(NamedTuple):
 
 
 def _pass_parameters(tokens: Tokens) -> None:
-    """Pass `(p: f32[2], q: s32[])`; names may lack their colons, as XLA reads them."""
+    """Parse `(p: f32[2], q: s32[])`; names may lack their colons, as XLA reads them."""
     tokens.advance()
     if tokens.kind != ")":
         while True:

@@ -16,7 +16,7 @@ _VALUES = frozenset({INT, DECIMAL, "true", "false", "inf", "-inf", "("})
 
 
 def literal_text(shape: Shape, tokens: Tokens) -> str:
-    """Pass the literal of a shape and return it as XLA prints it; TextError for other text."""
+    """Parse the literal of a shape and return it as XLA prints it; TextError for other text."""
     if not shape.is_tuple:
         return _array(shape, tokens)
     tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")
@@ -30,7 +30,7 @@ def literal_text(shape: Shape, tokens: Tokens) -> str:
 
 
 def _value(shape: Shape, tokens: Tokens) -> str:
-    """Pass one number, truth value or complex pair."""
+    """Parse one number, truth value or complex pair."""
     element_type = shape.element_type
     if element_type.is_complex:
         tokens.expect("(", "a complex number such as (1, -2)")
@@ -71,7 +71,7 @@ class _ArrayReader:
         self.elided = False
 
     def read(self) -> str:
-        """Pass the literal and return it in XLA's spelling."""
+        """Parse the literal and return it in XLA's spelling."""
         readers = {"{": self._open, "}": self._close, "...": self._elide, ",": self.tokens.advance}
         while True:
             kind = self.tokens.kind

@@ -226,7 +226,7 @@ def _fields(readers: Mapping[str, Reader]) -> Callable[[Tokens], str]:
 
 
 def _tables(tokens: Tokens) -> str:
-    """Pass the stack frame tables in any spelling; as XLA prints them."""
+    """Parse the stack frame tables in any spelling; as XLA prints them."""
     parts = []
     for name, row in (
         ("FileNames", string),

@@ -51,7 +51,7 @@ def read_shape(text: str, at: int) -> tuple[Shape, int]:
 
 
 def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
-    """Pass a shape. ShapeTextError if there is none."""
+    """Parse a shape. ShapeTextError if there is none."""
     ordinary = _ORDINARY.match(tokens.text, tokens.start)
     if ordinary is not None:
         known = _BY_TEXT.get(ordinary.group())
@@ -145,7 +145,7 @@ def _element_type(tokens: Tokens) -> PrimitiveType:
 
 
 def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
-    """Pass `[2,<=3,?]`; the sizes, and which of them are dynamic."""
+    """Parse `[2,<=3,?]`; the sizes, and which of them are dynamic."""
     opening = tokens.start
     if not tokens.eat("["):
         raise TextError(

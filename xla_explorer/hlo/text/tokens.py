@@ -190,14 +190,14 @@ class Tokens:
 
     # -- steps -------------------------------------------------------------------------------------
     def eat(self, kind: str) -> bool:
-        """Pass this token if it has the kind; return True if so."""
+        """Parse this token if it has the kind; return True if so."""
         if self.kind != kind:
             return False
         self.advance()
         return True
 
     def expect(self, kind: str, expected: str = "", hint: str = "") -> str:
-        """Pass a token of the kind; its value. TextError for any other token."""
+        """Parse a token of the kind; its value. TextError for any other token."""
         if self.kind != kind:
             raise self.problem(
                 expected or _SPOKEN.get(kind, f"'{kind}'" if len(kind) < 4 else f"a {kind}"), hint
@@ -207,7 +207,7 @@ class Tokens:
         return value
 
     def name(self, what: str = "a name", hint: str = "") -> str:
-        """Pass a name, with or without a percent sign or a colon."""
+        """Parse a name, with or without a percent sign or a colon."""
         if self.kind not in (IDENT, NAME):
             raise self.problem(what, hint)
         value = self.value
@@ -215,12 +215,12 @@ class Tokens:
         return value
 
     def integer(self) -> int:
-        """Pass an integer of 64 bits; one beyond them is read as its bits."""
+        """Parse an integer of 64 bits; one beyond them is read as its bits."""
         number = int(self.expect(INT, "an integer"))
         return number - (1 << 64) if number >= 1 << 63 else number
 
     def number(self) -> str:
-        """Pass a number that a double holds; as written."""
+        """Parse a number that a double holds; as written."""
         if self.kind not in (DECIMAL, INT, "inf", "-inf"):
             raise self.problem("a number")
         value = self.value
@@ -239,7 +239,7 @@ class Tokens:
         return value
 
     def dictionary(self) -> str:
-        """Pass a JSON dictionary whose opening brace is this token, and return it unchanged.
+        """Parse a JSON dictionary whose opening brace is this token, and return it unchanged.
 
         Comment marks inside it are plain text.
         """

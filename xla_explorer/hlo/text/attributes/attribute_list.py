@@ -127,7 +127,7 @@ class FindComputation:
         return found
 
     def one(self, tokens: Tokens, base: int) -> HloComputation:
-        """Pass a computation: its name, or its body in braces."""
+        """Parse a computation: its name, or its body in braces."""
         if tokens.kind == "{" and self.inline is not None:
             try:
                 found = self.inline(base + tokens.start)
@@ -183,7 +183,7 @@ def split_tail(tail: str) -> list[AttributeText] | None:
 
 
 def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
-    """Pass the attributes that begin with the comma here, in any spelling."""
+    """Parse the attributes that begin with the comma here, in any spelling."""
     found: list[AttributeText] = []
     while tokens.eat(","):
         start, name = tokens.start, tokens.value

@@ -32,7 +32,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def module_aliasing(tokens: Tokens) -> str:
-    """Pass the aliases of a module and return the first of each output, in output order."""
+    """Parse the aliases of a module and return the first of each output, in output order."""
     found: dict[str, str] = {}
     for entry in entries(
         tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"
@@ -55,13 +55,13 @@ def _donor(tokens: Tokens) -> str:
 
 
 def donors(tokens: Tokens) -> str:
-    """Pass the parameters whose buffers a module may overwrite, each once, in order."""
+    """Parse the parameters whose buffers a module may overwrite, each once, in order."""
     found = sorted(set(entries(tokens, _donor, "{ (parameter, {parameter index}) }")), key=_numbers)
     return f"{{ {', '.join(found)} }}" if found else "{}"
 
 
 def computation_layout(tokens: Tokens) -> str:
-    """Pass the shapes of the entry with their layouts."""
+    """Parse the shapes of the entry with their layouts."""
     tokens.expect("{", "{(shapes)->shape}")
     tokens.expect("(", "'(' and the shapes of the parameters")
     found = []
@@ -77,7 +77,7 @@ def computation_layout(tokens: Tokens) -> str:
 
 
 def recovery_table(tokens: Tokens) -> str:
-    """Pass the arrays of the original module and their replacements."""
+    """Parse the arrays of the original module and their replacements."""
     tokens.expect("{", "a table of original arrays")
     found = []
     while tokens.kind != "}":

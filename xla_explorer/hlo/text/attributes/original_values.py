@@ -9,7 +9,7 @@ from xla_explorer.hlo.text.tokens import IDENT, STRING, Tokens
 
 
 def original_array(tokens: Tokens) -> str:
-    """Pass an array of the original module: `{"name" {0}}`."""
+    """Parse an array of the original module: `{"name" {0}}`."""
     tokens.expect("{", 'an original array such as {"name" {0}}')
     found = ""
     if tokens.kind == STRING:
@@ -21,7 +21,7 @@ def original_array(tokens: Tokens) -> str:
 
 
 def original_value(tokens: Tokens) -> str:
-    """Pass a tree of arrays of the original module."""
+    """Parse a tree of arrays of the original module."""
     tokens.expect("{", 'an original value such as {({"a"}, {"b"})}')
     if tokens.eat("["):
         if tokens.kind != IDENT or tokens.value != "synthetic_call":

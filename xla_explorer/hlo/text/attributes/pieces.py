@@ -21,7 +21,7 @@ _LARGEST_FLOAT = 3.4028234663852886e38
 def listed(
     tokens: Tokens, item: Reader, opening: str = "{", closing: str = "}", what: str = ""
 ) -> list[str]:
-    """Pass a list in brackets, its items separated by commas."""
+    """Parse a list in brackets, its items separated by commas."""
     tokens.expect(opening, what or f"a list that starts with '{opening}'")
     found: list[str] = []
     if tokens.kind != closing:
@@ -33,12 +33,12 @@ def listed(
 
 
 def integer(tokens: Tokens) -> str:
-    """Pass an integer."""
+    """Parse an integer."""
     return str(tokens.integer())
 
 
 def small_integer(tokens: Tokens) -> str:
-    """Pass an integer that fits 32 bits."""
+    """Parse an integer that fits 32 bits."""
     at = tokens.start
     number = tokens.integer()
     if not -(1 << 31) <= number < 1 << 31:
@@ -49,19 +49,19 @@ def small_integer(tokens: Tokens) -> str:
 
 
 def integers(tokens: Tokens) -> str:
-    """Pass a list of integers: `{0,1}`."""
+    """Parse a list of integers: `{0,1}`."""
     return "{" + ",".join(listed(tokens, integer, what="a list of integers such as {0,1}")) + "}"
 
 
 def integer_lists(tokens: Tokens) -> str:
-    """Pass a list of lists of integers: `{{0,1},{1,0}}`."""
+    """Parse a list of lists of integers: `{{0,1},{1,0}}`."""
     return (
         "{" + ",".join(listed(tokens, integers, what="a list of lists such as {{0,1},{1,0}}")) + "}"
     )
 
 
 def tuple_index(tokens: Tokens) -> str:
-    """Pass `{0,1}`; a comma may follow the last number."""
+    """Parse `{0,1}`; a comma may follow the last number."""
     tokens.expect("{", "a tuple index such as {0}")
     found = []
     while tokens.kind != "}":
@@ -74,7 +74,7 @@ def tuple_index(tokens: Tokens) -> str:
 
 # -- words and numbers -----------------------------------------------------------------------------
 def boolean(tokens: Tokens) -> str:
-    """Pass `true` or `false`."""
+    """Parse `true` or `false`."""
     if tokens.kind not in ("true", "false"):
         raise tokens.problem("true or false")
     value = tokens.value
@@ -83,17 +83,17 @@ def boolean(tokens: Tokens) -> str:
 
 
 def booleans(tokens: Tokens) -> str:
-    """Pass a list of booleans: `{true,false}`."""
+    """Parse a list of booleans: `{true,false}`."""
     return "{" + ",".join(listed(tokens, boolean)) + "}"
 
 
 def boolean_or_list(tokens: Tokens) -> str:
-    """Pass a boolean, returned as a list, or a list of booleans."""
+    """Parse a boolean, returned as a list, or a list of booleans."""
     return "{" + boolean(tokens) + "}" if tokens.kind in ("true", "false") else booleans(tokens)
 
 
 def real(tokens: Tokens) -> str:
-    """Pass a number in the range of a double."""
+    """Parse a number in the range of a double."""
     at = tokens.start
     text = tokens.number()
     if "nan" not in text and "inf" not in text and abs(float(text)) > _LARGEST_FLOAT:
@@ -104,12 +104,12 @@ def real(tokens: Tokens) -> str:
 
 
 def string(tokens: Tokens) -> str:
-    """Pass a string in quotes."""
+    """Parse a string in quotes."""
     return canonical_string(tokens.expect(STRING, "a string", 'write a string in quotes: "..."'))
 
 
 def string_or_dictionary(tokens: Tokens) -> str:
-    """Pass a string in quotes, or a dictionary in braces."""
+    """Parse a string in quotes, or a dictionary in braces."""
     return string(tokens) if tokens.kind == STRING else tokens.dictionary()
 
 
@@ -131,7 +131,7 @@ def word_of(what: str, *choices: str, any_case: bool = False) -> Reader:
 
 
 def entries(tokens: Tokens, entry: Reader, what: str) -> list[str]:
-    """Pass a list in braces and return its entries; a comma may follow the last entry."""
+    """Parse a list in braces and return its entries; a comma may follow the last entry."""
     tokens.expect("{", what)
     found = []
     while tokens.kind != "}":
@@ -143,7 +143,7 @@ def entries(tokens: Tokens, entry: Reader, what: str) -> list[str]:
 
 
 def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, str]:
-    """Pass attributes in braces, each at most once; commas before them are optional."""
+    """Parse attributes in braces, each at most once; commas before them are optional."""
     tokens.expect("{", "'{' and sub-attributes")
     found: dict[str, str] = {}
     while tokens.kind != "}":
@@ -203,7 +203,7 @@ _METADATA: dict[str, Reader] = {
 
 
 def metadata(tokens: Tokens) -> str:
-    """Pass the metadata of one instruction; fields with default values are dropped."""
+    """Parse the metadata of one instruction; fields with default values are dropped."""
     if tokens.kind != "{":
         raise tokens.problem("metadata in braces", 'write metadata={op_name="..."}')
     found = sub_attributes(tokens, _METADATA)
@@ -221,7 +221,7 @@ def metadata(tokens: Tokens) -> str:
 
 
 def metadata_or_list(tokens: Tokens) -> str:
-    """Pass `{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`."""
+    """Parse `{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`."""
     if tokens.kind == "{" and tokens.look_ahead() == "{":
         found = listed(tokens, metadata)
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
@@ -230,7 +230,7 @@ def metadata_or_list(tokens: Tokens) -> str:
 
 # -- convolutions of sparse operands ---------------------------------------------------------------
 def _sparsity(tokens: Tokens) -> str:
-    """Pass `{sparsity=3x4 dimension=0 stride=1}`; missing numbers are 0."""
+    """Parse `{sparsity=3x4 dimension=0 stride=1}`; missing numbers are 0."""
     found = {"sparsity": "0x0", "dimension": "0", "stride": "0"}
     tokens.expect("{", "{sparsity=3x4 dimension=0 stride=1}")
     while tokens.kind != "}":
@@ -251,7 +251,7 @@ def _sparsity(tokens: Tokens) -> str:
 
 
 def sparsity_config(tokens: Tokens) -> str:
-    """Pass which elements of a convolution's operands are not zero."""
+    """Parse which elements of a convolution's operands are not zero."""
     found = {}
     tokens.expect("{", "{rhs={sparsity=3x4 dimension=0 stride=1}}")
     while tokens.kind != "}":
@@ -264,5 +264,5 @@ def sparsity_config(tokens: Tokens) -> str:
 
 
 def shape(tokens: Tokens) -> str:
-    """Pass a shape, with its layout."""
+    """Parse a shape, with its layout."""
     return shape_of(tokens).text

@@ -20,7 +20,7 @@ _TYPES = ("replicated", "maximal", "manual", "unknown", "unreduced")  # the firs
 
 
 def _numbers(tokens: Tokens, opening: str = "[", closing: str = "]") -> list[int]:
-    """Pass a list of integers that is not empty."""
+    """Parse a list of integers that is not empty."""
     tokens.expect(opening, f"'{opening}' and numbers")
     found = [tokens.integer()]
     while tokens.eat(","):
@@ -34,7 +34,7 @@ def _joined(numbers: list[int]) -> str:
 
 
 def _iota(tokens: Tokens) -> str:
-    """Pass `[4]` or `[2,2]T(1,0)`, the order of the devices."""
+    """Parse `[4]` or `[2,2]T(1,0)`, the order of the devices."""
     start = tokens.start
     sizes = _numbers(tokens)
     if min(sizes) < 0:
@@ -60,7 +60,7 @@ def _iota(tokens: Tokens) -> str:
 
 
 def _tiles(tokens: Tokens) -> tuple[list[int], str, list[int]]:
-    """Pass `[2,2]<=[4]` or `[2,2]0,1,2,3`: (sizes, iota form, devices)."""
+    """Parse `[2,2]<=[4]` or `[2,2]0,1,2,3`: (sizes, iota form, devices)."""
     sizes = _numbers(tokens)
     if tokens.eat("<="):
         return sizes, _iota(tokens), []
@@ -71,7 +71,7 @@ def _tiles(tokens: Tokens) -> tuple[list[int], str, list[int]]:
 
 
 def sharding(tokens: Tokens) -> str:
-    """Pass a sharding: of one value, or in one more pair of braces of each element of a tuple."""
+    """Parse a sharding: of one value, or in one more pair of braces of each element of a tuple."""
     tokens.expect("{", "a sharding in braces, such as {replicated}")
     if tokens.kind not in ("{", "}"):
         return _single(tokens)
@@ -110,7 +110,7 @@ class _Single:
         return next((one for one in _TYPES if one in self.types), None)
 
     def read_word(self, tokens: Tokens) -> None:
-        """Pass a word such as `replicated` or `shard_as 1`."""
+        """Parse a word such as `replicated` or `shard_as 1`."""
         kind = tokens.kind
         if kind in _TYPES:
             self.types.add(kind)
@@ -126,7 +126,7 @@ class _Single:
             raise tokens.problem("a word of a sharding", _EXAMPLES)
 
     def read_attribute(self, tokens: Tokens) -> None:
-        """Pass an attribute such as `devices=[2]0,1`."""
+        """Parse an attribute such as `devices=[2]0,1`."""
         at, name = tokens.start, tokens.value
         tokens.advance()
         if name == "device":
@@ -182,7 +182,7 @@ class _Single:
 
 
 def _single(tokens: Tokens) -> str:
-    """Pass one sharding after its opening brace, including the closing brace."""
+    """Parse one sharding after its opening brace, including the closing brace."""
     if tokens.kind == IDENT and tokens.value in ("mesh", "maximal_mesh"):
         return _named(tokens)
     start, found = tokens.start, _Single()
@@ -208,7 +208,7 @@ def _last_tile(tokens: Tokens) -> str:
 
 # -- meshes ----------------------------------------------------------------------------------------
 def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
-    """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes).
+    """Parse `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes).
 
     The cursor is at `mesh`.
     """
@@ -262,7 +262,7 @@ _Parts = dict[str, list[tuple[int, int]]]
 
 
 def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bool = False) -> str:
-    """Pass `{'x', 'y':(2)4}`, and add the axes to `used`.
+    """Parse `{'x', 'y':(2)4}`, and add the axes to `used`.
 
     open_ended: the last may be a question mark.
     """
@@ -312,7 +312,7 @@ def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bo
 
 
 def _named(tokens: Tokens) -> str:
-    """Pass a sharding over the axes of a mesh, after its opening brace."""
+    """Parse a sharding over the axes of a mesh, after its opening brace."""
     if tokens.value == "maximal_mesh":
         tokens.advance()
         tokens.expect("[", "'[' after maximal_mesh")
@@ -351,7 +351,7 @@ def _named(tokens: Tokens) -> str:
 
 
 def device_groups(tokens: Tokens) -> str:
-    """Pass groups of devices: `{{0,1},{2,3}}`, `[2,2]<=[4]` or `mesh['x'=2,'y'=2] {'x'}`."""
+    """Parse groups of devices: `{{0,1},{2,3}}`, `[2,2]<=[4]` or `mesh['x'=2,'y'=2] {'x'}`."""
     if tokens.kind == "{":
         return integer_lists(tokens)
     if tokens.kind == IDENT and tokens.value == "mesh":

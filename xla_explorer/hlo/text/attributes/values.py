@@ -52,13 +52,13 @@ DOT_ALGORITHMS: Final = (
 
 
 def precisions(tokens: Tokens) -> str:
-    """Pass a list of operand precisions: `{default,highest}`."""
+    """Parse a list of operand precisions: `{default,highest}`."""
     return "{" + ",".join(listed(tokens, _precision)) + "}"
 
 
 # -- lists that mean something ---------------------------------------------------------------------
 def pairs(tokens: Tokens) -> str:
-    """Pass a list of pairs: `{{0,1},{1,0}}`."""
+    """Parse a list of pairs: `{{0,1},{1,0}}`."""
     at = tokens.start
     text = integer_lists(tokens)
     if any(row.count(",") != 1 for row in re.findall(r"\{([^{}]*)\}", text[1:-1])):
@@ -76,7 +76,7 @@ _WINDOW_FIELDS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reve
 
 
 def window(tokens: Tokens) -> str:
-    """Pass a window: `{size=3x3 stride=2x2 pad=0_1x0_1}`."""
+    """Parse a window: `{size=3x3 stride=2x2 pad=0_1x0_1}`."""
     start = tokens.start
     tokens.expect("{", "a window such as {size=3x3 stride=2x2 pad=0_1x0_1}")
     fields: dict[str, str] = {}
@@ -131,12 +131,12 @@ def window(tokens: Tokens) -> str:
 
 
 def dim_labels(tokens: Tokens) -> str:
-    """Pass dimension labels: `b01f_01io->b01f`."""
+    """Parse dimension labels: `b01f_01io->b01f`."""
     return tokens.expect(DIM_LABELS, "dimension labels such as b01f_01io->b01f")
 
 
 def padding(tokens: Tokens) -> str:
-    """Pass a padding: `0_0_0x3_3_1`."""
+    """Parse a padding: `0_0_0x3_3_1`."""
     return tokens.expect(PAD, "a padding such as 0_0_0x3_3_1")
 
 
@@ -158,18 +158,18 @@ def _range(tokens: Tokens) -> str:
 
 
 def slices(tokens: Tokens) -> str:
-    """Pass a list of slices: `{[0:2], [1:9:3]}`."""
+    """Parse a list of slices: `{[0:2], [1:9:3]}`."""
     return "{" + ", ".join(listed(tokens, _range, what="a list such as {[0:2], [1:9:3]}")) + "}"
 
 
 # -- shapes and aliases ----------------------------------------------------------------------------
 def shapes(tokens: Tokens) -> str:
-    """Pass a list of shapes: `{f32[4]{0}}`."""
+    """Parse a list of shapes: `{f32[4]{0}}`."""
     return "{" + ", ".join(listed(tokens, shape, what="a list of shapes such as {f32[4]{0}}")) + "}"
 
 
 def literal(tokens: Tokens) -> str:
-    """Pass a literal with its shape, or a tuple of literals."""
+    """Parse a literal with its shape, or a tuple of literals."""
     if tokens.kind == "(":  # a tuple whose elements state their shapes
         return "(" + ", ".join(listed(tokens, literal, "(", ")")) + ")"
     one: Shape = shape_of(tokens)
@@ -188,13 +188,13 @@ def _alias(tokens: Tokens) -> str:
 
 
 def aliasing(tokens: Tokens) -> str:
-    """Pass the aliases of an instruction: `{{0}: (1, {})}`."""
+    """Parse the aliases of an instruction: `{{0}: (1, {})}`."""
     return "{" + ", ".join(entries(tokens, _alias, "a list such as {{0}: (1, {})}")) + "}"
 
 
 # -- dictionaries ----------------------------------------------------------------------------------
 def frontend_attributes(tokens: Tokens) -> str:
-    """Pass frontend attributes: `{name="text",other={...}}`."""
+    """Parse frontend attributes: `{name="text",other={...}}`."""
 
     def entry(tokens: Tokens) -> str:
         name = tokens.expect(ATTRIBUTE, "the name of a frontend attribute and '='")
@@ -204,7 +204,7 @@ def frontend_attributes(tokens: Tokens) -> str:
 
 
 def statistics(tokens: Tokens) -> str:
-    """Pass statistics: `{visualizing_index=0,name=1.5}`; an index without statistics is dropped."""
+    """Parse statistics: `{visualizing_index=0,name=1.5}`; an index alone is dropped."""
     found: list[str] = []
 
     def entry(tokens: Tokens) -> str:
@@ -228,7 +228,7 @@ _mode = word_of("a mode", "default", "highest", any_case=True)
 
 
 def result_accuracy(tokens: Tokens) -> str:
-    """Pass a result accuracy: `{mode=...}` or `{tolerance={...}}`."""
+    """Parse a result accuracy: `{mode=...}` or `{tolerance={...}}`."""
     tokens.expect("{", "{mode=...} or {tolerance={...}}")
     at, name = tokens.start, tokens.expect(ATTRIBUTE, "mode= or tolerance=")
     if name == "mode":
@@ -261,7 +261,7 @@ def result_accuracy(tokens: Tokens) -> str:
 
 
 def domain(tokens: Tokens) -> str:
-    """Pass a sharding domain: `{kind="sharding", entry={...}, exit={...}}`."""
+    """Parse a sharding domain: `{kind="sharding", entry={...}, exit={...}}`."""
     start = tokens.start
     readers = {"kind": string, "entry": sharding, "exit": sharding}
     found = sub_attributes(tokens, readers)
