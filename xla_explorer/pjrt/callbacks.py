@@ -1,6 +1,6 @@
 """Python functions that programs call: `jax.pure_callback`, `io_callback`, `debug.print`.
 
-A call is a custom call with a number.
+A call is a custom call whose configuration has the number of a registered function.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from xla_explorer.pjrt.errors import PjrtError
 
 CALLBACK = "xla_explorer_python_callback"
 _functions: weakref.WeakValueDictionary[int, _Callback] = weakref.WeakValueDictionary()
-# The first is drawn: a program of JAX's persistent cache must not find a function of another
-# process.
+# The first number is random: a program of JAX's persistent cache has a number of another process,
+# which must not be that of a function of this process.
 _numbers = itertools.count(secrets.randbits(40) << 20)
 
 
@@ -85,7 +85,7 @@ class BufferView(np.ndarray[Any, Any]):
 class BufferContext:
     """Context that `jax.experimental.buffer_callback` passes to its function.
 
-    error: JAX's own, as on its CPU.
+    error: the class of JAX's error for a stream on a CPU.
     """
 
     def __init__(self, stage: Any, error: type[Exception]) -> None:
@@ -93,7 +93,7 @@ class BufferContext:
 
     @property
     def stream(self) -> int:
-        """None: our devices are the host."""
+        """Not available, since the devices are the host; raises JAX's error."""
         raise self._error(
             "XLA FFI GPU context is not available: a stream is that of a GPU; write into the arrays"
         )

@@ -217,10 +217,10 @@ def test_triples_have_their_facts() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CPU_TARGETS))
-def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
+def test_every_tool_has_a_install_command(name: str) -> None:
     target = CPU_TARGETS[name]
     for program in filter(None, [target.compiler, *target.emulator[:1]]):
-        assert runners.command_that_adds(program).startswith("apt-get install ")
+        assert runners.install_command(program).startswith("apt-get install ")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
 def test_a_tool_of_a_new_cpu_has_a_command_too(
     program: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert runners.command_that_adds(program) == command
+    assert runners.install_command(program) == command
     monkeypatch.setattr(runners.shutil, "which", lambda _: None)
     row = CpuTarget("new", "A new CPU.", "powerpc64le-linux-gnu", runner="qemu", compiler=program)
     why = runners.runner_availability(row)

@@ -105,9 +105,9 @@ ENTRY e {
 
 def test_nothing_is_computed_again_below_the_limit() -> None:
     entry = parse_hlo(CHAIN).entry
-    assert Walk(entry, 4096, {}).choices == [] and Walk(entry, 4096, {}).peak == 4096
-    (choice,) = Walk(entry, 4095, {}).choices
-    assert (choice.name, choice.at, choice.freed, choice.held, choice.reader) == (
+    assert Walk(entry, 4096, {}).recomputed == [] and Walk(entry, 4096, {}).peak == 4096
+    (found,) = Walk(entry, 4095, {}).recomputed
+    assert (found.name, found.at, found.freed, found.held, found.reader) == (
         "a",
         "d",
         1024,

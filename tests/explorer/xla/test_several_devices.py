@@ -13,8 +13,8 @@ import xla_explorer as xe
 from xla_explorer.backends.xla.several_devices import (
     SeveralDevicesWarning,
     devices_of,
+    manual_region_error,
     measured_on_one,
-    of_each_device,
 )
 from xla_explorer.hlo.text import parse_hlo
 
@@ -35,7 +35,7 @@ def test_the_note_names_the_devices(header: str, count: int, words: str) -> None
     module = parse_hlo(f"HloModule m, {header}\n{PLAIN}")
     assert devices_of(module) == count
     assert words in str(measured_on_one(module))
-    assert of_each_device(module) is None
+    assert manual_region_error(module) is None
 
 
 def test_a_program_of_one_device_has_no_note() -> None:

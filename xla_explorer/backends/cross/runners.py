@@ -1,4 +1,4 @@
-"""Runners of programs for other CPUs: qemu, wasmtime, or directly if this CPU can.
+"""Runners of programs for other CPUs: qemu, wasmtime, or this CPU if it can execute them.
 
 For qemu a program is linked with a small C driver. A runner that cannot run names the missing tool
 and the command that installs it.
@@ -47,12 +47,12 @@ class Runner(Protocol):
     def run(
         self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int
     ) -> tuple[list[bytes], tuple[float, ...]]:
-        """Run the program. RunFailedError has the tool's message."""
+        """Run the program; RunFailedError with the tool's message if it fails."""
         ...
 
 
-def command_that_adds(program: str) -> str:
-    """Return the command that installs a program of another CPU's tools, by Debian's names."""
+def install_command(program: str) -> str:
+    """Return the command that installs a tool, by its package in Debian."""
     if program in _COMMANDS:
         return _COMMANDS[program]
     if program.startswith("qemu-"):
@@ -81,7 +81,7 @@ def runner_availability(
     programs = [target.compiler, *target.emulator[:1]]
     for program in programs:
         if shutil.which(program) is None:
-            fix = command_that_adds(program)
+            fix = install_command(program)
             return refuse(
                 "tool-missing",
                 f"running {target.name} code needs {program}: {fix}",
@@ -95,21 +95,17 @@ def runner_availability(
             command="pip install wasmtime",
         )
     if target.runner == "native":
-        return _runs_natively(target, description)
+        return why_not_here(description or describe_target(target.triple))
     return None
 
 
-def _runs_natively(target: CpuTarget, description: TargetDescription | None) -> Reason | None:
-    return why_not_here(description or describe_target(target.triple))
-
-
 def make_runner(target: CpuTarget) -> Runner:
-    """Return the runner of a target without a refusal by `runner_availability`."""
+    """Return the runner of a target that `runner_availability` accepts."""
     return WasmRunner() if target.runner == "wasmtime" else ProcessRunner(target)
 
 
-def command(arguments: list[str], what: str) -> None:
-    """Run a tool. RunFailedError has the end of its output."""
+def run_tool(arguments: list[str], what: str) -> None:
+    """Run a tool; RunFailedError with the end of the tool's output if it fails."""
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-2000:]
@@ -135,7 +131,7 @@ def _driver_object(compiler: str) -> Path:
     if compiler not in _DRIVERS:
         folder = _Folder()
         made = folder.path / "driver.o"
-        command([compiler, "-O1", "-c", str(DRIVER), "-o", str(made)], "compiling the driver")
+        run_tool([compiler, "-O1", "-c", str(DRIVER), "-o", str(made)], "compiling the driver")
         _DRIVERS[compiler] = folder, made
     return _DRIVERS[compiler][1]
 
@@ -153,7 +149,7 @@ class ProcessRunner:
             made, code = self._folder.path / "program", self._folder.path / "module.o"
             code.write_bytes(program.object_bytes)
             driver = _driver_object(self.target.compiler)
-            command(
+            run_tool(
                 [self.target.compiler, "-static", str(driver), str(code), "-o", str(made), "-lm"],
                 "linking",
             )
@@ -176,7 +172,7 @@ class ProcessRunner:
         ]
         given, answer = self._folder.path / "inputs", self._folder.path / "outputs"
         given.write_bytes(struct.pack(f"<{len(numbers)}q", *numbers) + b"".join(inputs))
-        command(
+        run_tool(
             [*self.target.emulator, str(linked), str(given), str(answer)],
             f"the {self.target.name} program",
         )
@@ -191,7 +187,7 @@ class ProcessRunner:
 
 
 class WasmRunner:
-    """Links by wasm-ld; runs inside this process, in wasmtime's memory."""
+    """Runner that links with wasm-ld and runs the program in this process, in wasmtime."""
 
     def __init__(self) -> None:
         self._code: bytes | None = None
@@ -202,7 +198,7 @@ class WasmRunner:
                 code, made = Path(folder, "module.o"), Path(folder, "module.wasm")
                 code.write_bytes(program.object_bytes)
                 exports = [f"--export={program.prefix}_run", "--export=__heap_base"]
-                command(["wasm-ld", "--no-entry", *exports, str(code), "-o", str(made)], "linking")
+                run_tool(["wasm-ld", "--no-entry", *exports, str(code), "-o", str(made)], "linking")
                 self._code = made.read_bytes()
         return self._code
 
@@ -264,13 +260,11 @@ def _wasm_engine() -> Any:
         import wasmtime
 
         config = wasmtime.Config()
-        config.parallel_compilation = (
-            False  # a process that is forked from this one would wait for threads that it has not
-        )
+        # A forked child has no copy of the compilation threads and would wait for them forever.
+        config.parallel_compilation = False
         engine = wasmtime.Engine(config)
-        atexit.register(
-            engine.close
-        )  # Python's end takes away first what the engine's own __del__ needs
+        # At exit, Python clears modules that the engine's __del__ needs before it calls __del__.
+        atexit.register(engine.close)
         _ENGINES.append(engine)
     return _ENGINES[0]
 

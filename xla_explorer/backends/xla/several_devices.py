@@ -46,20 +46,20 @@ def measured_on_one(module: HloModule) -> str | None:
     mesh = f" (mesh {axes})" if axes else ""
     return (
         f"{module.name} is for {count} devices{mesh}; real XLA compiles and measures it here on one, as a whole: "
-        f"no partition and no collective that its shardings request is in the answer. {_INSTEAD}"
+        f"partitions and collectives that its shardings request are not included. {_INSTEAD}"
     )
 
 
 def refuse_to_measure_on_one(module: HloModule) -> None:
     """Raise if one device cannot run the program; warn if the program is for several devices."""
-    refusal = of_each_device(module) or between_devices(module)
+    refusal = manual_region_error(module) or collective_error(module)
     if refusal is not None:
         raise refusal
     if (note := measured_on_one(module)) is not None:
         warn(note, SeveralDevicesWarning)
 
 
-def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
+def manual_region_error(module: HloModule) -> UnsupportedOpcodeError | None:
     """Return the error of a module with a manual region (`shard_map`), else None.
 
     XLA can compile it only for its own number of devices.
@@ -71,10 +71,10 @@ def of_each_device(module: HloModule) -> UnsupportedOpcodeError | None:
     return None
 
 
-def between_devices(module: HloModule) -> UnsupportedOpcodeError | None:
+def collective_error(module: HloModule) -> UnsupportedOpcodeError | None:
     """Return the error of a module with a collective between several devices, else None.
 
-    The child has one device, whose value alone is not the result.
+    Real XLA runs on one device here, and the value of one device is not the result.
     """
     replicas, partitions = _header_counts(module)
     for i in module.instructions():

@@ -23,9 +23,9 @@ from xla_explorer.backends.xla.dumped_compile import dumped_stages, dumped_trace
 from xla_explorer.backends.xla.host_callbacks import without_host_callbacks
 from xla_explorer.backends.xla.several_devices import (
     SeveralDevicesWarning,
-    between_devices,
+    collective_error,
+    manual_region_error,
     measured_on_one,
-    of_each_device,
 )
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
@@ -115,9 +115,9 @@ class XlaCompiler:
         reason = XlaPlatform(self.python).availability()
         if reason is not None:
             raise MissingExtraError(reason.message, 'pip install "xla-explorer[jax]"')
-        if (region := of_each_device(module)) is not None:
+        if (region := manual_region_error(module)) is not None:
             raise region
-        refusal = between_devices(module)
+        refusal = collective_error(module)
         if refusal is None and (note := measured_on_one(module)) is not None:
             warn(note, SeveralDevicesWarning)
         module, zeroed = without_host_callbacks(module)

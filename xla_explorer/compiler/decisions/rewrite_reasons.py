@@ -291,7 +291,7 @@ GUARDS = table(
         ),
         "rewrite-limit": (
             "the rules undo each other's rewrites without end",
-            "4000 rewrites in main and no end",
+            "4000 rewrites in main reached no fixed point",
             "forbid one of the rules, and report the module",
         ),
     },

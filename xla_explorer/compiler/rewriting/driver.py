@@ -87,7 +87,7 @@ def rewrite_computation(
                 i,
                 refuse(
                     "rewrite-limit",
-                    f"{total} rewrites in %{computation.name} and no end",
+                    f"{total} rewrites in %{computation.name} reached no fixed point",
                     rewrites=total,
                 ),
             )

@@ -26,7 +26,7 @@ class CapturedConstant(NamedTuple):
 
 
 def large_constants(module: HloModule, least_bytes: int = LEAST_BYTES) -> list[HloInstruction]:
-    """Return the constants of at least so many bytes, the largest first."""
+    """Return the constants of at least `least_bytes`, the largest first."""
     found = [
         i
         for i in module.instructions()

@@ -1,4 +1,4 @@
-"""Titles and units of a decision's facts, which travel as typed values by key."""
+"""Titles and units of a decision's facts, which the page receives as typed values by key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal's decisions as rows of a table and of a page, each a `Decision`."""
+"""The journal's decisions as rows of a table, and as `Decision` records for the page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class UnknownKindError(XlaExplorerError, ValueError):
 
 
 def is_kind(trace: PassTrace, kind: str) -> bool:
-    """Return True if a pass or code generation takes such decisions, or the journal has one."""
+    """Return True if a pass or code generation decides on the kind, or the journal has it."""
     if (
         kind in KINDS_OF_CODE
         or kind in _kinds_of_passes()
@@ -98,7 +98,7 @@ def decisions_frame(
 ) -> pandas.DataFrame:
     """Return a row for each decision, with the columns `COLUMNS`.
 
-    producer, consumer: the names of two subjects, with %; of a single subject the first alone.
+    producer, consumer: the names of two subjects, with %; a single subject is the producer.
     subjects: all names. code: of a refusal. cost_us, cost_bytes: the cost of a refusal in one run
     by the cost model (see `refusal_costs.py`); the facts name an upper bound, or why there is no
     estimate. step: the number of the pass; `session.passes[step].module` is the module after it, 0
@@ -162,7 +162,7 @@ _UNCHECKED: WeakKeyDictionary[Lineage, Sequence[Decision]] = WeakKeyDictionary()
 def decisions_of(trace: PassTrace, lineage: Lineage, with_checks: int = 0) -> list[Decision]:
     """Return the recorded decisions with the costs of refusals.
 
-    They have checklists if there are at most `with_checks` of them.
+    Each has a checklist if there are at most `with_checks` decisions.
     """
     events = decision_events(trace)
     if not events:
@@ -207,9 +207,9 @@ def names_before(trace: PassTrace, lineage: Lineage, kind: str) -> Mapping[str, 
 
 
 class NamesAt(dict[str, str]):
-    """The name in a module of an instruction with another name elsewhere in the compile.
+    """Any name of an instruction in the compile -> its name in one module.
 
-    A name without a counterpart stays itself. there: ids in that module by name.
+    A name without a counterpart is returned unchanged. there: ids in the module by name.
     """
 
     def __init__(self, lineage: Lineage, there: Mapping[str, int]) -> None:

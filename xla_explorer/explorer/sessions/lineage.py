@@ -95,7 +95,7 @@ class Lineage:
 
     @cached_property
     def records(self) -> dict[int, InstructionRecord]:
-        """The last record of every instruction that was ever there."""
+        """The last record of every instruction that existed after any step."""
         found: dict[int, InstructionRecord] = {}
         seen = set()
         for snapshot in [self._trace.initial, *[s.after for s in self._trace.steps]]:
@@ -142,9 +142,8 @@ class Lineage:
                 if len(event.subjects) > 1:
                     forward[event.subjects[0]] = event.subjects[1]
                 for made in (*event.subjects[1:], *((event.facts or {}).get("created") or ())):
-                    if (
-                        made not in written
-                    ):  # an operand that takes the place of its user does not come from it
+                    # An operand that replaces its user existed before; the rule did not create it.
+                    if made not in written:
                         backward.setdefault(made, event.subjects[0])
         return forward, backward
 
@@ -197,7 +196,7 @@ class Lineage:
 
 
 def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
-    """Return the sentence of an event about an instruction, and the change of its life."""
+    """Return an event's sentence about an instruction, and `created`, `removed` or nothing."""
     names = [f"%{name}" for name in event.names]
     if event.is_rewrite and event.acted:
         if instruction == event.subjects[0]:

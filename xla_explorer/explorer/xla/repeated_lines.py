@@ -18,7 +18,8 @@ _MOST: Final = 5
 class RepeatedLine(NamedTuple):
     """A line of the user's file.
 
-    times: how often it was traced. instructions: made by it; share: of all.
+    times: how often it was traced. instructions: the number that it made. share: their share of the
+    program's instructions.
     """
 
     line: str

@@ -34,8 +34,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape, tuple_shape
 
-_TYPED = 1  # JAX's number of the interface's version
-_UNIMPLEMENTED = 12  # absl's
+_TYPED = 1  # JAX's version number of the interface with typed arguments
+_UNIMPLEMENTED = 12  # absl::StatusCode::kUnimplemented
 _PLATFORMS = ("xla_explorer", "cpu", "Host")  # jaxlib has two names for its CPU
 _KEPT_CALLS = 1024
 _ARROW = "->"
@@ -159,9 +159,9 @@ class _Call:
     def run_stage(self, frame: CallFrame, stage: int) -> None:
         """Call the stage's handler."""
         frame.frame.stage, frame.frame.future = stage, None
-        self.look_at(frame, interface.HANDLER(self.target.stages[stage])(frame.address))
+        self.raise_error(frame, interface.HANDLER(self.target.stages[stage])(frame.address))
 
-    def look_at(self, frame: CallFrame, error: int | None) -> None:
+    def raise_error(self, frame: CallFrame, error: int | None) -> None:
         """Raise the error that a handler returned, or that of its future."""
         if error is None and frame.frame.future:
             error = interface.take_future(frame.frame.future)
@@ -171,7 +171,10 @@ class _Call:
 
 
 class _Record:
-    """See `hlo.evaluator.devices.foreign_call`. address: of its words."""
+    """Arguments of a call, for native code (see `hlo.evaluator.devices.foreign_call`).
+
+    address: of the words that native code reads.
+    """
 
     def __init__(self, call: _Call, frame: CallFrame) -> None:
         self.call, self.frame = call, frame
@@ -181,11 +184,11 @@ class _Record:
 
     def finish(self) -> None:
         """Raise the error of the last stage that ran, or run the remaining stages."""
-        self.call.look_at(self.frame, self._words[ANSWER] or None)
+        self.call.raise_error(self.frame, self._words[ANSWER] or None)
         self.run_from(self.frame.frame.stage + 1)
 
     def run_from(self, first: int) -> None:
-        """Run the stages of a run that begin with this one."""
+        """Run the stages of one call from stage `first` on."""
         for stage in STAGES:
             if stage >= first and self.call.target.stages[stage]:
                 self.call.run_stage(self.frame, stage)
@@ -350,9 +353,11 @@ def _bind(i: HloInstruction) -> None:
             computation.add("get-tuple-element", part, (call,), attributes_of({"index": k}))
             for k, part in enumerate(made)
         ]
-    turned = [_transposed(part, [_stored(s).index(d) for d in range(s.rank)]) if s.is_array else part
+    transposed = [_transposed(part, [_stored(s).index(d) for d in range(s.rank)]) if s.is_array else part
               for part, s in zip(parts, wanted, strict=True)]  # fmt: skip
-    computation.replace(i, computation.add("tuple", None, turned) if shape.is_tuple else turned[0])
+    computation.replace(
+        i, computation.add("tuple", None, transposed) if shape.is_tuple else transposed[0]
+    )
     computation.remove(i)
 
 

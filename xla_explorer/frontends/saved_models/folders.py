@@ -32,7 +32,10 @@ class SavedModelError(XlaExplorerError, LookupError):
 
 
 class SavedProgram(NamedTuple):
-    """name: of the operation or function. raw: text, bytecode or a portable artifact."""
+    """A StableHLO program of a model.
+
+    name: of the operation or function. raw: text, bytecode or a portable artifact.
+    """
 
     name: str
     raw: bytes
@@ -45,7 +48,7 @@ def saved_programs(folder: Path) -> list[SavedProgram] | None:
     """
     functions = folder / "functions"
     try:
-        is_tensorflows = (folder / "saved_model.pb").is_file()
+        is_tensorflow = (folder / "saved_model.pb").is_file()
         programs = (
             sorted([p for p in functions.iterdir() if p.suffix in _TORCH_SUFFIXES])
             if functions.is_dir()
@@ -53,7 +56,7 @@ def saved_programs(folder: Path) -> list[SavedProgram] | None:
         )
     except (OSError, ValueError):  # a name that no file can have, a folder that may not be read
         return None
-    if is_tensorflows:
+    if is_tensorflow:
         return _of_tensorflow(folder / "saved_model.pb")
     if not programs:
         return None

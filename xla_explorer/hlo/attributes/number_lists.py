@@ -1,4 +1,4 @@
-"""Integers and lists of them in the text of attributes."""
+"""Readers and writers of integers and lists of integers in the text of attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMIT: Final = 1 << 63
 
 
 def as_integers(found: Iterable[str]) -> tuple[int, ...]:
-    """Return integers of 64 bits. ValueError for larger ones."""
+    """Convert texts to integers; ValueError for integers of more than 64 bits."""
     integers = tuple(map(int, found))
     if integers and not (min(integers) >= -LIMIT and max(integers) < LIMIT):
         raise ValueError(f"expects integers of 64 bits but sees {max(integers, key=abs)}")

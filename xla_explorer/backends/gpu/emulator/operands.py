@@ -57,12 +57,12 @@ class Names:
             return self.addresses[name]
         except KeyError:
             raise PtxSyntaxError(
-                f"kernel {self.kernel.name} names {name}, which is declared nowhere"
+                f"kernel {self.kernel.name} names {name}, which must be declared in the kernel or the module"
             ) from None
 
 
 def constant(bits: int, dtype: DType) -> Array:
-    """Return one entry of a type with the given bits."""
+    """Return an array with one entry of a type, from its bits."""
     if dtype.kind == "b":
         return np.array([bool(bits)])
     width = dtype.itemsize
@@ -133,7 +133,10 @@ def predicate_getter(names: Names, text: str) -> Getter:
 
 
 def setter(names: Names, text: str) -> Setter:
-    """Return a writer of a register, which keeps the given array: it must be fresh."""
+    """Return a writer of a register.
+
+    The writer keeps the array that it is given: callers must not change the array later.
+    """
     if text == "_":
         return lambda batch, group, value: None
     slot = names.slot(text)

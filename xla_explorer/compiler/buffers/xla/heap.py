@@ -1,4 +1,6 @@
-"""The temporary allocation: live ranges packed by XLA's best fit, results over dying operands.
+"""XLA's packing of temporary values into one allocation by best fit.
+
+A result may take the place of an operand whose live range ends at the result's instruction.
 
 Source: xla/service/heap_simulator/heap_simulator.cc (`GlobalDecreasingSizeBestFitHeap`, spatial and
 temporal; the smaller result is used).
@@ -33,7 +35,7 @@ class _Place:
 
     @property
     def own(self) -> int:
-        """The lifetime of the first value."""
+        """The length of the first live range."""
         return self.spans[0][1] - self.begin
 
     @property
@@ -45,7 +47,7 @@ class _Place:
 def packed(
     found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
 ) -> tuple[dict[XlaValue, int], int]:
-    """Return the offset of each wanted value, and the bytes of the allocation."""
+    """Return (the offset of each wanted value, the bytes of the allocation)."""
     places = _places(found, of, {value for value in wanted if value.size})
     orders: tuple[Callable[[_Place], tuple[int, ...]], ...] = (
         lambda place: (-place.size, -place.own, place.number), lambda place: (-place.length, -place.size, place.number))  # fmt: skip

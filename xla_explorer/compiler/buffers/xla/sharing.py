@@ -1,4 +1,4 @@
-"""XLA's rules for values that must be one buffer, and for values that may follow each other in one.
+"""XLA's rules on values that must share a buffer, and on values that may reuse one in turn.
 
 Sources: xla/hlo/analysis/alias_info.cc, xla/hlo/analysis/hlo_alias_analysis.cc,
 hlo_dataflow_analysis.cc (CanShareOperandBufferWithUser).
@@ -20,7 +20,7 @@ _ELEMENTWISE_FUSIONS: Final = frozenset({"kLoop", "kInput"})
 
 
 class XlaBuffer:
-    """Values that are one buffer in any assignment."""
+    """Values that share a buffer in any assignment."""
 
     __slots__ = ("lives_out", "values")
 
@@ -77,7 +77,7 @@ def _normalize(buffer: XlaBuffer) -> None:
 
 
 def in_place(i: HloInstruction) -> Iterator[tuple[int, Index, Index]]:
-    """Yield each (operand number, index in it, index of the result) that is one buffer."""
+    """Yield (operand number, operand index, result index) of each pair that shares a buffer."""
     name = i.opcode.name
     if name == "dynamic-update-slice":
         yield 0, (), ()
@@ -133,7 +133,7 @@ def _may_follow(operand: XlaValue, user: XlaValue) -> bool:
 def may_overwrite(
     operand: HloInstruction, index: Index, user: HloInstruction, user_index: Index
 ) -> bool:
-    """Return True if `user` may write its result at an index over its operand's at another."""
+    """Return True if `user` may write its result over the operand, each at its tuple index."""
     if operand.opcode.name == "constant":
         return False
     name, numbers = (

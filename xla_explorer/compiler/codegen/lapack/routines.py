@@ -37,7 +37,7 @@ class Number(NamedTuple):
 
 
 class Nothing(NamedTuple):
-    """A null pointer, for an unused function."""
+    """A null pointer, for the unused selection function of gees."""
 
 
 class Work(NamedTuple):
@@ -70,9 +70,10 @@ class Status(NamedTuple):
 
 
 class RowOrder(NamedTuple):
-    """The permutation of rows by the exchanges of the routine.
+    """The permutation of rows that results from the routine's row exchanges (pivots).
 
-    The exchanges are counted from 0 in their result. exchanges: the number of their argument.
+    result: the number of the result. exchanges: the number of the argument with the pivots, which
+    the result of their own has counted from 0.
     """
 
     result: int
@@ -456,10 +457,10 @@ def _unfit(i: HloInstruction, what: str) -> Reason:
 
 
 def why_lapack_call(i: HloInstruction, target: Target) -> Reason:
-    """Return the reason for LAPACK to record."""
+    """Return the recorded reason for a call of LAPACK."""
     name = _routine_name(i)
     return Reason(
         "library-only",
-        f"%{i.name} names the LAPACK routine {name}, and LAPACK is there",
+        f"%{i.name} names the LAPACK routine {name}, and LAPACK is available",
         {"routine": name},
     )

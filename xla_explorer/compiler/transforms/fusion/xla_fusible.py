@@ -104,7 +104,8 @@ def is_expensive(i: HloInstruction) -> bool:
     if row is CONVERT:
         return i.shape.element_type is BF16 and i.operands[0].shape.element_type is F32
     if row in _DIVISIONS:
-        # XLA means the divisor and tests the dividend; recorded decisions follow its code.
+        # XLA's comment is about the divisor, its code tests the dividend. Recorded decisions follow
+        # the code.
         dividend = (
             i.operands[0].operands[0]
             if i.operands[0].opcode is fusible.BROADCAST
@@ -122,7 +123,7 @@ def always_duplicable(i: HloInstruction) -> bool:
 
 
 def completes_product(dot: HloInstruction, add: HloInstruction) -> bool:
-    """Return True if the addition runs in the kernel of a matrix-vector product it alone reads."""
+    """Return True if the addition is the only reader of a matrix-vector product, in its kernel."""
     return (
         add.opcode is ADD
         and dot.opcode is DOT

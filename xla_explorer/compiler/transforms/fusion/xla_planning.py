@@ -96,7 +96,7 @@ class XlaFusionPlanner:
                 readers[operand].pop(producer, None)
 
     def _bar(self) -> None:
-        """Bar producers whose operands too many kernels would read."""
+        """Bar producers whose operands too many kernels would read, and inputs of a softmax."""
         checks = (*LEGALITY, *PROFITABILITY)
         fuses: dict[tuple[HloInstruction, HloInstruction], bool] = {}
 
@@ -124,7 +124,7 @@ class XlaFusionPlanner:
         barred: dict[HloInstruction, str],
         edge: Callable[[HloInstruction, HloInstruction], bool],
     ) -> bool:
-        """Return True if every user can absorb it along every path to the user."""
+        """Return True if every user can absorb the producer along every path to the user."""
         last = max([self._place[user] for user in producer.users], default=0)
         below = {producer}
         if len(producer.users) > 1:

@@ -19,11 +19,11 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_OFTEN = 8
+_OFTEN = 8  # least recomputations of a reduced element, and least elements of a reduction
 
 
 def reduces_per_element(fusion: HloInstruction) -> bool:
-    """Return True if many result elements read one large sum, which each would recompute."""
+    """Return True if many result elements would each recompute one large reduction."""
     body = fusion.called[0]
     results = max(
         [leaf.element_count for _, leaf in body.root.shape.leaves() if leaf.is_array], default=0
@@ -55,7 +55,7 @@ class Defuser:
     """Dissolve input fusions that cannot be one efficient kernel.
 
     These are fusions inside fused computations and reducers, fusions without a kernel emitter on
-    the target, and fusions that recompute a sum per element. Other fusions of the input stay.
+    the target, and fusions that recompute a reduction per element. Other fusions of the input stay.
     """
 
     name: ClassVar[str] = "defuser"

@@ -1,7 +1,7 @@
 """`xe.rule`: a rewrite rule whose example and claim are checked at its declaration.
 
-The package's own rules are declared without the check, which their tests make: some hundred of them
-are loaded with the package.
+The package's own rules skip the check at their declaration, since importing the package would run
+hundreds of checks. Their tests run the check.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import HloVerifyError, verify
 
-# Of four numbers each, in the examples of most rules: three particular magnitudes coincide once in
-# 216 draws.
+# Numbers have one of six magnitudes, so a given combination of three appears once in 6^3 = 216
+# numbers on average. Most examples have four numbers per array: 200 draws try almost every one.
 _DRAWS = 200
 
 
@@ -195,7 +195,7 @@ def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
                     ]
                 )
                 what = f"claims to be {made.exactness}, and the values differ {difference.message}, of {given}"
-                raise _error(made, what, "mend the rule, or claim less")
+                raise _error(made, what, "correct the rule, or declare a weaker exactness")
 
 
 def _sums(module: HloModule) -> bool:

@@ -21,9 +21,9 @@ _NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
 
 
 def order_from_root(computation: HloComputation) -> list[HloInstruction]:
-    """Return operands before users, those that the root reaches first, in operand order.
+    """Return instructions in post order from the root, then from parameters and dead code.
 
-    The order does not depend on the order of creation.
+    Operands are visited in operand order, so the result does not depend on the order of creation.
     """
     found: dict[HloInstruction, None] = {}
     for start in (computation.root, *computation.parameters(), *computation.post_order()):
@@ -55,7 +55,7 @@ class StructuralKeys:
         self._numbers: dict[Any, int] = {}
 
     def of(self, computation: HloComputation) -> int:
-        """Return a small number that equal computations share."""
+        """Return the number of the computation's class of equal computations."""
         found = self._keys.get(computation)
         if found is None:
             order = order_from_root(computation)
@@ -181,7 +181,7 @@ class CommonSubexpressionElimination:
     """Merge equal instructions on equal operands.
 
     is_layout_sensitive: shapes must agree in their layouts. only_fusion_computations: skip all
-    others.
+    other computations.
     """
 
     name: ClassVar[str] = "cse"

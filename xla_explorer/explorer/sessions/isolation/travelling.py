@@ -1,7 +1,7 @@
 """Results of a compile as messages between processes.
 
 Modules are sent as snapshots, passes as data, errors with their places. Both sides import this
-module for its declarations.
+module, which registers how each type is sent.
 """
 
 from __future__ import annotations

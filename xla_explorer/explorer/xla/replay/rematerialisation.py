@@ -107,7 +107,7 @@ class _Node:
         )
 
 
-class Choice(NamedTuple):
+class Recomputation(NamedTuple):
     """A recomputed instruction.
 
     at: the instruction that exceeded the limit. held: bytes live there. freed: bytes saved. reader:
@@ -124,14 +124,15 @@ class Choice(NamedTuple):
 class Walk:
     """The walk over a scheduled computation.
 
-    choices: the recomputed instructions; weighed: the most bytes that another would have freed.
+    recomputed: in the order of the walk. candidates: the most bytes that recomputing each candidate
+    would have freed, by name.
     """
 
     def __init__(
         self, computation: HloComputation, limit: int, called: Mapping[HloComputation, int]
     ) -> None:
-        self.choices: list[Choice] = []
-        self.weighed: dict[str, int] = {}
+        self.recomputed: list[Recomputation] = []
+        self.candidates: dict[str, int] = {}
         self._called, self._moved, self._denied = called, set[str](), set[str]()
         self._order = list(_nodes(computation))
         self._out = _values(computation)[computation.root]
@@ -182,7 +183,7 @@ class Walk:
             found = self._best(place)
             if found is None:
                 return
-            self._compute_again(place, *found, held)
+            self._recompute(place, *found, held)
 
     def _best(self, place: int) -> tuple[_Node, int] | None:
         """Return (the instruction whose recomputation costs least, bytes that it frees)."""
@@ -201,8 +202,8 @@ class Walk:
             if freed <= 0:
                 continue
             if not node.clone:
-                self.weighed[node.instruction.name] = max(
-                    freed, self.weighed.get(node.instruction.name, 0)
+                self.candidates[node.instruction.name] = max(
+                    freed, self.candidates.get(node.instruction.name, 0)
                 )
             read_already = any(
                 not one.reads.isdisjoint(node.defines)
@@ -213,7 +214,7 @@ class Walk:
                 found = cost, node, freed
         return found[1:] if found is not None else None
 
-    def _compute_again(self, place: int, node: _Node, freed: int, held: int) -> None:
+    def _recompute(self, place: int, node: _Node, freed: int, held: int) -> None:
         clone = sum([one.instruction is node.instruction for one in self._order])
         renewed = {b: b._replace(clone=clone) for b in node.defines}
         again = _Node(
@@ -227,7 +228,7 @@ class Walk:
         readers = [one for one in ahead if not one.reads.isdisjoint(renewed)]
         for one in readers:
             one.reads = {renewed.get(b, b) for b in one.reads}
-        # Before the first use of the clone or of its operands: no operand stays live for longer.
+        # Insert before the first use of the clone or its operands, so that no operand lives longer.
         waiting = [
             k
             for k, one in enumerate(ahead, place + 1)
@@ -241,8 +242,8 @@ class Walk:
         reader = next(
             (one for one in readers if one.instruction.opcode.name not in _SEEN_THROUGH), readers[0]
         )
-        self.choices.append(
-            Choice(
+        self.recomputed.append(
+            Recomputation(
                 node.instruction.name,
                 self._order[place].instruction.name,
                 held,
@@ -282,10 +283,10 @@ def replayed_rematerialisation(
             if (found := _CLONE.match(i.name)) is not None
         ]
     )
-    chosen = {one.name: one for one in reversed(walk.choices)}
+    chosen = {one.name: one for one in reversed(walk.recomputed)}
     rows = []
     for i in before.entry.instructions.values():
-        if i.name in chosen or i.name in theirs or i.name in walk.weighed:
+        if i.name in chosen or i.name in theirs or i.name in walk.candidates:
             here, there = (
                 RECOMPUTED if i.name in chosen else HELD,
                 RECOMPUTED if i.name in theirs else HELD,
@@ -295,15 +296,15 @@ def replayed_rematerialisation(
     return ReplayedRematerialisation(rows, step, limit, walk.peak, walk.peak_after)
 
 
-def _why(i: HloInstruction, choice: Choice | None, walk: Walk, limit: int) -> str:
-    if choice is not None:
+def _why(i: HloInstruction, found: Recomputation | None, walk: Walk, limit: int) -> str:
+    if found is not None:
         return (
-            f"{byte_count(choice.held)} are live at %{choice.at}, the limit is {byte_count(limit)}: %{i.name} is recomputed "
-            f"before %{choice.reader}, which frees {byte_count(choice.freed)} until then"
+            f"{byte_count(found.held)} are live at %{found.at}, the limit is {byte_count(limit)}: %{i.name} is recomputed "
+            f"before %{found.reader}, which frees {byte_count(found.freed)} until then"
         )
-    if i.name in walk.weighed:
-        return f"%{i.name} is not recomputed: others free more than its {byte_count(walk.weighed[i.name])}"
-    return f"%{i.name} is not recomputed: that would free nothing"
+    if i.name in walk.candidates:
+        return f"%{i.name} is not recomputed: others rank first; it would have freed {byte_count(walk.candidates[i.name])} at most"
+    return f"%{i.name} is not recomputed: its recomputation would free nothing"
 
 
 def _limit(module: HloModule, memory: int) -> int:

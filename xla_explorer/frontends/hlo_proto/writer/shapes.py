@@ -55,7 +55,7 @@ def shape_proto(shape: Shape) -> bytes:
 
 @lru_cache(maxsize=1024)
 def layout_proto(order: Layout) -> bytes:
-    """Return a `LayoutProto`. The text after the colon is that of `T(8,128)S(1)`."""
+    """Return a `LayoutProto`; its properties are text such as `T(8,128)S(1)`."""
     fields: dict[str, object] = {"tail_padding_alignment_in_elements": 1}
     for mark, groups in _PROPERTY.findall(order.properties):
         inside = _GROUP.findall(groups)

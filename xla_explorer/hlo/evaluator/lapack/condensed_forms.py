@@ -1,4 +1,4 @@
-"""Reductions by reflectors from both sides: to Hessenberg and to tridiagonal form."""
+"""Householder reductions to Hessenberg form (gehrd) and to tridiagonal form (sytrd, hetrd)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
 
 
 def same_element_count(i: HloInstruction) -> Reason | None:
-    """Require operand and result to have the same elements (reshape, dynamic-reshape)."""
+    """Require equal counts and types of elements (reshape, dynamic-reshape)."""
     operand, result = i.operands[0].shape, i.shape
     if (reason := _arrays(i)) is not None:
         return reason
@@ -191,7 +191,10 @@ def same_bit_count(i: HloInstruction) -> Reason | None:
 
 
 def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
-    """Require equal dimensions, or a minor dimension of the ratio of the widths."""
+    """Require equal dimensions up to the ratio of the widths (bitcast-convert).
+
+    The narrower side has one more minor dimension, whose size is the ratio.
+    """
     operand, result = i.operands[0].shape, i.shape
     if (reason := _arrays(i)) is not None:
         return reason
@@ -238,13 +241,13 @@ def scales_divide(i: HloInstruction) -> Reason | None:
             ):
                 return refuse(
                     "scale-size",
-                    f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}",
+                    f"dimension {d} of {bare(value)} must be a multiple of dimension {d} of its scale {bare(scale)}",
                 )
     return None
 
 
 def rng_bounds(i: HloInstruction) -> Reason | None:
-    """Require two scalars of the result's element type (rng)."""
+    """Require a known distribution with two scalar parameters of the result's type (rng)."""
     if len(i.operands) != 2:
         return refuse(
             "operand-count",
@@ -258,7 +261,7 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
             )
     kind = i.shape.element_type
     if kind.is_complex or (i.attribute("distribution") == "rng_normal" and not kind.is_float):
-        return refuse("rng-type", f"{i.attribute('distribution')} gives no {kind}")
+        return refuse("rng-type", f"{i.attribute('distribution')} cannot generate {kind}")
     if i.attribute("distribution") not in ("rng_uniform", "rng_normal"):
         return refuse(
             "rng-distribution",
@@ -268,7 +271,10 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
 
 
 def rng_state_and_bits(i: HloInstruction) -> Reason | None:
-    """Require (state, bits) or bits as the result, state as the operand (rng-bit-generator)."""
+    """Require (state, bits) or bits as the result; the state has the operand's shape.
+
+    For rng-bit-generator.
+    """
     state, parts = i.operands[0].shape, i.shape.tuple_shapes
     if not i.shape.is_tuple:
         return (
@@ -308,7 +314,7 @@ def infeed_result(i: HloInstruction) -> Reason | None:
 
 
 def outfeed_operands(i: HloInstruction) -> Reason | None:
-    """Require data and a token (outfeed)."""
+    """Require a token as operand 1 (outfeed)."""
     if not _is_token(i.operands[1].shape):
         return refuse(
             "not-a-token", f"operand 1 must be a token, it is {bare(i.operands[1].shape)}"

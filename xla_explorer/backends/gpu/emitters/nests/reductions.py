@@ -1,8 +1,8 @@
-"""GPU parts of `Reducing`.
+"""Lowering of reductions on GPUs: loop accumulators, then shuffles and shared memory.
 
-Loop accumulators, reductions over threads by shuffles and shared memory.
-Instances of a vector are combined in a tree, then into one accumulator for each result. The initial
-value is combined last, or first if one thread computes all.
+Completes `Reducing`, which all targets share. Instances of a vector are combined in a tree, then
+into one accumulator for each result. The initial value is combined last, or first if one thread
+computes all.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Reduction(Reducing["NestWriter"]):
             return after
 
     def _is_optional(self, s: SelectRegion) -> bool:
-        """Return whether a select region gives an element or the identity.
+        """Return True if a select region yields an element or the identity.
 
         Its guards must be fixed at each of its own instances.
         """
@@ -204,7 +204,7 @@ class Reduction(Reducing["NestWriter"]):
         other = self.l.values.get(s.cases[1].value)
         if (
             other is None or other.axes or s.element.is_complex
-        ):  # a value of the body, not yet computed, is no constant
+        ):  # a value of the body is not computed yet
             return False
         known = guarded_axes.issuperset([a for a in self.own if a.extent > 1])
         return known and real(other.at({})).name == real(self.identity()).name
@@ -295,8 +295,8 @@ class Reduction(Reducing["NestWriter"]):
     ) -> list[list[Scalar]]:
         """Combine threads that are `apart` from one another through shared memory.
 
-        In each round the first eighth combines the others' values, until one thread has the total.
-        The others read it if needed.
+        In each round the first eighth of the threads combines the values of the others, until one
+        thread has the total. The other threads read the total if needed.
         """
         block, b, launch = self.l.block, self.b, self.l.launch
         number = b.mod(b.div(self.indices.thread, apart), axis.extent)
@@ -306,7 +306,9 @@ class Reduction(Reducing["NestWriter"]):
             self.s.ids[0] in self.l.for_all,
             axis.extent,
         )
-        with self.l.only_if(counted):  # threads that fill a warp would overwrite another's slot
+        with self.l.only_if(
+            counted
+        ):  # threads that only fill the last warp would overwrite slots of others
             self._write_to_shared(shared, totals)
         block.barrier()
         while count > 1:

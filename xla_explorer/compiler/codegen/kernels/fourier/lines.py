@@ -144,13 +144,15 @@ class VectorLine:
     def _load(self, k: Index) -> Complex:
         lines = self.lines
         start = lines.from_at if self.kind == "RFFT" else self.w.mul(lines.from_at, 2)
-        return self.vectors.take_apart(lines.source.pointer, self.w.add(start, self.w.mul(k, 2)))
+        return self.vectors.load_interleaved(
+            lines.source.pointer, self.w.add(start, self.w.mul(k, 2))
+        )
 
     def _give(self, k: Index, value: Complex) -> None:
         lines, vectors = self.lines, self.vectors
         start = lines.to_at if self.kind == "IRFFT" else self.w.mul(lines.to_at, 2)
         scaled = vectors.scale(value[0], lines.scale), vectors.scale(value[1], lines.scale)
-        vectors.put_together(
+        vectors.store_interleaved(
             lines.target.pointer, self.w.add(start, self.w.mul(k, 2)), self._ordered(scaled)
         )
 

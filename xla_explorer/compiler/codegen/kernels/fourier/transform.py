@@ -263,14 +263,14 @@ class _FftWriter:
                 return
             masks = vectors.lanes_below(w.sub(inner, column)) if inner % lanes else []
             with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
-                value = vectors.take_apart(
+                value = vectors.load_interleaved(
                     source.pointer, w.mul(w.add(from_at, w.mul(k, inner)), 2), masks
                 )
                 vectors.store(x, w.mul(k, lanes), self._ordered(value))
             found = vectors.transform(length, lanes, x, y)
             with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
                 value = self._ordered(vectors.load(found, w.mul(k, lanes)))
-                vectors.put_together(
+                vectors.store_interleaved(
                     target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks
                 )
 

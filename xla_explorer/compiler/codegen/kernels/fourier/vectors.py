@@ -1,12 +1,17 @@
-"""Transforms with explicit vectors: little code, in its final form for LLVM.
+"""Fourier transforms with explicit vectors: short LLVM IR that needs no further optimisation.
 
-The stages are those of `stages.py`, of radix 4 as far as possible. Stage by stage, the s numbers of
-a line with equal factors become contiguous. If s is at least a vector's lanes, a vector has numbers
-with equal factors. The last vector of s may overlap the one before it, because source and target
-differ. For smaller s a vector has the numbers of several blocks, each with its own factor, and
-stored vectors are shuffled. If blocks do not divide a vector, it has one block and a remainder,
-which the next store overwrites. Stages of equal radix in scratch memory are one loop. The first
-stage may read the operand, the last one write the result.
+The stages are those of `stages.py`, of radix 4 as far as possible. A stage works on blocks of s
+contiguous numbers with the same twiddle factor; each stage multiplies s by its radix. How vectors
+cover the blocks depends on s:
+
+- s is at least a vector's lanes: all lanes have the same factor. The last vector of a block may
+  overlap the one before it, because source and target are different buffers.
+- s divides the lanes: a vector spans several blocks, each with its own factor. The results are
+  shuffled before they are stored.
+- otherwise: a vector has one block and unused lanes, which the next store overwrites.
+
+Stages of equal radix in scratch memory are one loop. The first stage may read the operand, the last
+stage may write the result.
 """
 
 from __future__ import annotations
@@ -40,10 +45,11 @@ LARGEST_IN_BLOCKS = (
 
 
 class TransformStage(NamedTuple):
-    """One stage of a transform: n numbers remain to be transformed, s are interleaved.
+    """One stage of a transform.
 
-    kind: `blocks` (a vector has several blocks), `one` (numbers with equal factors) or `narrow`
-    (fewer of them than lanes).
+    n: length of the remaining transforms. s: number of interleaved transforms, and the size of a
+    block. kind: `one` (a vector lies in one block), `blocks` (a vector spans several blocks) or
+    `narrow` (a block is smaller than a vector and does not divide it).
     """
 
     n: int
@@ -55,7 +61,7 @@ class TransformStage(NamedTuple):
 def plan_stages(length: int, side_by_side: int, lanes: int) -> list[TransformStage] | None:
     """Return the stages of a transform, radix 4 first.
 
-    None if a prime factor is too large.
+    side_by_side: number of interleaved transforms. None if a prime factor exceeds LARGEST_RADIX.
     """
     stages, n, s = [], length, side_by_side
     for radix in (4, *range(2, LARGEST_RADIX + 1)):
@@ -74,7 +80,7 @@ def plan_stages(length: int, side_by_side: int, lanes: int) -> list[TransformSta
 class VectorStages(FourierStages):
     """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms.
 
-    memory: the type of the arrays, if it is another one.
+    memory: the type of the elements in memory if it is not `scalar`.
     """
 
     def __init__(
@@ -94,7 +100,7 @@ class VectorStages(FourierStages):
             f"shufflevector {t or self.t} {a}, {t or self.t} {b}, <{len(places)} x i32> <{mask}>"
         )
 
-    def in_all_lanes(self, pair: Pair, offset: Index) -> Complex:
+    def load_broadcast(self, pair: Pair, offset: Index) -> Complex:
         """Load one complex number and broadcast it."""
         parts = []
         for pointer in pair:
@@ -110,14 +116,14 @@ class VectorStages(FourierStages):
         order = range(self.lanes - 1, -1, -1)
         return self._shuffle(value[0], "poison", order), self._shuffle(value[1], "poison", order)
 
-    def last_fits(self, start: Index, extent: Index) -> Index:
+    def start_within(self, start: Index, extent: Index) -> Index:
         """Return the start of a vector, moved back if it would end after `extent`."""
         if isinstance(extent, int) and extent % self.lanes == 0:
             return start
         return self.w.smaller(start, self.w.sub(extent, self.lanes))
 
     # -- interleaved memory ------------------------------------------------------------------------
-    def _places(self, pointer: str, at: Index) -> list[str]:
+    def _vector_addresses(self, pointer: str, at: Index) -> list[str]:
         """Return the addresses of the two vectors from scalar `at` of an array on."""
         return [
             self.w.value(
@@ -126,13 +132,13 @@ class VectorStages(FourierStages):
             for k in (0, self.lanes)
         ]
 
-    def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
+    def load_interleaved(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
         """Load complex numbers from scalar `at` of an array of interleaved parts.
 
         masks: of the scalars to load (`lanes_below`).
         """
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
-        places = self._places(pointer, at)
+        places = self._vector_addresses(pointer, at)
         if masks:
             name = f"llvm.masked.load.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
             w.declare(f"declare {t} @{name}(ptr, i32, <{self.lanes} x i1>, {t})")
@@ -148,13 +154,15 @@ class VectorStages(FourierStages):
         real, imaginary = [self._shuffle(a, b, lanes, t) for lanes in (even, [k + 1 for k in even])]
         return converted(w, real, t, self.t), converted(w, imaginary, t, self.t)
 
-    def put_together(
+    def store_interleaved(
         self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()
     ) -> None:
         """Store complex numbers at scalar `at` of an array of interleaved parts."""
         w, t, align = self.w, f"<{self.lanes} x {self.memory}>", BYTES[self.memory]
         parts = [converted(w, part, self.t, t) for part in self._zip(*value, 1)]
-        for number, (place, part) in enumerate(zip(self._places(pointer, at), parts, strict=True)):
+        for number, (place, part) in enumerate(
+            zip(self._vector_addresses(pointer, at), parts, strict=True)
+        ):
             if masks:
                 name = f"llvm.masked.store.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
                 w.declare(f"declare void @{name}({t}, ptr, i32, <{self.lanes} x i1>)")
@@ -222,8 +230,8 @@ class VectorStages(FourierStages):
     def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
         """Transform the numbers at x with the buffer y; return the location of the result.
 
-        Both have `buffer_elements` numbers for each lane, and an unused vector at the end. lanes:
-        interleaved transforms, 1 or a multiple of a vector's.
+        Both have `buffer_elements` numbers for each transform, and an unused vector at the end.
+        lanes: number of interleaved transforms, 1 or a multiple of a vector's lanes.
         """
         stages = plan_stages(length, lanes, self.lanes)
         return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
@@ -245,7 +253,7 @@ class VectorStages(FourierStages):
     def each_vector(self, count: int, body: Callable[[Index], None]) -> None:
         """Emit a loop over vectors that cover `count` numbers, at least one vector."""
         with self.w.loop(count, 0, self.lanes, stem="numbers", metadata=NO_UNROLL) as k:
-            body(self.last_fits(k, count))
+            body(self.start_within(k, count))
 
     def _run(
         self,
@@ -285,13 +293,13 @@ class VectorStages(FourierStages):
             self._stage_of_one(stage, read, write)
 
     def _stage_of_blocks(self, stage: TransformStage, read: Load, write: Store) -> None:
-        """Run a stage whose vectors have the numbers of lanes / s blocks."""
+        """Run a stage whose vectors span lanes / s blocks."""
         n, s, radix, _ = stage
         w, m = self.w, n // radix
         factors = np.repeat(np.outer(np.arange(1, radix), np.arange(m)), s, axis=1)
         table = self.roots_table(factors, n)
         with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as number:
-            j = self.last_fits(number, m * s)
+            j = self.start_within(number, m * s)
             values = self.butterfly([read(w.add(j, s * m * t)) for t in range(radix)])
             twiddled = [
                 value if u == 0 else self.mul(value, self.load(table, w.add(j, (u - 1) * m * s)))
@@ -303,9 +311,10 @@ class VectorStages(FourierStages):
                 write(w.add(start, k * self.lanes), value)
 
     def _stage_of_one(self, stage: TransformStage, read: Load, write: Store) -> None:
-        """Run a stage whose vectors have numbers with equal factors.
+        """Run a stage whose vectors lie in one block.
 
-        A narrow vector has more than those, and is stored in the order of addresses.
+        A narrow vector extends past its block. Blocks are stored in the order of addresses, so that
+        the next store overwrites the extra lanes.
         """
         n, s, radix, kind = stage
         w, m = self.w, n // radix
@@ -315,13 +324,13 @@ class VectorStages(FourierStages):
                 []
                 if table is None
                 else [
-                    self.in_all_lanes(table, w.add(w.mul(p, radix - 1), u))
+                    self.load_broadcast(table, w.add(w.mul(p, radix - 1), u))
                     for u in range(radix - 1)
                 ]
             )
             from_p, to_p = w.mul(p, s), w.mul(p, radix * s)
             with w.loop(s, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as number:
-                q = 0 if kind == "narrow" else self.last_fits(number, s)
+                q = 0 if kind == "narrow" else self.start_within(number, s)
                 source, target = w.add(from_p, q), w.add(to_p, q)
                 values = self.butterfly([read(w.add(source, s * m * t)) for t in range(radix)])
                 for u, value in enumerate(values):
@@ -355,11 +364,11 @@ class VectorStages(FourierStages):
             part = w.mul(m, size)  # numbers from one input of a butterfly to the next
             with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
                 at = w.add(first, w.mul(p, radix - 1))
-                turns = [self.in_all_lanes(table, w.add(at, u)) for u in range(radix - 1)]
+                twiddles = [self.load_broadcast(table, w.add(at, u)) for u in range(radix - 1)]
                 from_p = w.mul(p, size)
                 to_p = w.mul(from_p, radix)
                 with w.loop(size, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as number:
-                    q = number if s % self.lanes == 0 else self.last_fits(number, size)
+                    q = number if s % self.lanes == 0 else self.start_within(number, size)
                     place = w.add(from_p, q)
                     values = []
                     for t in range(radix):
@@ -367,7 +376,9 @@ class VectorStages(FourierStages):
                         place = w.add(place, part) if t < radix - 1 else place
                     place = w.add(to_p, q)
                     for u, result in enumerate(self.butterfly(values)):
-                        self.store((c, d), place, self.mul(result, turns[u - 1]) if u else result)
+                        self.store(
+                            (c, d), place, self.mul(result, twiddles[u - 1]) if u else result
+                        )
                         place = w.add(place, size) if u < radix - 1 else place
             w.do(f"store i64 {w.add(first, w.mul(m, radix - 1))}, ptr {slots['at']}")
             w.do(f"store i64 {w.div(m, radix)}, ptr {slots['m']}")
@@ -377,11 +388,12 @@ class VectorStages(FourierStages):
         return (x, y) if count % 2 == 0 else (y, x)
 
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
-        """Run a transform as a convolution with exp(i pi k^2 / length).
+        """Run a transform of any length as a convolution with exp(i pi k^2 / length).
 
-        It follows from k t = (k^2 + t^2 - (k - t)^2) / 2. The two transforms of the convolution are
-        one loop. The second one, an inverse, runs on exchanged parts: their product with the
-        conjugate of a factor is the exchanged product.
+        Bluestein's algorithm: k t = (k^2 + t^2 - (k - t)^2) / 2. The forward and the inverse
+        transform of the convolution are the two iterations of one loop. The inverse transform is
+        a forward transform of numbers with exchanged real and imaginary parts. Its factors are
+        conjugated, since swap(a b) = swap(a) conj(b).
         """
         w, size = self.w, chirp_length(length)
         chirp, response = chirp_numbers(length)
@@ -392,7 +404,7 @@ class VectorStages(FourierStages):
         def times(pair: Pair, count: int, start: Index) -> None:
             """Multiply a line by factors.
 
-            Its vectors may end after it, in zeros or unused memory.
+            The last vector may extend past the line, into zeros or unused memory.
             """
             with w.loop(
                 count, 0, self.lanes if lanes == 1 else 1, stem="chirp", metadata=NO_UNROLL
@@ -400,7 +412,7 @@ class VectorStages(FourierStages):
                 factor = (
                     self.load(table, w.add(start, k))
                     if lanes == 1
-                    else self.in_all_lanes(table, w.add(start, k))
+                    else self.load_broadcast(table, w.add(start, k))
                 )
                 with w.loop(
                     lanes,
@@ -419,9 +431,9 @@ class VectorStages(FourierStages):
         slots = [w.stack_slot("ptr") for _ in range(4)]
         for slot, pointer in zip(slots, (*x, *y), strict=True):
             w.do(f"store ptr {pointer}, ptr {slot}")
-        with w.loop(2, stem="convolution", metadata=NO_UNROLL) as turn:
+        with w.loop(2, stem="convolution", metadata=NO_UNROLL) as iteration:
             a, b, c, d = (w.value(f"load ptr, ptr {slot}") for slot in slots)
-            times((a, b), size, w.mul(turn, size))
+            times((a, b), size, w.mul(iteration, size))
             found = self.transform(size, lanes, (a, b), (c, d))
             free = (c, d) if found == (a, b) else (a, b)
             for slot, pointer in zip(slots, (found[1], found[0], free[1], free[0]), strict=True):

@@ -54,11 +54,11 @@ class ElementValues(NestScopes):
 
     # -- values ------------------------------------------------------------------------------------
     def value(self, i: HloInstruction, at: Place) -> int:
-        """Return the number of an element of an array."""
+        """Return the value number of an array's element."""
         return self.values(i, at)[0]
 
     def values(self, i: HloInstruction, at: Place) -> tuple[int, ...]:
-        """Return the numbers of an element of each result of an instruction.
+        """Return the value number of an element of each result of an instruction.
 
         Chains of thousands of instructions are walked without recursion.
         """
@@ -83,9 +83,9 @@ class ElementValues(NestScopes):
         return found
 
     def needed(self, i: HloInstruction, at: Place) -> list[tuple[HloInstruction, Place]]:
-        """Return the elements to compute before that of an instruction.
+        """Return the elements to compute before an element of an instruction.
 
-        Only instructions whose code is in one scope have some.
+        Empty for instructions whose code spans several scopes.
         """
         if i in self.forwarded:
             return [(self.forwarded[i], at)]

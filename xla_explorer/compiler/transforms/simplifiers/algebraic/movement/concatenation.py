@@ -203,7 +203,7 @@ def concatenate_to_pad(computation: HloComputation, instruction: HloInstruction)
 
 
 def repeats_one_slice(i: HloInstruction) -> bool:
-    """Return True for one operand several times, of size one along the dimension."""
+    """Return True if all operands are one array, of size one along the dimension."""
     return (
         len(i.operands) > 1
         and len(set(i.operands)) == 1
