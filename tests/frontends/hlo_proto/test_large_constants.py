@@ -1,4 +1,4 @@
-"""Large constants reach real XLA as bytes, and a captured array costs a small multiple of its size."""
+"""Large constants reach real XLA as bytes; a captured array costs a small multiple of its size."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import xla_explorer as xe
 from xla_explorer.backends.xla.source_names import SourceNames
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
 from xla_explorer.frontends.hlo_proto.large_constants import (
+    is_sent_as_bytes,
     payload_of,
     text_and_constants,
-    is_sent_as_bytes,
     with_constants,
 )
 from xla_explorer.hlo.text import parse_hlo
