@@ -26,6 +26,7 @@ from xla_explorer.backends.gpu.emitters.selection import Overrides
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
@@ -87,7 +88,7 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         for i, kernel in made:
             launch = launch_dimensions(kernel.threads, architecture)
             module.add(i.name, i.id, GpuKernel(kernel, launch))
-        return "\n".join(module.write()[0]) + "\n"
+        return module_text(module.write())
     lines: list[str] = []
     declarations: dict[str, None] = {}
     math: dict[str, None] = {}

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -28,44 +29,66 @@ from xla_explorer.backends.llvm.llvm_module import Job, perform
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import describe_target, host_target
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.foundation.child_process import ChildEndedError
 from xla_explorer.foundation.child_python import child_environment, code_command
 
 
-def good(number: int) -> str:
-    """Return a function that LLVM compiles."""
-    return f"""define i32 @good{number}(ptr %a) noinline nounwind {{
-  %x = load i32, ptr %a
-  %y = mul i32 %x, {number + 3}
-  ret i32 %y
-}}
-"""
+def _function(name: str, lines: tuple[str, ...], result: str, **fields: Any) -> LlvmFunction:
+    return LlvmFunction(
+        name,
+        fields.pop("parameters", ("ptr %a",)),
+        lines,
+        (None,) * len(lines),
+        result=result,
+        linkage="",
+        **fields,
+    )
 
 
-# LLVM reports that it cannot, and ends its process with exit code 1.
-DEADLY = """define void @deadly() noinline nounwind {
-  call void asm sideeffect "nonsense", ""()
-  ret void
-}
-"""
+def function(number: int) -> LlvmFunction:
+    """A function that LLVM compiles."""
+    lines = ("  %x = load i32, ptr %a", f"  %y = mul i32 %x, {number + 3}", "  ret i32 %y")
+    return _function(f"good{number}", lines, "i32", attributes=("noinline", "nounwind"))
+
+
+def good(number: int) -> LlvmModule:
+    """A module of one such function."""
+    return LlvmModule((function(number),))
+
+
+# LLVM says that it cannot, and ends its process with exit code 1.
+DEADLY = _function(
+    "deadly",
+    ('  call void asm sideeffect "nonsense", ""()', "  ret void"),
+    "void",
+    parameters=(),
+    attributes=("noinline", "nounwind"),
+)
 # LLVM 22 aborts over it for CPUs with AVX2 and without AVX-512, at every level of its code
 # generator but 0.
-ABORTS = """define i1 @aborts(ptr %a) noinline optnone {
-  %x = load <8 x float>, ptr %a, align 4
-  %p = fcmp oge <8 x float> %x, zeroinitializer
-  %q = shufflevector <8 x i1> %p, <8 x i1> zeroinitializer, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 13, i32 14, i32 15>
-  %b = bitcast <8 x i1> %q to i8
-  %c = icmp ne i8 %b, 0
-  ret i1 %c
-}
-"""
+ABORTS = _function(
+    "aborts",
+    (
+        "  %x = load <8 x float>, ptr %a, align 4",
+        "  %p = fcmp oge <8 x float> %x, zeroinitializer",
+        "  %q = shufflevector <8 x i1> %p, <8 x i1> zeroinitializer, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 13, i32 14, i32 15>",
+        "  %b = bitcast <8 x i1> %q to i8",
+        "  %c = icmp ne i8 %b, 0",
+        "  ret i1 %c",
+    ),
+    "i1",
+    attributes=("noinline", "optnone"),
+)
 AVX2 = describe_target("x86_64-unknown-linux-gnu", "x86-64-v3")
 
 
 def _aborts() -> bool:
     try:
         process = CodeProcess(1)
-        process.submit(Job("object", ABORTS, "none", AVX2, OptimizationOptions())).result()
+        process.submit(
+            Job("object", LlvmModule((ABORTS,)), "none", AVX2, OptimizationOptions())
+        ).result()
         process.close()
         return False
     except ChildEndedError:
@@ -73,22 +96,22 @@ def _aborts() -> bool:
 
 
 def test_code_is_what_this_process_would_make() -> None:
-    text = "".join(map(good, range(4)))
+    module = LlvmModule(tuple(map(function, range(4))))
     for wanted in ("object", "assembly", "ir"):
-        job = Job(wanted, text, "default", host_target(), OptimizationOptions())
+        job = Job(wanted, module, "default", host_target(), OptimizationOptions())
         assert result_of(submit(job)).data == perform(job)[0]
 
 
 @pytest.mark.parametrize(
     "make",
-    [optimize_and_emit, lambda text: optimize_and_emit(text, cache=ObjectCache(enabled=False))],
+    [optimize_and_emit, lambda module: optimize_and_emit(module, cache=ObjectCache(enabled=False))],
 )
 def test_what_llvm_dies_of_is_an_error(make) -> None:  # type: ignore[no-untyped-def]
-    text = good(0) + DEADLY + good(1)
+    module = LlvmModule((function(0), DEADLY, function(1)))
     with pytest.raises(
         LlvmCrashedError, match=r"over `deadly` for .*\(.*invalid instruction mnemonic 'nonsense'\)"
     ) as caught:
-        make(text)
+        make(module)
     assert caught.value.functions == ("deadly",)
     assert optimize_and_emit(good(0)).object_bytes
 
@@ -100,18 +123,18 @@ def test_only_the_function_that_llvm_aborts_over_is_made_otherwise(
     """An object that must be one is made at the lower level as a whole."""
     if not _aborts():
         pytest.skip("this LLVM compiles what LLVM 22 aborts over")
-    text = "".join(map(good, range(5))) + ABORTS
+    module = LlvmModule((*map(function, range(5)), ABORTS))
     with pytest.warns(
         LlvmFallbackWarning,
         match="SIGABRT over `aborts` for x86-64-v3 .*isUIntN.* at level 0 of the code generator",
     ):
         made = optimize_and_emit(
-            text, AVX2, options=OptimizationOptions(by_optimization_level=by_optimization_level)
+            module, AVX2, options=OptimizationOptions(by_optimization_level=by_optimization_level)
         )
     assert len(made.objects) == objects and len(made.remarks) == 1
     with pytest.warns(LlvmFallbackWarning):
         assert "good4:" in made.assembly_text and "aborts:" in made.assembly_text
-    assert "@aborts" in optimized_ir(text, AVX2)  # the optimiser alone does not abort
+    assert "@aborts" in optimized_ir(module, AVX2)  # the optimiser alone does not abort
 
 
 def test_code_made_otherwise_runs(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -126,7 +149,9 @@ def test_code_made_otherwise_runs(tmp_path) -> None:  # type: ignore[no-untyped-
         pytest.skip("this CPU has no AVX2")
     for _ in range(2):
         with pytest.warns(LlvmFallbackWarning):
-            made = optimize_and_emit(good(4) + ABORTS, AVX2, cache=ObjectCache(tmp_path))
+            made = optimize_and_emit(
+                LlvmModule((function(4), ABORTS)), AVX2, cache=ObjectCache(tmp_path)
+            )
         assert not made.from_cache
     library = NativeLibrary(made.objects, exports=["aborts", "good4"])
     values = (ctypes.c_float * 8)(-1, -1, -1, -1, -1, 1, 1, 1)
@@ -140,7 +165,7 @@ def test_who_compiles_at_the_same_time_gets_code() -> None:
     def make(number: int) -> bool:
         if number % 5 == 0:
             with pytest.raises(LlvmCrashedError, match="`deadly`"):
-                optimize_and_emit(DEADLY)
+                optimize_and_emit(LlvmModule((DEADLY,)))
             return True
         return bool(optimize_and_emit(good(number)).object_bytes)
 

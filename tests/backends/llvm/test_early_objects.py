@@ -1,5 +1,7 @@
 """Kernels compiled while others are lowered: the same values from the same objects."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,25 +14,34 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import program_kernels
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
-FINISHED = """define hidden void @double(ptr noalias %a) noinline nounwind "optimization-level"="final" {
-entry:
-  %x = load float, ptr %a, align 4
-  %y = fadd float %x, %x
-  store float %y, ptr %a, align 4
-  ret void
-}
-"""
-WHOLE = (
-    FINISHED.replace("hidden", "internal")
-    + """
-define i32 @start(ptr noalias %a) nounwind {
-entry:
-  call void @double(ptr %a)
-  ret i32 0
-}
-"""
+DOUBLE = LlvmFunction(
+    "double",
+    ("ptr noalias %a",),
+    (
+        "entry:",
+        "  %x = load float, ptr %a, align 4",
+        "  %y = fadd float %x, %x",
+        "  store float %y, ptr %a, align 4",
+        "  ret void",
+    ),
+    (None,) * 5,
+    attributes=("noinline", "nounwind"),
+    optimization_level=OptimizationLevel.FINAL,
 )
+START = LlvmFunction(
+    "start",
+    ("ptr noalias %a",),
+    ("entry:", "  call void @double(ptr %a)", "  ret i32 0"),
+    (None,) * 3,
+    result="i32",
+    linkage="",
+    callees=("double",),
+)
+FINISHED = LlvmModule((DOUBLE._replace(linkage="hidden"),))
+WHOLE = LlvmModule((DOUBLE, START))
 SOFTMAX_OF_PRODUCTS = """HloModule softmax_of_products
 max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -85,20 +96,21 @@ def test_kernels_are_compiled_early_and_once(two_cores, monkeypatch):
 def test_the_rest_calls_what_was_compiled_early():
     """The object of the rest only names the function; both link to the program."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
-    early.add(FINISHED, ["double"])
+    early.add(FINISHED)
     found = early.with_rest(WHOLE, 1)
-    assert found.ir_text == WHOLE
+    assert found.ir == WHOLE
     assert len(found.objects) == 2
-    assert "define internal void @double" not in (without_functions(WHOLE, ["double"]) or "")
-    assert "declare void @double" in (without_functions(WHOLE, ["double"]) or "")
+    rest = without_functions(WHOLE, ["double"])
+    assert rest is not None and rest.functions == (START,) and rest.elsewhere == (DOUBLE,)
     NativeLibrary(found.objects, {}, ["start"])
 
 
 def test_what_cannot_be_cut_is_compiled_whole():
-    """Text with a variable of its own: what was handed over is not used."""
+    """A module with a variable of its own: early objects are not used."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
-    early.add(FINISHED, ["double"])
-    found = early.with_rest("@count = internal global i32 0\n" + WHOLE, 1)
+    early.add(FINISHED)
+    counted = replace(WHOLE, globals=("@count = internal global i32 0",), has_variables=True)
+    found = early.with_rest(counted, 1)
     assert len(found.objects) == 1
     NativeLibrary(found.objects, {}, ["start"])
 
@@ -108,7 +120,7 @@ def test_early_objects_are_kept(tmp_path):
     cache = ObjectCache(tmp_path)
     for hits in (0, 2):
         early = EarlyObjects(host_target(), OptimizationOptions(), cache)
-        early.add(FINISHED, ["double"])
+        early.add(FINISHED)
         early.with_rest(WHOLE, 1)
         assert cache.statistics.memory_hits == hits
 
@@ -116,6 +128,7 @@ def test_early_objects_are_kept(tmp_path):
 def test_wrong_text_is_refused_when_the_program_is_finished():
     """As by `optimize_and_emit`."""
     early = EarlyObjects(host_target(), OptimizationOptions(), None)
-    early.add(FINISHED.replace("fadd", "fad"), ["double"])
+    wrong = tuple([line.replace("fadd", "fad") for line in DOUBLE.lines])
+    early.add(LlvmModule((DOUBLE._replace(lines=wrong, linkage="hidden"),)))
     with pytest.raises(LlvmIrError):
         early.with_rest(WHOLE, 1)

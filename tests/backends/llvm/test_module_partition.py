@@ -1,6 +1,8 @@
-"""Cutting a module: the parts link to the same program."""
+"""Partitioning a module: the parts link to the same program."""
 
 import ctypes
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,39 +11,59 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimize
 from xla_explorer.backends.llvm.module_partition import (
     partition_module,
     separate_functions,
-    stated_optimization_level,
+    without_functions,
 )
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
-HELPERS = """source_filename = "test"
-@table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64
-@"other table" = private constant [1 x float] [float 5.0]
+TABLE = "@table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64"
+OTHER_TABLE = "@other_table = private constant [1 x float] [float 5.0]"
+FMA = "declare float @llvm.fma.f32(float, float, float)"
+COS = "declare double @cos(double) #0"
+GROUPS = (
+    "attributes #0 = { nounwind }",
+    'attributes #1 = { nounwind "prefer-vector-width"="256" }',
+)
 
-define internal float @square(float %x) alwaysinline {
-  %p = getelementptr float, ptr @"other table", i64 0
+
+def function(name: str, parameters: tuple[str, ...], body: str, **fields: Any) -> LlvmFunction:
+    """A function of a body whose operations are indented."""
+    lines = tuple(body.strip("\n").split("\n"))
+    return LlvmFunction(name, parameters, lines, (None,) * len(lines), **fields)
+
+
+SQUARE = function(
+    "square",
+    ("float %x",),
+    """
+  %p = getelementptr float, ptr @other_table, i64 0
   %c = load float, ptr %p, align 4
   %y = call float @llvm.fma.f32(float %x, float %x, float %c)
-  ret float %y
-}
-
-define internal float @shared(float %x) noinline {
+  ret float %y""",
+    result="float",
+    attributes=("alwaysinline",),
+    globals=(OTHER_TABLE,),
+    declarations=(FMA,),
+)
+SHARED = function(
+    "shared",
+    ("float %x",),
+    """
   %y = fmul float %x, 2.0
-  ret float %y
-}
-
-declare float @llvm.fma.f32(float, float, float)
-declare double @cos(double) #0
-
-attributes #0 = { nounwind }
-attributes #1 = { nounwind "prefer-vector-width"="256" }
-"""
+  ret float %y""",
+    result="float",
+    attributes=("noinline",),
+)
 
 
-def kernel(number):
-    return f"""
-define internal void @"kernel.{number}"(ptr noalias %x, ptr noalias %out) #1 {{
+def kernel(number: int) -> LlvmFunction:
+    return function(
+        f"kernel.{number}",
+        ("ptr noalias %x", "ptr noalias %out"),
+        f"""
 entry:
   br label %loop
 loop:
@@ -59,22 +81,37 @@ loop:
   %more = icmp ult i64 %next, 100
   br i1 %more, label %loop, label %exit
 exit:
-  ret void
-}}
-"""
+  ret void""",
+        attributes=("#1",),
+        globals=(TABLE,),
+        callees=("square", "shared"),
+        has_loop=True,
+    )
 
 
-def program(count):
+def program(count: int) -> LlvmModule:
     calls = "\n".join(
         f"  %p{n} = getelementptr float, ptr %out, i64 {100 * n}\n"
-        f'  call void @"kernel.{n}"(ptr %x, ptr %p{n})'
+        f"  call void @kernel.{n}(ptr %x, ptr %p{n})"
         for n in range(count)
     )
-    entry = (
-        f"\ndefine double @entry(ptr %x, ptr %out) {{\n{calls}\n"
-        "  %r = call double @cos(double 0.0)\n  ret double %r\n}\n"
+    entry = function(
+        "entry",
+        ("ptr %x", "ptr %out"),
+        f"{calls}\n  %r = call double @cos(double 0.0)\n  ret double %r",
+        result="double",
+        linkage="",
+        attributes=(),
+        declarations=(COS,),
+        callees=tuple([f"kernel.{n}" for n in range(count)]),
     )
-    return HELPERS + "".join(map(kernel, range(count))) + entry
+    return LlvmModule(
+        (SQUARE, SHARED, *map(kernel, range(count)), entry),
+        ('source_filename = "test"',),
+        (TABLE, OTHER_TABLE),
+        declarations=(FMA, COS),
+        attribute_groups=GROUPS,
+    )
 
 
 def run(objects, count):
@@ -91,89 +128,91 @@ def run(objects, count):
 
 @pytest.mark.parametrize("parts", [2, 3, 7, 50])
 def test_parts_compute_what_the_whole_computes(parts):
-    text = program(9)
-    texts = partition_module(text, parts, minimum_lines=10)
-    assert 2 <= len(texts) <= parts
-    x, out = run([optimize_and_emit(part).object_bytes for part in texts], 9)
-    _, whole = run(optimize_and_emit(text).object_bytes, 9)
+    module = program(9)
+    found = partition_module(module, parts, minimum_lines=10)
+    assert 2 <= len(found) <= parts
+    x, out = run([optimize_and_emit(part).object_bytes for part in found], 9)
+    _, whole = run(optimize_and_emit(module).object_bytes, 9)
     np.testing.assert_array_equal(out, whole)
     np.testing.assert_array_equal(out[5], ((x * x + 5) + 2) * 2)
 
 
 def test_helpers_are_copied_and_kernels_are_not():
-    texts = partition_module(program(9), 3, minimum_lines=10)
-    assert all("define internal float @square(" in text for text in texts)
+    parts = partition_module(program(9), 3, minimum_lines=10)
+    for part in parts:
+        names = [f.name for f in part.functions]
+        assert "square" in names and OTHER_TABLE in part.globals and FMA in part.declarations
+        assert not set(names) & {f.name for f in part.elsewhere}
+    for once in ("kernel.3", "shared"):
+        (found,) = [f for part in parts for f in part.functions if f.name == once]
+        assert found.linkage in ("hidden", "internal")
     assert (
-        sum(
-            'define hidden void @"kernel.3"(' in text or 'define internal void @"kernel.3"(' in text
-            for text in texts
-        )
-        == 1
+        sum(f.name == "shared" and f.linkage == "hidden" for p in parts for f in p.functions) == 1
     )
-    assert sum("@shared(float %x) noinline {" in text for text in texts) == 1
-    sizes = [len(text) for text in texts]
+    sizes = [len(module_text(part)) for part in parts]
     assert max(sizes) < 1.6 * min(sizes)
 
 
+def test_a_part_of_a_part_still_declares_what_is_elsewhere():
+    """A function is left out twice: by its level, then for equal sizes."""
+    rest = without_functions(program(9), ["shared"])
+    assert rest is not None
+    for part in partition_module(rest, 3, minimum_lines=10):
+        calls = any("shared" in f.callees for f in part.functions)
+        assert calls == ("declare float @shared(float %x)" in module_text(part))
+
+
 @pytest.mark.parametrize(
-    "text",
+    "module",
     [
-        HELPERS,
+        replace(program(0), functions=(SQUARE, SHARED)),
         program(1),
-        program(9) + "\n@counter = internal global i64 0\n",
-        program(9) + '\nmodule asm "nop"\n',
-        program(9) + "\n@alias = alias float (float), ptr @shared\n",
+        replace(
+            program(9),
+            globals=("@counter = internal global i64 0", TABLE, OTHER_TABLE),
+            has_variables=True,
+        ),
+        replace(program(9), appended=(SHARED._replace(name="last"),)),
     ],
+    ids=["helpers", "one", "variable", "appended"],
 )
-def test_stays_whole(text):
-    assert partition_module(text, 4, minimum_lines=25 if "kernel.1" in text else 200) == [text]
+def test_stays_whole(module):
+    assert partition_module(module, 4, minimum_lines=25) == [module]
 
 
 def test_through_the_compiler(tmp_path):
     cache = ObjectCache(tmp_path)
-    text = program(30)
-    compiled = optimize_and_emit(text, parts=2, cache=cache)
+    module = program(30)
+    compiled = optimize_and_emit(module, parts=2, cache=cache)
     assert len(compiled.objects) == 2 and "partition" in compiled.seconds
     with pytest.raises(ValueError, match="2 parts"):
         _ = compiled.object_bytes
-    again = optimize_and_emit(text, parts=2, cache=cache)
+    again = optimize_and_emit(module, parts=2, cache=cache)
     assert again.from_cache and again.objects == compiled.objects
-    whole = optimize_and_emit(text, cache=cache)
+    whole = optimize_and_emit(module, cache=cache)
     assert len(whole.objects) == 1 and not whole.from_cache
     np.testing.assert_array_equal(run(compiled.objects, 30)[1], run(whole.objects, 30)[1])
     assert len(compiled.part_texts()) == 2
     assert compiled.optimized_text.count("source_filename") == 2
     assert "entry:" in compiled.assembly_text
-    assert len(optimize_and_emit(text, parts=0).objects) >= 1
+    assert len(optimize_and_emit(module, parts=0).objects) >= 1
 
 
-def test_one_part_is_the_text_itself():
-    text = program(9)
-    assert partition_module(text, 1) == [text] and partition_module(
-        text, 4, minimum_lines=10_000
-    ) == [text]
+def test_one_part_is_the_module_itself():
+    module = program(9)
+    assert partition_module(module, 1) == [module]
+    assert partition_module(module, 4, minimum_lines=10_000) == [module]
 
 
-AS_WRITTEN = """define internal void @matrix(ptr %a) noinline "optimization-level"="final" {{
-entry:
-  br label %rows
-rows:
-  %i = phi i64 [ 0, %entry ], [ %n, %rows ]
-{body}
-  %n = add nuw nsw i64 %i, 1
-  %c = icmp slt i64 %n, 64
-  br i1 %c, label %rows, label %end
-end:
-  ret void
-}}
+def test_text_is_compiled_whole():
+    text = module_text(program(30))
+    assert len(optimize_and_emit(text, parts=4).objects) == 1
 
-{other}define i32 @xe_entry(ptr %a) {{
-entry:
-  call void @matrix(ptr %a)
-{call}  ret i32 0
-}}
-"""
-SUM = """define internal void @other(ptr %a) noinline {
+
+SUM = function(
+    "other",
+    ("ptr %a",),
+    """
 entry:
   br label %loop
 loop:
@@ -186,49 +225,66 @@ loop:
   %c = icmp slt i64 %n, 1024
   br i1 %c, label %loop, label %end
 end:
-  ret void
-}
+  ret void""",
+    attributes=("noinline",),
+    has_loop=True,
+)
 
-"""
 
-
-def matrix_module(lines: int, other: bool) -> str:
+def matrix_module(lines: int, other: bool) -> LlvmModule:
     body = "\n".join(
         f"  %p{k} = getelementptr inbounds float, ptr %a, i64 {k}\n  store float 0.0, ptr %p{k}"
         for k in range(lines // 2)
     )
-    return AS_WRITTEN.format(
-        body=body, other=SUM if other else "", call="  call void @other(ptr %a)\n" if other else ""
+    matrix = function(
+        "matrix",
+        ("ptr %a",),
+        f"""
+entry:
+  br label %rows
+rows:
+  %i = phi i64 [ 0, %entry ], [ %n, %rows ]
+{body}
+  %n = add nuw nsw i64 %i, 1
+  %c = icmp slt i64 %n, 64
+  br i1 %c, label %rows, label %end
+end:
+  ret void""",
+        attributes=("noinline",),
+        optimization_level=OptimizationLevel.FINAL,
+        has_loop=True,
     )
+    call = "  call void @other(ptr %a)\n" if other else ""
+    entry = function(
+        "xe_entry",
+        ("ptr %a",),
+        f"entry:\n  call void @matrix(ptr %a)\n{call}  ret i32 0",
+        result="i32",
+        linkage="",
+        callees=("matrix", "other") if other else ("matrix",),
+    )
+    return LlvmModule((matrix, *([SUM] if other else []), entry))
 
 
 def test_functions_in_final_form_are_a_module_of_their_own() -> None:
-    text = matrix_module(200, other=True)
-    rest, finished = separate_functions(text, OptimizationLevel.FINAL)
-    assert "define" in rest and "@matrix" in rest and "declare void @matrix(ptr %a)" in rest
-    assert "@other" not in finished and "define hidden void @matrix" in finished
-    compiled = optimize_and_emit(text)
+    module = matrix_module(200, other=True)
+    rest, finished = separate_functions(module, OptimizationLevel.FINAL)
+    assert rest is not None and finished is not None
+    assert [f.name for f in rest.functions] == ["other", "xe_entry"]
+    assert "declare void @matrix(ptr %a)" in module_text(rest)
+    assert [(f.name, f.linkage) for f in finished.functions] == [("matrix", "hidden")]
+    compiled = optimize_and_emit(module)
     assert len(compiled.objects) == 2 == len(compiled.part_texts())
-    ordinary, as_written = optimized_parts(text)
+    ordinary, as_written = optimized_parts(module)
     assert " x float>" in ordinary and as_written.count("store float 0.0") == 100
     NativeLibrary(compiled.objects, exports=["xe_entry"]).close()
 
 
-def test_a_cut_that_does_not_pay_is_not_made() -> None:
+def test_a_partition_that_does_not_pay_is_not_made() -> None:
     few = matrix_module(20, other=True)
-    assert separate_functions(few, OptimizationLevel.FINAL) == (few, "")
+    assert separate_functions(few, OptimizationLevel.FINAL) == (few, None)
     only = matrix_module(200, other=False)
-    assert separate_functions(only, OptimizationLevel.FINAL) == ("", only)
-    assert separate_functions(SUM, OptimizationLevel.FINAL) == (SUM, "")
-
-
-def test_the_optimization_level_of_a_function_is_an_attribute() -> None:
-    assert [stated_optimization_level(level.attribute) for level in OptimizationLevel] == list(
-        OptimizationLevel
-    )
-    grouped = (
-        matrix_module(200, other=True).replace(OptimizationLevel.FINAL.attribute, " #0")
-        + 'attributes #0 = { noinline "optimization-level"="final" }\n'
-    )
-    assert "@other" not in separate_functions(grouped, OptimizationLevel.FINAL)[1]
-    assert separate_functions(grouped, OptimizationLevel.SHORT) == (grouped, "")
+    assert separate_functions(only, OptimizationLevel.FINAL) == (None, only)
+    ordinary = LlvmModule((SUM,))
+    assert separate_functions(ordinary, OptimizationLevel.FINAL) == (ordinary, None)
+    assert separate_functions(only, OptimizationLevel.SHORT) == (only, None)

@@ -83,10 +83,7 @@ def ptx_kernels(kernels, preset):
         name: [module.add(name, 0, one, may_overlap=True) for one in emitted.kernels]
         for name, emitted in kernels
     }
-    lines, _ = module.write()
-    parsed = parse_ptx(
-        emit_assembly("\n".join(lines) + "\n", architecture.target, PTX_OPTIMIZATION)
-    )
+    parsed = parse_ptx(emit_assembly(module.write(), architecture.target, PTX_OPTIMIZATION))
 
     def run(name, emitted, arrays):
         device = GlobalMemory()

@@ -58,24 +58,26 @@ def test_a_mark_of_the_caller_stays() -> None:
 @pytest.mark.parametrize("mark", [NO_UNROLL, UNROLL, UNROLL_BY_4, NONTEMPORAL, NO_VECTOR, WHILE])
 def test_what_a_line_names_is_defined(mark: str) -> None:
     (number,) = re.findall(r"!(\d+)$", mark)
-    definitions = list(
-        metadata_definitions(
-            [
-                f"  store i8 0, ptr %p{mark}",
-                "  br label %end",
-                "  %v = load i8, ptr %p, !invariant.load !0",
-            ]
-        )
-    )
+    definitions = metadata_definitions({mark, ""})
     assert definitions[0].startswith(f"!{number} = ")
     named = set(re.findall(r"!(\d+)", " ".join(definitions)))
     assert named == {line.split(" = ")[0][1:] for line in definitions}
 
 
+def test_a_writer_keeps_the_marks_of_its_branches() -> None:
+    w = FunctionWriter()
+    with w.loop(3, metadata=NO_UNROLL):
+        pass
+    w.branch("loop", WHILE)
+    assert w.marks - {""} == {NO_UNROLL, WHILE} and w.has_loop
+
+
 def test_nothing_is_marked_unless_asked() -> None:
     w = FunctionWriter()
+    assert not w.has_loop
     with w.loop(3):
         pass
+    assert not metadata_definitions(w.marks)
     assert "llvm.loop" not in loop_ends(w)[0]
 
 

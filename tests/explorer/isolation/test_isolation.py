@@ -107,6 +107,7 @@ def test_an_isolated_session_answers_like_any_other() -> None:
     for name in ("hlo", "hlo-optimized", "buffers", "llvm-ir"):
         assert apart.stage(name).text == here.stage(name).text
         assert apart.stage(name).origins == here.stage(name).origins
+    assert apart.executable.llvm_module == here.executable.llvm_module
     assert program_steps(apart) == program_steps(here)
     assert apart.decisions().equals(here.decisions())
     x = np.ones(64, np.float32)

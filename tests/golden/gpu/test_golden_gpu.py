@@ -26,6 +26,6 @@ def test_golden(path):
     module = KernelModule(facts)
     for one in emitted.kernels:
         module.add(root.name, root.id, one)
-    ptx = emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
+    ptx = emit_assembly(module.write(), facts.target, PTX_OPTIMIZATION)
     complaint = run_filecheck(path, "GPU", ptx)
     assert not complaint, complaint

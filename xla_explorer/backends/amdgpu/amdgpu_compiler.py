@@ -27,6 +27,7 @@ from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.pipeline.default_pipelines import (
     code_generation_pipeline,
     requested_pipeline,
@@ -113,8 +114,8 @@ def _stages(
 ) -> dict[str, CompilationStage]:
     target = architecture.target
 
-    def with_lines() -> str:
-        return with_debug_lines(list(program.lines), list(program.origins))
+    def with_lines() -> LlvmModule:
+        return with_debug_lines(program.module)
 
     def assembly() -> tuple[str, list[int | None]]:
         found = assembly_with_lines(
@@ -126,7 +127,7 @@ def _stages(
 
     def registers() -> tuple[str, list[int | None]]:
         instructions = {kernel.name: kernel.instruction for kernel in program.kernels}
-        rows = kernel_registers(emit_assembly(program.text, target, PTX_OPTIMIZATION))
+        rows = kernel_registers(emit_assembly(program.module, target, PTX_OPTIMIZATION))
         text = [
             f"{row.name}: {row.vector_registers} vector and {row.scalar_registers} scalar registers, {row.spilled} spilled, "
             f"{row.stack_bytes} bytes of stack a thread"
@@ -135,7 +136,7 @@ def _stages(
         return "\n".join(text) or "no kernels", [instructions.get(row.name) for row in rows]
 
     def compiled() -> tuple[bytes, list[int | None]]:
-        return optimize_and_emit(program.text, target, options=PTX_OPTIMIZATION).object_bytes, []
+        return optimize_and_emit(program.module, target, options=PTX_OPTIMIZATION).object_bytes, []
 
     stages = stages_before_assembly(trace, assignment, program)
     stages.append(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
-from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
+from xla_explorer.backends.aot.program_entry import Weight, aligned, write_entry
 from xla_explorer.backends.cpu_program.cpu_pipeline import cpu_pipeline
 from xla_explorer.backends.cpu_program.cpu_stages import cpu_stages
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
@@ -226,8 +226,8 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = described_cpu(description, libraries=libraries)
-    kernels = ProgramKernels(target, 1, f"{prefix}_run")
-    program = with_prefix(write_program(module, assignment, kernels), prefix)
+    kernels = ProgramKernels(target, 1, f"{prefix}_run", prefix=f"{prefix}.")
+    program = write_program(module, assignment, kernels)
     if reasons := refusals(program):
         if any(reason.facts.get("because") == "no-library" for reason in reasons):
             raise AheadOfTimeError(
@@ -246,20 +246,18 @@ def compile_ahead_of_time(
     entry = write_entry(
         program, prefix, sizes, len(inputs), assignment.arena_size, target.cores.pointer_bits, least
     )
-    program = program._replace(lines=entry.lines, origins=entry.origins)
+    program = program._replace(module=entry.module)
     options = _optimization(program.text, description)
-    compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
+    compiled = optimize_and_emit(program.module, description, options=options, cache=cache)
     needs = undefined_symbols(compiled.object_bytes)
     without_library = description.architecture in _WITHOUT_C_LIBRARY
     support = support_functions(
         needs, half_is_integer=without_library, has_c_library=not without_library
     )
     if support:
-        new = support.splitlines()
-        program = program._replace(
-            lines=[*program.lines, *new], origins=[*program.origins, *[None] * len(new)]
-        )
-        compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
+        appended = (*program.module.appended, *support.splitlines())
+        program = program._replace(module=replace(program.module, appended=appended))
+        compiled = optimize_and_emit(program.module, description, options=options, cache=cache)
         needs = undefined_symbols(compiled.object_bytes)
     return AheadOfTimeProgram(
         trace, prefix, description, assignment, program, inputs, outputs, tuple(entry.weights), entry.workspace_bytes, compiled,

@@ -7,18 +7,18 @@ number of threads may run the same entry, each with its own workspace.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.hlo.literal import Literal
 
 ALIGNMENT = 64  # of workspace, weights and constants, in bytes
 NULL_POINTER, MISALIGNED = 1, 2  # what the entry returns
-_USED_SLOT = re.compile(r"  %argument(\d+)\.at = ")
 _HEXADECIMAL = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
@@ -33,12 +33,11 @@ class Weight(NamedTuple):
 class ProgramEntry(NamedTuple):
     """A program with its C entry.
 
-    lines: of the whole IR module, with origins. weights: empty if all constants are in the object.
-    workspace_bytes: memory that the caller provides.
+    weights: empty if all constants are in the object. workspace_bytes: memory that the caller
+    provides.
     """
 
-    lines: list[str]
-    origins: list[int | None]
+    module: LlvmModule
     weights: list[Weight]
     workspace_bytes: int
 
@@ -64,36 +63,6 @@ def constant_definition(name: str, data: bytes) -> str:
     return f'@{name} = private unnamed_addr constant [{len(raw)} x i8] c"{text.tobytes().decode()}", align {ALIGNMENT}'
 
 
-_CALLED = re.compile(r"@(\w+)(?=\()")
-
-
-def with_prefix(program: HostProgram, prefix: str) -> HostProgram:
-    """Return the program with functions named `<prefix>.<name>` and the entry `<prefix>.program`.
-
-    Kernels are named after instructions. A kernel named `round` or `memcpy` would otherwise replace
-    the function that the code generator calls.
-    """
-    names = {function: f"{prefix}.{function}" for function in program.functions}
-
-    def renamed(found: re.Match[str]) -> str:
-        return f"@{names.get(found[1], found[1])}"
-
-    lines = [_CALLED.sub(renamed, line) if "@" in line else line for line in program.lines]
-    entry = f"define i32 @{prefix}_run("
-    lines = [
-        line.replace(entry, f"define internal i32 @{prefix}.program(")
-        if line.startswith(entry)
-        else line
-        for line in lines
-    ]
-    rows = [row._replace(function=names.get(row.function, row.function)) for row in program.rows]
-    return program._replace(
-        lines=lines,
-        rows=rows,
-        functions={names[name]: number for name, number in program.functions.items()},
-    )
-
-
 def write_entry(
     program: HostProgram,
     prefix: str,
@@ -103,14 +72,14 @@ def write_entry(
     pointer_bits: int,
     least_weight: int | None,
 ) -> ProgramEntry:
-    """Add the entry `<prefix>_run` to a program that went through `with_prefix`.
+    """Add the C entry `<prefix>_run`, which calls the program's own entry of that name.
+
+    The latter becomes `<prefix>.program`, which the linker does not see.
 
     sizes: bytes of each input, then of each output, in the order of the table; inputs: the number
     of inputs. least_weight: constants from so many bytes on are passed by the caller; None embeds
     all.
     """
-    lines = program.lines
-    used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}
     constants = [
         (program.constant_slot + k, literal_bytes(literal))
         for k, literal in enumerate(program.constants)
@@ -119,7 +88,7 @@ def write_entry(
         (program.constant_data_slot + k, bytes(data))
         for k, data in enumerate(program.constant_data)
     ]
-    constants = [(slot, data) for slot, data in constants if slot in used]
+    constants = [(slot, data) for slot, data in constants if slot in program.slots]
     weights: list[Weight] = []
     definitions: list[str] = []
     place = 0
@@ -139,7 +108,10 @@ def write_entry(
         *(["ptr noundef %weights"] if weights else []),
         "ptr noundef %workspace",
     ]
-    body = [f"  %arguments = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"]
+    body = [
+        "entry:",
+        f"  %arguments = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}",
+    ]
     for slot, size in enumerate(sizes):
         group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
         body.append(f"  %value{slot}.at = getelementptr inbounds ptr, ptr %{group}, i64 {number}")
@@ -182,18 +154,17 @@ def write_entry(
         body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
         body.append(f"  store ptr {pointer}, ptr %slot{slot}")
     body += [f"  %status = call i32 @{prefix}.program(ptr %arguments)", "  ret i32 %status"]
-    entry = [
-        f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{",
-        "entry:",
-        *body,
-        *checks,
-        "}",
-        "",
+    lines = (*body, *checks)
+    name = f"{prefix}_run"
+    entry = LlvmFunction(name, tuple(passed), lines, (None,) * len(lines), result="i32", linkage="")
+    own = [
+        function._replace(name=f"{prefix}.program", linkage="internal")
+        if function.name == name
+        else function
+        for function in program.module.functions
     ]
-    new = [*definitions, *entry]
-    return ProgramEntry(
-        [*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes
-    )
+    module = replace(program.module, functions=tuple(own), appended=(*definitions, entry))
+    return ProgramEntry(module, weights, workspace_bytes)
 
 
 def _check(

@@ -144,7 +144,7 @@ class CpuCompiler:
         seconds["llvm-ir"] = time.perf_counter() - started - early.seconds
         started = time.perf_counter() - early.seconds
         compiled = early.with_rest(
-            program.text, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1
+            program.module, parts=0 if program.line_count > PARALLEL_CODEGEN_LINES else 1
         )
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()

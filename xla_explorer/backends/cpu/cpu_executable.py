@@ -26,6 +26,7 @@ from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_co
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, Schedules
@@ -259,8 +260,13 @@ class CpuExecutable:
                 scheduled=ScheduledKernels(self._schedules),
             )
             program = write_program(self.module, self.assignment, kernels, instrumented=True)
-            library = self._load(program, optimize_and_emit(program.text))
+            library = self._load(program, optimize_and_emit(program.module))
             self._instrumented = library, library.bind(ENTRY, ctypes.c_int, [ctypes.c_void_p])
+
+    @property
+    def llvm_module(self) -> LlvmModule:
+        """The program before LLVM's passes."""
+        return self.program.module
 
     # -- profile -----------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:

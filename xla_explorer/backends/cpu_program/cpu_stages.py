@@ -10,6 +10,8 @@ from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_parts
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import text_with_origins
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule
@@ -31,9 +33,9 @@ def cpu_stages(
             [repr(assignment), *[", ".join([f"{k}={v}" for k, v in row.items()]) for row in rows]]
         ), []
 
-    def with_lines() -> str:
+    def with_lines() -> LlvmModule:
         """Return the IR with HLO line numbers as debug locations: line k is instruction id k."""
-        return with_debug_lines(program.lines, program.origins)
+        return with_debug_lines(program.module)
 
     def optimized() -> tuple[str, list[int | None]]:
         lines: list[str] = []
@@ -53,7 +55,7 @@ def cpu_stages(
         ]
 
     stages.append(CompilationStage("buffers", buffers))
-    stages.append(CompilationStage("llvm-ir", lambda: (program.text, program.origins), "llvm"))
+    stages.append(CompilationStage("llvm-ir", lambda: text_with_origins(program.module), "llvm"))
     stages.append(CompilationStage("llvm-ir-optimized", optimized, "llvm"))
     stages.append(CompilationStage("assembly", assembly, "asm"))
     stages.append(CompilationStage("object", lambda: (b"".join(compiled.objects), []), "object"))

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.ir.builder import literal
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
 from xla_explorer.compiler.codegen.ir.records import Instruction
 from xla_explorer.compiler.codegen.ir.types import F32
 from xla_explorer.compiler.codegen.ir.values import Value
@@ -267,45 +268,40 @@ def _divided(level: str) -> Callable[[InOrderBuilder], None]:
 
 
 @cache
-def _written(
-    function: str, level: str, suffix: str
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return text, declarations and called functions of a function."""
+def _written(function: str, level: str, suffix: str) -> LlvmFunction:
+    """Return a function of a level."""
     row = TABLE[level].get(_OPCODES.get(function, ""))
     if row is not None and row.emit is not None:
         return written_function(
             function + suffix, row.emit, "f32", kind=SpecialFunctionBuilder, suffix=suffix
         )
-    found = vector_math_function(
+    return vector_math_function(
         opcode_of(function), element_type_of(function), True, suffix, _divided(level)
-    )
-    return found.text, found.declarations, found.dependencies
+    ).definition
 
 
-def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
-    """Return `vector_math_module` with the functions of a level.
+def device_math_functions(
+    names: Iterable[str], level: str = DEFAULT_LEVEL
+) -> tuple[LlvmFunction, ...]:
+    """Return the named functions of a level and their callees, each once, callees first.
 
     Functions of other levels have the level as a suffix.
     """
-    texts: dict[str, str] = {}
-    declarations: dict[str, None] = {}
+    found: dict[str, LlvmFunction] = {}
     suffixed = {f"_{other}": other for other in LEVELS}
 
     def visit(name: str) -> None:
-        if name in texts:
+        if name in found:
             return
         suffix = next((suffix for suffix in suffixed if name.endswith(suffix)), "")
-        text, found, dependencies = _written(
-            name.removesuffix(suffix), suffixed.get(suffix, level), suffix
-        )
-        for dependency in dependencies:
-            visit(dependency)
-        texts[name] = text
-        declarations.update(dict.fromkeys(found))
+        function = _written(name.removesuffix(suffix), suffixed.get(suffix, level), suffix)
+        for callee in function.callees:
+            visit(callee)
+        found[name] = function
 
     for name in names:
         visit(name)
-    return "\n".join([*texts.values(), *declarations, ""])
+    return tuple(found.values())
 
 
 def _is_power_of_two(value: Value) -> bool:

@@ -26,6 +26,7 @@ from xla_explorer.backends.interfaces import (
 )
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.reason import Reason
@@ -88,6 +89,11 @@ class GpuExecutable:
             for _, leaf in p.shape.leaves()
             if leaf.is_array
         ]
+
+    @property
+    def llvm_module(self) -> LlvmModule:
+        """The kernels before LLVM's passes."""
+        return self.program.module
 
     @property
     def device(self) -> str:

@@ -38,6 +38,8 @@ from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.dispatch import LoweringKind
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.nest.directives import Directive
 from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.compiler.codegen.scheduled_kernel import ScheduledKernels, check_all_met
@@ -58,17 +60,16 @@ from xla_explorer.hlo.module import HloModule
 class GpuProgram(NamedTuple):
     """A GPU program.
 
-    thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins:
-    the LLVM IR module. scratch_bytes: memory of each stream between the kernels of an operation.
-    emitted: emitter and refusals of each instruction's kernels. dialect: of the kernels in LLVM.
-    constants: placement of each instruction's constants. directives: results of the user's forced
-    and forbidden directives.
+    thunks: of the entry. kernels: each distinct one, in the order of the module. module: their LLVM
+    IR. scratch_bytes: memory of each stream between the kernels of an operation. emitted: emitter
+    and refusals of each instruction's kernels. dialect: of the kernels in LLVM. constants:
+    placement of each instruction's constants. directives: results of the user's forced and
+    forbidden directives.
     """
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
-    lines: tuple[str, ...]
-    origins: tuple[int | None, ...]
+    module: LlvmModule
     scratch_bytes: int = 0
     emitted: tuple[tuple[HloInstruction, EmittedKernels], ...] = ()
     dialect: KernelDialect = PTX_KERNELS
@@ -77,8 +78,8 @@ class GpuProgram(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The LLVM IR module."""
-        return "\n".join(self.lines) + "\n"
+        """The module as LLVM IR."""
+        return module_text(self.module)
 
     def walk(self) -> Iterator[Thunk]:
         """Yield every thunk, those inside bodies included, in program order."""
@@ -201,9 +202,9 @@ class GpuProgramWriter:
         """Return the program."""
         thunks = self._computation(self.module.entry)
         check_all_met(self.schedules, [i.name for i, _ in self.emitted])
-        lines, origins = self.kernels.write()
+        module = self.kernels.write()
         scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
-        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
+        return GpuProgram(thunks, tuple(self.kernels.kernels), module, scratch, tuple(self.emitted),
                           self.kernels.dialect, tuple(self.constants), tuple(self.scheduled.decisions))  # fmt: skip
 
     def _computation(

@@ -26,6 +26,8 @@ from xla_explorer.backends.llvm.parallel_llvm import compilation_threads
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.backends.llvm.target_machine import TargetDescription, usable_cores
 from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import text_with_origins
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
 from xla_explorer.hlo.module import HloModule
@@ -51,8 +53,8 @@ def gpu_stages(
     """Return the stages by name, each produced when it is read."""
     target = architecture.target
 
-    def with_lines() -> str:
-        return with_debug_lines(list(program.lines), list(program.origins), "DebugDirectivesOnly")
+    def with_lines() -> LlvmModule:
+        return with_debug_lines(program.module, "DebugDirectivesOnly")
 
     stages = stages_before_assembly(trace, assignment, program)
     stages.append(
@@ -97,9 +99,7 @@ def stages_before_assembly(
 
     if assignment is not None:
         stages.append(CompilationStage("buffers", buffers))
-    stages.append(
-        CompilationStage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm")
-    )
+    stages.append(CompilationStage("llvm-ir", lambda: text_with_origins(program.module), "llvm"))
     return stages
 
 
@@ -110,12 +110,8 @@ def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[in
     """
 
     def emitted(kernels: Sequence[GpuKernel]) -> tuple[str, list[int | None]]:
-        lines, origins = write_kernels(kernels, program.dialect)
-        return ptx_without_debug(
-            emit_assembly(
-                with_debug_lines(lines, origins, "DebugDirectivesOnly"), target, PTX_OPTIMIZATION
-            )
-        )
+        module = with_debug_lines(write_kernels(kernels, program.dialect), "DebugDirectivesOnly")
+        return ptx_without_debug(emit_assembly(module, target, PTX_OPTIMIZATION))
 
     groups = kernel_groups(program.kernels)
     if len(groups) == 1:

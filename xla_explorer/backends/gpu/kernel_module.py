@@ -1,4 +1,4 @@
-"""An LLVM module with a function per distinct kernel, as text with each line's HLO instruction."""
+"""An LLVM module with a function per distinct kernel."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_module
+from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, device_math_functions
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
 from xla_explorer.backends.gpu.launch_dimensions import (
     LaunchArchitecture,
 )
 from xla_explorer.backends.gpu.tensor_map import MAP_BYTES
+from xla_explorer.compiler.codegen.ir.llvm_module import (
+    ALWAYS_INLINE,
+    LlvmFunction,
+    LlvmModule,
+)
 from xla_explorer.compiler.codegen.ir.records import INVARIANT
-from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.compiler.target import NVPTX
 
 _FIRST_ANNOTATION = 90_000  # metadata numbers: above the kernels', below debug information
@@ -36,25 +41,29 @@ def function_in_a_block(kernel: GpuKernel) -> str:
     return f"{kernel.name}.in_a_block"
 
 
+def _vector_math(names: Iterable[str]) -> tuple[LlvmFunction, ...]:
+    return tuple([function.definition for function in vector_math_functions(names)])
+
+
 class KernelDialect(NamedTuple):
     """The LLVM form of kernels of a kind of GPU.
 
     convention: calling convention. block_attribute: function attribute of the block size, with
-    `{threads}`. functions: returns the text of vector-math functions. math: level of `device_math`;
-    empty without levels.
+    `{threads}`. functions: returns vector-math functions by name, with their callees. math: level
+    of `device_math`; empty without levels.
     """
 
     triple: str
     convention: str
     block_attribute: str
-    functions: Callable[[Iterable[str]], str] = vector_math_module
+    functions: Callable[[Iterable[str]], tuple[LlvmFunction, ...]] = _vector_math
     math: str = ""
 
 
 @cache
 def ptx_kernels(math: str = DEFAULT_LEVEL) -> KernelDialect:
     """Return the dialect of NVIDIA's kernels, with a level of `device_math`."""
-    functions = partial(device_math_module, level=math)
+    functions = partial(device_math_functions, level=math)
     return KernelDialect(NVPTX.triple, "ptx_kernel", '"nvvm.maxntid"="{threads}"', functions, math)
 
 
@@ -102,7 +111,7 @@ class KernelModule:
         self.kernels.append(added)
         return added
 
-    def write(self) -> tuple[list[str], list[int | None]]:
+    def write(self) -> LlvmModule:
         """Write all kernels (see `write_kernels`)."""
         return write_kernels(self.kernels, self.dialect)
 
@@ -123,82 +132,76 @@ def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Seque
     return [*groups, kernels[begin:]] if begin < len(kernels) or not groups else groups
 
 
-def write_kernels(
-    kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS
-) -> tuple[list[str], list[int | None]]:
-    """Return the lines of a module of these kernels, and each line's HLO instruction id."""
-    lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
-    origins: list[int | None] = [None] * len(lines)
-
-    def append(new: list[str], owners: list[int | None] | None = None) -> None:
-        lines.extend(new)
-        origins.extend(owners if owners is not None else [None] * len(new))
-
-    declarations: dict[str, None] = {}
-    math: dict[str, None] = {}
-    constants: dict[str, None] = {}
+def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS) -> LlvmModule:
+    """Return the module of these kernels."""
     called = tuple(dict.fromkeys([inner for k in kernels for inner in k.inside]))
-    for k in (*kernels, *called):
-        declarations.update(dict.fromkeys(k.kernel.declarations))
-        math.update(dict.fromkeys(k.kernel.math))
-        constants.update(dict.fromkeys(k.kernel.globals))
-    append(list(constants))
     groups: dict[str, int] = {}
-    for k in kernels:
-        # Registers can move between warps (setmaxnreg) only if a block is known to be alone.
-        alone = ' "nvvm.minctasm"="1"' if k.tensor_maps or k.many_registers else ""
-        group = groups.setdefault(
-            dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups)
-        )
-        alias = "" if k.may_overlap else " noalias"
-        parameters = ", ".join(
+    functions = [_launched(k, dialect, groups) for k in kernels]
+    functions += [_called(k) for k in called]
+    codes = [k.kernel for k in (*kernels, *called)]
+    math = dialect.functions(tuple(dict.fromkeys([name for code in codes for name in code.math])))
+    declared = [line for code in codes for line in code.declarations]
+    declared += [line for function in math for line in function.declarations]
+    return LlvmModule(
+        (*functions, *math),
+        ('source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""),
+        globals=tuple(dict.fromkeys([line for code in codes for line in code.globals])),
+        declarations=tuple(dict.fromkeys(declared)),
+        # No jump tables: an indirect branch costs a warp more than a few comparisons, and hides its
+        # targets.
+        attribute_groups=tuple(
             [
-                f"ptr addrspace(1){alias} align 16 %a{number}"
-                for number in range(k.kernel.parameters)
+                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
+                for attributes, group in groups.items()
             ]
-            + [
-                f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}'
-                for number in range(len(k.tensor_maps))
-            ]
-        )
-        append(
-            [
-                f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{",
-                "entry:",
-                *k.kernel.lines,
-                "}",
-                "",
-            ],
-            [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
-        )
-    for k in called:
-        pointers = [
-            f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)
-        ]
-        parameters = ", ".join([*pointers, "i32 %lane", "i32 %number"])
-        begin = (
-            f"define internal void @{function_in_a_block(k)}({parameters}) alwaysinline nounwind {{"
-        )
-        body = [_in_a_block(line, k.launch.threads_per_block) for line in k.kernel.lines]
-        append(
-            [begin, "entry:", *body, "}", ""],
-            [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
-        )
-    if math:
-        text = dialect.functions(tuple(math)).splitlines()
-        append([line for line in text if not line.startswith("declare ")])
-        declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
-    append([*declarations, ""])
-    # No jump tables: an indirect branch costs a warp more than a few comparisons, and hides its
-    # targets.
-    append(
-        [
-            f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
-            for attributes, group in groups.items()
-        ]
+        ),
+        metadata=("!0 = !{}", *_annotations(kernels)),
+        has_variables=any(code.has_variables for code in codes),
     )
-    append(["", "!0 = !{}", *_annotations(kernels)])
-    return lines, origins
+
+
+def _launched(k: GpuKernel, dialect: KernelDialect, groups: dict[str, int]) -> LlvmFunction:
+    """Return a kernel as a function. groups: numbers of attribute groups, new ones are added."""
+    # Registers can move between warps (setmaxnreg) only if a block is known to be alone.
+    alone = ' "nvvm.minctasm"="1"' if k.tensor_maps or k.many_registers else ""
+    block = dialect.block_attribute.format(threads=k.launch.threads_per_block)
+    group = groups.setdefault(block + alone, len(groups))
+    alias = "" if k.may_overlap else " noalias"
+    pointers = [f"ptr addrspace(1){alias} align 16 %a{n}" for n in range(k.kernel.parameters)]
+    maps = [
+        f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}'
+        for number in range(len(k.tensor_maps))
+    ]
+    return LlvmFunction(
+        k.name,
+        (*pointers, *maps),
+        ("entry:", *k.kernel.lines),
+        (k.instruction, *k.kernel.origins),
+        k.instruction,
+        linkage="",
+        convention=dialect.convention,
+        attributes=(f"#{group}",),
+        globals=k.kernel.globals,
+        declarations=k.kernel.declarations,
+        callees=(*k.kernel.math, *[function_in_a_block(inner) for inner in k.inside]),
+    )
+
+
+def _called(k: GpuKernel) -> LlvmFunction:
+    """Return a kernel as a function of a single-block kernel."""
+    pointers = [f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)]
+    body = [_in_a_block(line, k.launch.threads_per_block) for line in k.kernel.lines]
+    return LlvmFunction(
+        function_in_a_block(k),
+        (*pointers, "i32 %lane", "i32 %number"),
+        ("entry:", *body),
+        (k.instruction, *k.kernel.origins),
+        k.instruction,
+        attributes=(ALWAYS_INLINE, "nounwind"),
+        globals=k.kernel.globals,
+        declarations=k.kernel.declarations,
+        callees=k.kernel.math,
+    )
 
 
 def _in_a_block(line: str, threads: int) -> str:

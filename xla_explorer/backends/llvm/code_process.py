@@ -81,7 +81,7 @@ def _job(head: dict[str, Any], payload: bytes) -> Job:
         OptimizationOptions(**head.pop("options")),
         TargetDescription(**head.pop("description")),
     )
-    return Job(ir_text=payload.decode(), options=options, description=description, **head)
+    return Job(ir=payload.decode(), options=options, description=description, **head)
 
 
 def error_of(head: Mapping[str, Any]) -> Exception | None:

@@ -6,7 +6,7 @@ Each attempt runs alone in a process of its own, because a job may have died of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -18,9 +18,10 @@ from xla_explorer.backends.llvm.code_maker import (
     in_this_process,
     result_of,
 )
-from xla_explorer.backends.llvm.llvm_module import Job
-from xla_explorer.backends.llvm.module_partition import function_names, without_functions
+from xla_explorer.backends.llvm.llvm_module import Job, LlvmIr
+from xla_explorer.backends.llvm.module_partition import separable, without_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription, llvm_version
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.foundation.child_process import ChildEndedError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.warning import warn
@@ -117,14 +118,14 @@ def _recovered(job: Job, whole: bool) -> Finished:
 
 def _otherwise(job: Job, whole: bool, trial: _TrialProcess) -> Finished:
     """Compile the crashing functions with less optimisation, and the rest as usual."""
-    names = function_names(job.ir_text) or []
+    names = [] if isinstance(job.ir, str) else [f.name for f in separable(job.ir)]
     guilty = _guilty(job, names, names, trial)
     assert trial.died is not None
     first = trial.died
-    for text, rest in _cuts(job.ir_text, names, guilty, whole):
-        for how, easier in _easier(job._replace(ir_text=text)):
+    for ir, rest in _cuts(job.ir, names, guilty, whole):
+        for how, easier in _easier(job._replace(ir=ir)):
             data, seconds = [], dict[str, float]()
-            for part in (easier, job._replace(ir_text=rest)) if rest else (easier,):
+            for part in (easier, job._replace(ir=rest)) if rest else (easier,):
                 made = trial.made(part)
                 if made is None:
                     break
@@ -147,8 +148,8 @@ def _guilty(
     If no single function crashes it, the smallest crashing group is returned.
     """
     others = set(everything) - set(names)
-    text = job.ir_text if not others else without_functions(job.ir_text, others)
-    if not names or text is None or (others and trial.made(job._replace(ir_text=text)) is not None):
+    ir = _without(job.ir, others) if others else job.ir
+    if not names or ir is None or (others and trial.made(job._replace(ir=ir)) is not None):
         return []
     if len(names) == 1:
         return list(names)
@@ -160,14 +161,18 @@ def _guilty(
     ] or list(names)
 
 
+def _without(ir: LlvmIr, names: Collection[str]) -> LlvmModule | None:
+    return None if isinstance(ir, str) else without_functions(ir, names)
+
+
 def _cuts(
-    text: str, names: Sequence[str], guilty: Sequence[str], whole: bool
-) -> list[tuple[str, str]]:
-    """Return (crashing functions, rest) as texts if the module can be cut; then all of it."""
-    rest = without_functions(text, guilty)
-    alone = without_functions(text, set(names) - set(guilty))
-    cut = not whole and 0 < len(guilty) < len(names) and rest is not None and alone is not None
-    return [*([(alone or "", rest or "")] if cut else []), (text, "")]
+    ir: LlvmIr, names: Sequence[str], guilty: Sequence[str], whole: bool
+) -> list[tuple[LlvmIr, LlvmModule | None]]:
+    """Return (crashing functions, rest) if the module can be partitioned; then all of it."""
+    rest, alone = _without(ir, guilty), _without(ir, set(names) - set(guilty))
+    if whole or not 0 < len(guilty) < len(names) or rest is None or alone is None:
+        return [(ir, None)]
+    return [(alone, rest), (ir, None)]
 
 
 def _easier(job: Job) -> list[tuple[str, Job]]:

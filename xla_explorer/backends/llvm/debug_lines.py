@@ -1,4 +1,4 @@
-"""Debug locations in LLVM IR text, which keep each line's HLO instruction through LLVM.
+"""Debug locations in an LLVM module, which keep each line's HLO instruction through LLVM.
 
 The line number of a location is the instruction id plus one, because DWARF has no line zero. The
 file is called module.hlo.
@@ -6,65 +6,65 @@ file is called module.hlo.
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 
-_DEFINE = re.compile(r"^define .*@\"?([\w.$-]+)\"?\(.*\{$")
-_INSTRUCTION = re.compile(r"^  \S")
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import is_operation
+
+_BASE = 100_000  # metadata numbers: well above those of the module itself
+_FIRST_SCOPE = _BASE + 4
 
 
-def with_debug_lines(
-    lines: list[str], origins: list[int | None], emission: str = "LineTablesOnly"
-) -> str:
-    """Return the IR with a DISubprogram per function and a DILocation per instruction.
+def with_debug_lines(module: LlvmModule, emission: str = "LineTablesOnly") -> LlvmModule:
+    """Return the module with a DISubprogram per function and a DILocation per operation.
 
     emission: `LineTablesOnly`, or `DebugDirectivesOnly` for PTX (the other changes the code).
     """
-    base = 100_000  # well above the metadata numbers of the text itself
-    next_number = base + 4
-    out: list[str] = []
-    tail: list[str] = []
-    scope: int | None = None
+    locations: list[str] = []
+    functions = tuple([_with_locations(function, locations) for function in module.functions])
+    following = _FIRST_SCOPE + len(locations)
+    return replace(
+        module,
+        functions=functions,
+        metadata=(
+            *module.metadata,
+            f"!llvm.dbg.cu = !{{!{_BASE}}}",
+            f"!llvm.module.flags = !{{!{_BASE + 2}, !{following}}}",
+            f'!{_BASE} = distinct !DICompileUnit(language: DW_LANG_C, file: !{_BASE + 1}, producer: "xla_explorer", isOptimized: true, '
+            f"runtimeVersion: 0, emissionKind: {emission})",
+            f'!{_BASE + 1} = !DIFile(filename: "module.hlo", directory: "")',
+            f'!{_BASE + 2} = !{{i32 2, !"Dwarf Version", i32 4}}',
+            f"!{_BASE + 3} = !DISubroutineType(types: !{following + 1})",
+            f'!{following} = !{{i32 2, !"Debug Info Version", i32 3}}',
+            f"!{following + 1} = !{{}}",
+            *locations,
+        ),
+    )
+
+
+def _with_locations(function: LlvmFunction, locations: list[str]) -> LlvmFunction:
+    """Return a function with locations, whose metadata is appended to `locations`.
+
+    Functions of no instruction that are inlined have none: their lines get those of the callers.
+    """
+    if function.is_inlined and function.origin is None:
+        return function
+    scope = _FIRST_SCOPE + len(locations)
+    current = 0 if function.origin is None else function.origin + 1  # line 0: of no instruction
+    locations.append(
+        f'!{scope} = distinct !DISubprogram(name: "{function.name}", scope: !{_BASE + 1}, file: !{_BASE + 1}, line: {current}, '
+        f"type: !{_BASE + 3}, unit: !{_BASE}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
+    )
     known: dict[int, int] = {}
-    current = 0
-    for line, origin in zip(lines, origins, strict=True):
-        define = _DEFINE.match(line)
-        if define:
-            if (
-                "alwaysinline" in line and origin is None
-            ):  # vector math: inlined into lines that have their own location
-                scope = None
-            else:
-                scope, next_number, known = next_number, next_number + 1, {}
-                current = 0 if origin is None else origin + 1  # line 0: of no instruction
-                tail.append(
-                    f'!{scope} = distinct !DISubprogram(name: "{define.group(1)}", scope: !{base + 1}, file: !{base + 1}, line: {current}, '
-                    f"type: !{base + 3}, unit: !{base}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
+    lines = []
+    for line, origin in zip(function.lines, function.origins, strict=True):
+        if is_operation(line):
+            current = current if origin is None else origin + 1
+            if current not in known:
+                known[current] = _FIRST_SCOPE + len(locations)
+                locations.append(
+                    f"!{known[current]} = !DILocation(line: {current}, column: 1, scope: !{scope})"
                 )
-                line = line[:-1] + f"!dbg !{scope} {{"
-        elif line == "}":
-            scope = None
-        elif scope is not None and _INSTRUCTION.match(line):
-            if origin is not None:
-                current = origin + 1
-            location = known.get(current)
-            if location is None:
-                location = known[current] = next_number
-                next_number += 1
-                tail.append(
-                    f"!{location} = !DILocation(line: {current}, column: 1, scope: !{scope})"
-                )
-            line = f"{line}, !dbg !{location}"
-        out.append(line)
-    out += [
-        f"!llvm.dbg.cu = !{{!{base}}}",
-        f"!llvm.module.flags = !{{!{base + 2}, !{next_number}}}",
-        f'!{base} = distinct !DICompileUnit(language: DW_LANG_C, file: !{base + 1}, producer: "xla_explorer", isOptimized: true, '
-        f"runtimeVersion: 0, emissionKind: {emission})",
-        f'!{base + 1} = !DIFile(filename: "module.hlo", directory: "")',
-        f'!{base + 2} = !{{i32 2, !"Dwarf Version", i32 4}}',
-        f"!{base + 3} = !DISubroutineType(types: !{next_number + 1})",
-        f'!{next_number} = !{{i32 2, !"Debug Info Version", i32 3}}',
-        f"!{next_number + 1} = !{{}}",
-        *tail,
-    ]
-    return "\n".join(out) + "\n"
+            line = f"{line}, !dbg !{known[current]}"
+        lines.append(line)
+    return function._replace(lines=tuple(lines), debug=f"!dbg !{scope}")

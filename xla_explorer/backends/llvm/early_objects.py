@@ -9,7 +9,6 @@ the same program gives the same objects each time.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from xla_explorer.backends.llvm.llvm_module import Job
 from xla_explorer.backends.llvm.module_partition import without_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, llvm_version
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 
 PASSES = "none"  # what LLVM does before it generates code
 
@@ -44,15 +44,15 @@ class EarlyObjects:
             tuple[str, Job, Future[Made] | bytes]
         ] = []  # with the key of each in the cache
 
-    def add(self, ir_text: str, functions: Collection[str]) -> None:
+    def add(self, module: LlvmModule) -> None:
         """Compile a module of finished functions, which others may call by name."""
         started = time.perf_counter()
-        self._functions.update(functions)
-        job = Job("object", ir_text, PASSES, self.description, self.options)
+        self._functions.update([function.name for function in module.functions])
+        job = Job("object", module, PASSES, self.description, self.options)
         key, stored = "", None
         if self.cache is not None:
             key = ObjectCache.key(
-                ir_text,
+                job.ir_text,
                 self.description.cache_key(),
                 self.options.cache_key(),
                 llvm_version(),
@@ -73,23 +73,23 @@ class EarlyObjects:
             self.cache.put(key, *result.data)
         return result.data, result.remarks
 
-    def with_rest(self, ir_text: str, parts: int) -> CompiledObject:
-        """Compile the functions of the text that have no object yet, and return the whole program.
+    def with_rest(self, module: LlvmModule, parts: int) -> CompiledObject:
+        """Compile the functions of a module that have no object yet, and return the whole program.
 
         parts: see `optimize_and_emit`.
         """
-        rest = without_functions(ir_text, self._functions) if self._functions else None
+        rest = without_functions(module, self._functions) if self._functions else None
         compiled = optimize_and_emit(
-            rest or ir_text, self.description, options=self.options, cache=self.cache, parts=parts
+            rest or module, self.description, options=self.options, cache=self.cache, parts=parts
         )
-        if rest is None:  # no object was made early, or the text cannot be cut
+        if rest is None:  # no object was made early, or the module must stay whole
             return compiled
         early = [self._finished(*row) for row in self._objects]
         objects = [data for made, _ in early for data in made]
         remarks = [remark for _, told in early for remark in told]
         return replace(
             compiled,
-            ir_text=ir_text,
+            ir=module,
             objects=(*objects, *compiled.objects),
             remarks=(*remarks, *compiled.remarks),
         )

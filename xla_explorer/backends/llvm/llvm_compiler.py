@@ -1,4 +1,4 @@
-"""LLVM IR text in, object code out: parse, optimise with LLVM's default pipeline, emit.
+"""LLVM IR in, object code out: parse, optimise with LLVM's default pipeline, emit.
 
 The fast path makes only the object. Optimised IR and assembly are for people: they are made on
 demand from the same text, target and options, hence with the same result.
@@ -15,7 +15,7 @@ from typing import Final, Literal
 from xla_explorer.backends.llvm.code_maker import submit
 from xla_explorer.backends.llvm.crashed_code import Finished, finished
 from xla_explorer.backends.llvm.llvm_module import IrModule as IrModule
-from xla_explorer.backends.llvm.llvm_module import Job
+from xla_explorer.backends.llvm.llvm_module import Job, LlvmIr, text_of
 from xla_explorer.backends.llvm.llvm_module import LlvmIrError as LlvmIrError
 from xla_explorer.backends.llvm.llvm_module import OptimizationOptions as OptimizationOptions
 from xla_explorer.backends.llvm.llvm_module import run_pipeline as run_pipeline
@@ -27,6 +27,7 @@ from xla_explorer.backends.llvm.target_machine import (
     llvm_version,
     usable_cores,
 )
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 
 
@@ -35,13 +36,13 @@ class CompiledObject:
     """The object code of one module, and how it was made.
 
     objects: ELF, Mach-O, COFF or wasm, by target; several if the module was partitioned for
-    parallel compilation (load them together). ir_text: the input. seconds: elapsed time by step
+    parallel compilation (load them together). ir: the input. seconds: elapsed time by step
     (`partition` if it was partitioned; `parse`, `optimize`, `emit`, of the slowest part; only
     `cache` for a cache hit). remarks: deviations from the requested compilation, with their causes.
     """
 
     objects: tuple[bytes, ...]
-    ir_text: str
+    ir: LlvmIr
     description: TargetDescription
     options: OptimizationOptions
     seconds: dict[str, float] = field(default_factory=dict)
@@ -60,16 +61,24 @@ class CompiledObject:
             )
         return self.objects[0]
 
+    @property
+    def ir_text(self) -> str:
+        """The input as text."""
+        return text_of(self.ir)
+
     def part_texts(self) -> list[str]:
         """Return the IR text of each object."""
-        return [text for text, _ in modules_to_compile(self.ir_text, self.options, self.parts)]
+        return [text_of(part) for part in self._parts()]
+
+    def _parts(self) -> list[LlvmIr]:
+        return [part for part, _ in modules_to_compile(self.ir, self.options, self.parts)]
 
     @property
     def optimized_text(self) -> str:
         """LLVM IR after optimisation, part by part if partitioned; computed on first use."""
         if self._optimized_text is None:
             self._optimized_text = "\n".join(
-                optimized_ir(text, self.description, self.options) for text in self.part_texts()
+                optimized_ir(part, self.description, self.options) for part in self._parts()
             )
         return self._optimized_text
 
@@ -78,7 +87,7 @@ class CompiledObject:
         """Assembly, part by part if partitioned; computed on first use."""
         if self._assembly is None:
             self._assembly = "\n".join(
-                emit_assembly(text, self.description, self.options) for text in self.part_texts()
+                emit_assembly(part, self.description, self.options) for part in self._parts()
             )
         return self._assembly
 
@@ -90,7 +99,7 @@ class CompiledObject:
 
 
 def optimize_and_emit(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     level: int | None = None,
     *,
@@ -99,7 +108,7 @@ def optimize_and_emit(
     cache: ObjectCache | None = None,
     parts: int = 1,
 ) -> CompiledObject:
-    """Compile LLVM IR text to object code.
+    """Compile LLVM IR to object code.
 
     description: the target, this machine by default. The settings are `options` if given, else
     those of `preset`, with `level` over them. cache: read first, then written; None compiles
@@ -115,7 +124,7 @@ def optimize_and_emit(
     if cache is not None:
         started = time.perf_counter()
         key = cache.key(
-            ir_text, description.cache_key(), options.cache_key(), llvm_version(), str(parts)
+            text_of(ir), description.cache_key(), options.cache_key(), llvm_version(), str(parts)
         )
         stored = cache.get(key)
         objects = None if stored is None else _unpack(stored)
@@ -124,10 +133,10 @@ def optimize_and_emit(
         if objects is not None:
             seconds = {"cache": time.perf_counter() - started}
             return CompiledObject(
-                objects, ir_text, description, options, seconds, from_cache=True, parts=parts
+                objects, ir, description, options, seconds, from_cache=True, parts=parts
             )
     started = time.perf_counter()
-    units = modules_to_compile(ir_text, options, parts)
+    units = modules_to_compile(ir, options, parts)
     partitioned = time.perf_counter() - started
     results = finish(
         [Job("object", *unit, description, options) for unit in units],
@@ -136,7 +145,7 @@ def optimize_and_emit(
     slowest = max([result.seconds for result in results], key=lambda seconds: sum(seconds.values()))
     compiled = CompiledObject(
         tuple([data for result in results for data in result.data]),
-        ir_text,
+        ir,
         description,
         options,
         {"partition": partitioned, **slowest} if len(units) > 1 else slowest,
@@ -155,24 +164,22 @@ def finish(jobs: Sequence[Job], whole: bool = False) -> list[Finished]:
 
 
 def modules_to_compile(
-    ir_text: str, options: OptimizationOptions, parts: int = 1
-) -> list[tuple[str, str]]:
-    """Return (module text, passes before code generation): `default`, `short` or `none`."""
-    ordinary, final = (
-        separate_functions(ir_text, OptimizationLevel.FINAL)
-        if options.by_optimization_level
-        else (ir_text, "")
-    )
-    ordinary, short = (
-        separate_functions(ordinary, OptimizationLevel.SHORT)
-        if options.by_optimization_level and ordinary
-        else (ordinary, "")
-    )
+    ir: LlvmIr, options: OptimizationOptions, parts: int = 1
+) -> list[tuple[LlvmIr, str]]:
+    """Return (module, passes before code generation): `default`, `short` or `none`."""
+    if isinstance(ir, str):
+        return [(ir, "default")]
+    ordinary: LlvmModule | None = ir
+    final = short = None
+    if options.by_optimization_level:
+        ordinary, final = separate_functions(ir, OptimizationLevel.FINAL)
+        if ordinary is not None:
+            ordinary, short = separate_functions(ordinary, OptimizationLevel.SHORT)
     return [
-        (text, passes)
+        (part, passes)
         for whole, passes in ((ordinary, "default"), (final, "none"), (short, "short"))
-        if whole
-        for text in (partition_module(whole, parts) if parts > 1 else [whole])
+        if whole is not None
+        for part in partition_module(whole, parts)
     ]
 
 
@@ -205,16 +212,16 @@ def _unpack(data: bytes) -> tuple[bytes, ...] | None:
 
 
 def optimized_ir(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
 ) -> str:
     """Return LLVM IR text after the optimisation pipeline. Errors as for `optimize_and_emit`."""
-    return "\n".join(optimized_parts(ir_text, description, options))
+    return "\n".join(optimized_parts(ir, description, options))
 
 
 def optimized_parts(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
 ) -> list[str]:
@@ -223,11 +230,11 @@ def optimized_parts(
     Metadata is numbered anew in each.
     """
     description, options = description or host_target(), options or OptimizationOptions()
-    return _texts("ir", ir_text, description, options, False)
+    return _texts("ir", ir, description, options, False)
 
 
 def emit_assembly(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
     *,
@@ -238,12 +245,12 @@ def emit_assembly(
     verbose: with LLVM's comments (loop nesting, spills, constants). Errors as `optimize_and_emit`.
     """
     description, options = description or host_target(), options or OptimizationOptions()
-    return "\n".join(_texts("assembly", ir_text, description, options, verbose))
+    return "\n".join(_texts("assembly", ir, description, options, verbose))
 
 
 def _texts(
     wanted: Literal["assembly", "ir"],
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription,
     options: OptimizationOptions,
     verbose: bool,
@@ -251,7 +258,7 @@ def _texts(
     """Return LLVM's output for each module."""
     jobs = [
         Job(wanted, *unit, description, options, verbose)
-        for unit in modules_to_compile(ir_text, options)
+        for unit in modules_to_compile(ir, options)
     ]
     return [data.decode() for result in finish(jobs) for data in result.data]
 

@@ -19,7 +19,17 @@ from xla_explorer.backends.llvm.target_machine import (
     llvm,
     own_target_machine,
 )
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+LlvmIr = LlvmModule | str
+"""A module, or the text of one, which is compiled as a whole."""
+
+
+def text_of(ir: LlvmIr) -> str:
+    """Return a module as text."""
+    return ir if isinstance(ir, str) else module_text(ir)
 
 
 class LlvmIrError(XlaExplorerError):
@@ -112,12 +122,17 @@ class Job(NamedTuple):
     """
 
     wanted: Literal["object", "assembly", "ir"]
-    ir_text: str
+    ir: LlvmIr
     passes: str
     description: TargetDescription
     options: OptimizationOptions
     verbose: bool = False
     code_level: int | None = None
+
+    @property
+    def ir_text(self) -> str:
+        """The module as text."""
+        return text_of(self.ir)
 
 
 def perform(job: Job) -> tuple[bytes, dict[str, float]]:

@@ -24,6 +24,7 @@ from xla_explorer.backends.llvm.llvm_compiler import (
     modules_to_compile,
     run_pipeline,
 )
+from xla_explorer.backends.llvm.llvm_module import LlvmIr, text_of
 from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
     create_target_machine,
@@ -76,7 +77,7 @@ class LlvmRemark(NamedTuple):
 
 
 def llvm_pass_trace(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
     *,
@@ -96,7 +97,7 @@ def llvm_pass_trace(
     switches = ["-print-changed", "-print-loop-func-scope"]
     if functions:
         switches.append(f"-filter-print-funcs={','.join(functions)}")
-    text = _run_child(ir_text, description, options, [switches], machine_passes, timeout_seconds)
+    text = _run_child(ir, description, options, [switches], machine_passes, timeout_seconds)
     steps = parse_pass_dump(text)
     if changed_only:
         steps = [step for step in steps if step.changed]
@@ -117,7 +118,7 @@ class LlvmPassTime(NamedTuple):
 
 
 def llvm_pass_times(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
     *,
@@ -128,7 +129,7 @@ def llvm_pass_times(
     Raises LlvmIrError, LlvmPassError.
     """
     return parse_pass_times(
-        _run_child(ir_text, description, options, [[_TIME_PASSES]], True, timeout_seconds)
+        _run_child(ir, description, options, [[_TIME_PASSES]], True, timeout_seconds)
     )
 
 
@@ -172,7 +173,7 @@ REMARK_KINDS: Final = {
 
 
 def vectorization_remarks(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None = None,
     options: OptimizationOptions | None = None,
     *,
@@ -188,7 +189,7 @@ def vectorization_remarks(
     rounds = [(kind, name) for name in passes for kind in REMARK_KINDS]
     silent = [f"{switch}={_NOTHING}" for switch in REMARK_KINDS.values()]
     text = _run_child(
-        ir_text,
+        ir,
         description,
         options,
         [[*silent, f"{REMARK_KINDS[kind]}=^{name}$"] for kind, name in rounds],
@@ -296,7 +297,7 @@ def _function_texts(module_text: str) -> dict[str, str]:
 
 
 def _run_child(
-    ir_text: str,
+    ir: LlvmIr,
     description: TargetDescription | None,
     options: OptimizationOptions | None,
     rounds: list[list[str]],
@@ -304,10 +305,11 @@ def _run_child(
     timeout_seconds: float,
 ) -> str:
     description = description or host_target()
+    options = options or OptimizationOptions()
     request = {
-        "ir": ir_text,
+        "modules": [(text_of(part), passes) for part, passes in modules_to_compile(ir, options)],
         "target": asdict(description),
-        "options": asdict(options or OptimizationOptions()),
+        "options": asdict(options),
         "rounds": rounds,
         "machine_passes": machine_passes,
     }
@@ -350,7 +352,7 @@ def _main() -> int:
     binding = llvm(all_targets=not description.is_host)
     try:
         for switches in request["rounds"]:
-            for text, passes in modules_to_compile(request["ir"], options):
+            for text, passes in request["modules"]:
                 with IrModule(text, description, verify=options.verify) as ir:
                     for switch in (
                         *switches,

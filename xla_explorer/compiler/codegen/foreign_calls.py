@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
 from xla_explorer.compiler.target import Target
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.custom_calls import custom_call_target
@@ -78,7 +79,7 @@ def _at(w: FunctionWriter, pointer: str, offset: int) -> str:
     return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
 
 
-def foreign_call_function() -> list[str]:
+def foreign_call_function() -> LlvmFunction:
     """Return the helper, which passes the frame to the handler of each stage.
 
     The first handler that returns an error or a future ends the call with status 1.
@@ -101,10 +102,12 @@ def foreign_call_function() -> list[str]:
         w.do("ret i32 1")
         w.start_block(done)
     w.do("ret i32 0")
-    return [
-        f"define internal i32 @{FOREIGN_CALL}(ptr %record) noinline {{",
-        "entry:",
-        *w.body_lines()[0],
-        "}",
-        "",
-    ]
+    lines = ("entry:", *w.body_lines()[0])
+    return LlvmFunction(
+        FOREIGN_CALL,
+        ("ptr %record",),
+        lines,
+        (None,) * len(lines),
+        result="i32",
+        attributes=("noinline",),
+    )

@@ -6,7 +6,7 @@ operations takes less than 8 ms; through LLVM's own objects it takes 70 ms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.ir.values import Integer, Value
 # `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
-# Metadata of branches and stores in kernels; a module defines the metadata that its lines use
+# Marks: metadata of branches and stores. A module defines that of its functions
 # (`metadata_definitions`).
 NO_UNROLL = ", !llvm.loop !1"  # for loops in their final form: see `OptimizationLevel.FINAL`
 UNROLL = ", !llvm.loop !3"
@@ -45,14 +45,13 @@ _OPTIMIZATION_LEVELS = {
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
-def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
-    """Return the definitions of all metadata that the lines use, ordered by number."""
-    ends = {line[line.rindex(", !") :] for line in lines if ", !" in line}
-    return dict.fromkeys(
+def metadata_definitions(marks: Collection[str]) -> tuple[str, ...]:
+    """Return the definitions of the metadata in which branches and stores end, by number."""
+    return tuple(
         [
             definition
-            for use, definitions in _METADATA.items()
-            if use in ends
+            for mark, definitions in _METADATA.items()
+            if mark in marks
             for definition in definitions
         ]
     )
@@ -76,18 +75,20 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     """Writes one function in blocks. Operations are methods of `Builder`, or text: `value`, `do`.
 
     unroll: mark short loops to be unrolled. stack_space: the address space of the stack; pointers
-    to it are cast to generic ones. optimization_level: of LLVM on the function.
+    to it are cast to generic ones. optimization_level: of LLVM on the function. marks: metadata in
+    which its branches end.
     """
 
     __slots__ = (
-        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "optimization_level",
-        "stack_space", "unroll",
+        "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "marks",
+        "optimization_level", "stack_space", "unroll",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
         super().__init__()
         self.unroll, self.stack_space = unroll, stack_space
         self.optimization_level = OptimizationLevel.DEFAULT
+        self.marks: set[str] = set()
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, without those of unrolled loops
         self._spans: dict[tuple[str | int, str | int], int] = {}
@@ -130,9 +131,10 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.records.append(f"{label}:")
         self.origins.append(self.origin)
 
-    def branch(self, label: str) -> None:
+    def branch(self, label: str, metadata: str = "") -> None:
         """Emit an unconditional branch."""
-        self.do(f"br label %{label}")
+        self.marks.add(metadata)
+        self.do(f"br label %{label}{metadata}")
 
     def branch_if(self, condition: str, then: str, otherwise: str) -> None:
         """Emit a conditional branch on an i1."""
@@ -411,8 +413,14 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
             self.optimization_level, _OPTIMIZATION_LEVELS.get(metadata, OptimizationLevel.DEFAULT)
         )
         self._choices += metadata != UNROLL
+        self.marks.add(metadata)
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)
+
+    @property
+    def has_loop(self) -> bool:
+        """True if the body has a loop, or joins values of two branches."""
+        return any(isinstance(record, Phi) for record in self.records)
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """Return the whole body, stack slots first."""

@@ -25,6 +25,7 @@ from xla_explorer.compiler.codegen.cache_blocking import (
 from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
@@ -215,7 +216,7 @@ class HostProgramWriter:
         w.start_block(inside)
         self.computation(body)
         self._copy_result(body.root, i)
-        w.do(f"br label %{head}{WHILE}")
+        w.branch(head, WHILE)
         w.start_block(end)
 
     def _load_pred(self, place: BufferSlice, *, volatile: bool = False) -> str:
@@ -249,39 +250,55 @@ class HostProgramWriter:
         w.start_block(end)
 
     # -- the whole ---------------------------------------------------------------------------------
-    def _entry_functions(self) -> tuple[list[str], list[int | None]]:
+    def _entry_functions(self) -> list[LlvmFunction]:
         """Return the entry function.
 
         In a program with loops it passes the table's pointers to an inner function as noalias
         parameters. LLVM then keeps loop-carried values in registers.
         """
-
-        def own(*lines: str) -> list[tuple[str, int | None]]:
-            return [(line, None) for line in lines]
-
-        body = list(zip(*self.w.body_lines(), strict=True))
+        lines, origins = self.w.body_lines()
         pointers: list[str] = []
         for slot, name in self.calls.pointers.items():
             pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %arguments, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
-        attributes = "nounwind optnone noinline" if self.operations.is_long else "nounwind"
-        head = f"define i32 @{self.name}(ptr noalias %arguments) {attributes} {{"
-        if self._has_inner_function():
-            inner, names = (
-                self.kernels.fresh_name(f"{self.name}_body"),
-                self.calls.pointers.values(),
-            )
-            parameters = ", ".join([f"ptr noalias {name}" for name in names])
-            arguments = ", ".join([f"ptr {name}" for name in names])
-            written = [
-                *own(f"define internal i32 @{inner}({parameters}) noinline nounwind {{", "entry:"),
-                *body,
-                *own("}", "", head, "entry:", *pointers),
-                *own(f"  %status = call i32 @{inner}({arguments})", "  ret i32 %status", "}", ""),
-            ]
-        else:
-            written = [*own(head, "entry:", *pointers), *body, *own("}", "")]
-        return [line for line, _ in written], [origin for _, origin in written]
+        unoptimized = ("optnone", "noinline") if self.operations.is_long else ()
+        begin = ("entry:", *pointers)
+        whole = LlvmFunction(
+            self.name,
+            ("ptr noalias %arguments",),
+            (*begin, *lines),
+            (*[None] * len(begin), *origins),
+            result="i32",
+            linkage="",
+            attributes=("nounwind", *unoptimized),
+            globals=metadata_definitions(self.w.marks),
+            declarations=tuple(self.w.declarations),
+            callees=tuple(self.calls.callees),
+            has_loop=self.w.has_loop,
+        )
+        if not self._has_inner_function():
+            return [whole]
+        name = self.kernels.fresh_name(f"{self.name}_body")
+        names = self.calls.pointers.values()
+        inner = whole._replace(
+            name=name,
+            parameters=tuple([f"ptr noalias {name}" for name in names]),
+            lines=("entry:", *lines),
+            origins=(None, *origins),
+            linkage="internal",
+            attributes=("noinline", "nounwind"),
+        )
+        arguments = ", ".join([f"ptr {name}" for name in names])
+        own = (*begin, f"  %status = call i32 @{name}({arguments})", "  ret i32 %status")
+        outer = whole._replace(
+            lines=own,
+            origins=(None,) * len(own),
+            globals=(),
+            declarations=(),
+            callees=(name,),
+            has_loop=False,
+        )
+        return [inner, outer]
 
     def _has_inner_function(self) -> bool:
         """Return True for a program with loops whose argument pointers are known not to alias."""
@@ -318,29 +335,24 @@ class HostProgramWriter:
         kernels.inlines_tiny = not self.operations.is_long
         kernels.note_vectors()
         declarations = {**self.w.declarations, **kernels.declarations}
-        lines: list[str] = [
-            'source_filename = "module.hlo"',
-            "",
-            *{**kernels.globals, **metadata_definitions(self.w.body_lines()[0])},
-        ]
-        origins: list[int | None] = [None] * len(lines)
-        for more, more_origins in (kernels.text(), self._entry_functions()):
-            lines += more
-            origins += more_origins
-        if kernels.math:
-            for function in vector_math_functions(kernels.math, self.kernels.target.vector.fma):
-                lines += function.text.splitlines()
-                declarations.update(dict.fromkeys(function.declarations))
+        definitions = dict.fromkeys([*kernels.globals, *metadata_definitions(self.w.marks)])
+        functions = [*kernels.definitions(), *self._entry_functions()]
+        for function in vector_math_functions(kernels.math, self.kernels.target.vector.fma):
+            functions.append(function.definition._replace(is_spaced=False))
+            declarations.update(dict.fromkeys(function.declarations))
         if self.operations.foreign:
-            lines += foreign_call_function()
-        tail = [*declarations, "", "!0 = !{}"]
-        lines += tail
-        origins += [None] * (len(lines) - len(origins))
+            functions.append(foreign_call_function())
+        llvm_module = LlvmModule(
+            tuple(functions),
+            ('source_filename = "module.hlo"', ""),
+            globals=tuple(definitions),
+            declarations=tuple(declarations),
+            has_variables=kernels.has_variables,
+        )
         symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
         return HostProgram(
-            lines,
-            origins,
+            llvm_module,
             self.operations.rows,
             self.operations.steps,
             t.constants,
@@ -358,6 +370,7 @@ class HostProgramWriter:
             self.threads,
             [*kernels.decisions, *kernels.scheduled.decisions],
             kernels.streaming(),
+            frozenset(self.calls.slots),
         )
 
 

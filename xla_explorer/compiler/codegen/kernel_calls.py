@@ -9,6 +9,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import ArgumentTable, BufferSlice
+from xla_explorer.compiler.codegen.task_function import task_name
 
 PARALLEL_FOR = (
     "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 tasks) of the backend's pool
@@ -20,7 +21,8 @@ class KernelCalls:
 
     pointers: loaded slots of the argument table, with the names of their values. constant_data: of
     kernels, with its number after the other slots. instrumented: steps count their cycles. is_long:
-    the entry is not optimised.
+    the entry is not optimised. callees: functions of the program that it calls. slots: of the
+    argument table that it reads.
     """
 
     def __init__(
@@ -35,6 +37,8 @@ class KernelCalls:
         self.pointers: dict[int, str] = {}
         self.is_long = False
         self.constant_data: dict[bytes, int] = {}
+        self.callees: dict[str, None] = {}
+        self.slots: set[int] = set()
 
     def base(self, slot: int) -> str:
         """Return the pointer in a slot of the argument table, loaded once at the function's entry.
@@ -42,6 +46,7 @@ class KernelCalls:
         In a long entry it is loaded at each use: LLVM's time is quadratic in values that are live
         from the entry to their use.
         """
+        self.slots.add(slot)
         if self.is_long:
             return self.w.value(
                 f"load ptr, ptr {self.w.value(f'getelementptr inbounds ptr, ptr %arguments, i64 {slot}')}, !invariant.load !0"
@@ -69,6 +74,7 @@ class KernelCalls:
         if made.tasks > 1 and not block:
             self._tasks(function, made, pointers)
         else:
+            self.callees[function] = None
             last = [f"i64 {block}"] if block else []
             self.w.do(
                 f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})"
@@ -84,6 +90,8 @@ class KernelCalls:
         """
         w = self.w
         self.kernels.threaded.add(function)
+        task = task_name(function)
+        self.callees[task] = None
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
         context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
         for k, pointer in enumerate(pointers):
@@ -96,7 +104,7 @@ class KernelCalls:
                 w.do(
                     f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8"
                 )
-            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_task, ptr {context}, i64 {tasks})")
+            w.do(f"call void @{PARALLEL_FOR}(ptr @{task}, ptr {context}, i64 {tasks})")
             first += tasks
 
     def chain(self, prepared: list[PreparedKernel], tasks: int) -> None:
@@ -121,6 +129,7 @@ class KernelCalls:
             slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
             w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
         name = self.kernels.chain(tuple(calls))
+        self.callees[name] = None
         w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {tasks})")
 
     def instrument(self, number: int, start: bool, counted: str = "true") -> None:

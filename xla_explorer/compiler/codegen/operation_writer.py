@@ -238,6 +238,7 @@ class OperationWriter:
         addresses = [
             calls.address(place) if place is not None else None for place in (*places, *results)
         ]
+        calls.callees[FOREIGN_CALL] = None
         status = write_foreign_call(w, calls.base(slot), addresses)
         with w.where(w.value(f"icmp ne i32 {status}, 0")):
             self._callback(step)

@@ -11,6 +11,11 @@ from xla_explorer.compiler.codegen.dispatch import (
     write_kernel,
     write_overlapping_kernel,
 )
+from xla_explorer.compiler.codegen.ir.llvm_module import (
+    ALWAYS_INLINE,
+    LlvmFunction,
+    LlvmModule,
+)
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.fourier.transform import is_one_line
@@ -39,9 +44,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import CONSTANT
 
 KernelWriter = Callable[..., Kernel]
-Finished = Callable[
-    [str, list[str]], None
-]  # receives the IR text of a module of finished kernels, and their names
+Finished = Callable[[LlvmModule], None]  # receives a module of finished kernels
 _PARTITIONED_WRITERS = (
     write_kernel,
     write_library_dot,
@@ -84,32 +87,28 @@ class _NamedKernel:
             else self.made.optimization_level
         )
 
-    def definition(
-        self, linkage: str = "internal", inlined: bool = False
-    ) -> tuple[list[str], list[int | None]]:
-        """Return the lines of the function, and the instruction of each line.
-
-        inlined: into its callers.
-        """
+    def definition(self, linkage: str = "internal", inlined: bool = False) -> LlvmFunction:
+        """Return the function. inlined: into its callers."""
         made, instruction = self.made, self.instruction.id
         kind = "ptr" if self.overlap else "ptr noalias"
         parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
         parameters += [f"ptr noalias %data{k}" for k in range(len(made.constant_data))]
         parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
         parameters += ["i64 %task"] if made.tasks > 1 else []
-        attributes = (
-            ("alwaysinline" if inlined else "noinline")
-            + " nounwind"
-            + self.optimization_level(inlined).attribute
+        return LlvmFunction(
+            self.function,
+            tuple(parameters),
+            ("entry:", *made.lines),
+            (instruction, *made.origins),
+            instruction,
+            linkage=linkage,
+            attributes=(ALWAYS_INLINE if inlined else "noinline", "nounwind"),
+            optimization_level=self.optimization_level(inlined),
+            globals=made.globals,
+            declarations=made.declarations,
+            callees=made.math,
+            has_loop=made.has_loop,
         )
-        head = f"define {linkage} void @{self.function}({', '.join(parameters)}) {attributes} {{"
-        return [head, "entry:", *made.lines, "}", ""], [
-            instruction,
-            instruction,
-            *made.origins,
-            instruction,
-            None,
-        ]
 
 
 class ProgramKernels:
@@ -117,7 +116,8 @@ class ProgramKernels:
 
     functions: name -> id of the first instruction. control: overrides of the user. scheduled: the
     kernels with a schedule of the user. decides: `decisions` are read. finished: receives kernels
-    that LLVM may compile while the others are written.
+    that LLVM may compile while the others are written. prefix: of the kernels' names. A kernel
+    called `round` or `memcpy` would otherwise replace the function that the code generator calls.
     """
 
     def __init__(
@@ -129,8 +129,10 @@ class ProgramKernels:
         scheduled: ScheduledKernels | None = None,
         decides: bool = True,
         finished: Finished | None = None,
+        prefix: str = "",
     ) -> None:
         self._finished = finished
+        self._prefix = prefix
         self._waiting: list[_NamedKernel] = []  # for `finished`
         self.decides = decides
         self.scheduled = scheduled or ScheduledKernels({})
@@ -198,7 +200,7 @@ class ProgramKernels:
         key = (made.lines, made.globals, made.parameters, made.tasks, overlap, tiny)
         function = self._known.get(key)
         if function is None:
-            function = self._known[key] = self.fresh_name(identifier(i.name))
+            function = self._known[key] = self._prefix + self.fresh_name(identifier(i.name))
             self.functions[function] = i.id
             self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
             if (
@@ -208,7 +210,7 @@ class ProgramKernels:
             ):
                 self._waiting.append(self._kernels[-1])
                 if sum([len(kernel.made.lines) for kernel in self._waiting]) >= MODULE_LINES:
-                    self._finished(*self._module(self._waiting))
+                    self._finished(_module_of(self._waiting))
                     self._waiting = []
         return PreparedKernel(function, made, unique)
 
@@ -366,7 +368,7 @@ class ProgramKernels:
             else "left-to-llvm"
         )
 
-    # -- the text ----------------------------------------------------------------------------------
+    # -- the functions -----------------------------------------------------------------------------
     @property
     def declarations(self) -> dict[str, None]:
         """Declarations of the functions that the kernels call."""
@@ -378,6 +380,11 @@ class ProgramKernels:
     def globals(self) -> dict[str, None]:
         """Constants and metadata of the kernels, a line each."""
         return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.globals])
+
+    @property
+    def has_variables(self) -> bool:
+        """True if a kernel uses a mutable variable of the module."""
+        return any(kernel.made.has_variables for kernel in self._kernels)
 
     @property
     def math(self) -> dict[str, None]:
@@ -395,31 +402,26 @@ class ProgramKernels:
             default=0,
         )
 
-    @staticmethod
-    def _module(kernels: list[_NamedKernel]) -> tuple[str, list[str]]:
-        """Return a module of kernels with external names, and the names."""
-        head = dict.fromkeys([line for kernel in kernels for line in kernel.made.globals])
-        tail = dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
-        body = [line for kernel in kernels for line in kernel.definition("hidden")[0]]
-        return "\n".join([*head, *body, *tail, "", "!0 = !{}", ""]), [
-            kernel.function for kernel in kernels
-        ]
-
-    def text(self) -> tuple[list[str], list[int | None]]:
-        """Return the lines of all functions, and the instruction of each line."""
-        lines: list[str] = []
-        origins: list[int | None] = []
+    def definitions(self) -> list[LlvmFunction]:
+        """Return all functions."""
+        found: list[LlvmFunction] = []
         for kernel in self._kernels:
-            more, more_origins = kernel.definition(inlined=self._inlines(kernel))
-            lines += more
-            origins += more_origins
+            found.append(kernel.definition(inlined=self._inlines(kernel)))
             if kernel.function in self.threaded:
-                task = task_function(kernel.function, kernel.made)
-                lines += task
-                origins += [kernel.instruction.id] * len(task)
-        for calls, name in self._chains.items():
-            lines += chain_function(name, calls)
-        return lines, origins + [None] * (len(lines) - len(origins))
+                found.append(task_function(kernel.function, kernel.made, kernel.instruction.id))
+        return found + [chain_function(name, calls) for calls, name in self._chains.items()]
+
+
+def _module_of(kernels: Sequence[_NamedKernel]) -> LlvmModule:
+    """Return a module of kernels that others may call by name."""
+    return LlvmModule(
+        tuple([kernel.definition("hidden") for kernel in kernels]),
+        globals=tuple(dict.fromkeys([g for kernel in kernels for g in kernel.made.globals])),
+        declarations=tuple(
+            dict.fromkeys([line for kernel in kernels for line in kernel.made.declarations])
+        ),
+        has_variables=any(kernel.made.has_variables for kernel in kernels),
+    )
 
 
 def _over_operands(schedule: Schedule, i: HloInstruction) -> Schedule:

@@ -1,9 +1,11 @@
-"""Records of a host program: LLVM IR text, its steps, and the layout of its argument table."""
+"""Records of a host program: its LLVM module, its steps, and the layout of its argument table."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
+from xla_explorer.compiler.codegen.ir.llvm_text import module_lines, module_text
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -64,13 +66,13 @@ class EvaluatorStep(NamedTuple):
 
 
 class HostProgram(NamedTuple):
-    """LLVM IR text of a module and the contents of its argument table.
+    """An LLVM module and the contents of its argument table.
 
-    streaming: functions that write results by non-temporal stores.
+    streaming: functions that write results by non-temporal stores. slots: of the argument table,
+    that the entry reads.
     """
 
-    lines: list[str]
-    origins: list[int | None]
+    module: LlvmModule
     rows: list[ProgramRow]
     evaluator_steps: list[EvaluatorStep]
     constants: list[Literal]
@@ -88,11 +90,17 @@ class HostProgram(NamedTuple):
     threads: int
     decisions: list[KernelDecision]
     streaming: frozenset[str]
+    slots: frozenset[int]
 
     @property
     def text(self) -> str:
-        """The whole IR module."""
-        return "\n".join(self.lines) + "\n"
+        """The module as LLVM IR."""
+        return module_text(self.module)
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the module's text."""
+        return len(module_lines(self.module)[0])
 
 
 class ArgumentTable(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction
 from xla_explorer.compiler.codegen.kernels import Kernel
 
 
@@ -27,20 +28,14 @@ def scratch_of_kernel(kernel: Kernel, threaded: bool) -> int:
     return scratch_of_task(kernel) * (kernel.tasks if threaded and not kernel.phases else 1)
 
 
-def task_function(function: str, kernel: Kernel) -> list[str]:
+def task_function(function: str, kernel: Kernel, origin: int) -> LlvmFunction:
     """Return the function that the pool calls for one task of a kernel.
 
     It loads the kernel's pointers from memory and adds the task's offset in scratch memory. In a
     kernel with phases, a number after the pointers is the first task of the phase.
     """
     count = kernel.parameters + len(kernel.constant_data) + (kernel.scratch_bytes > 0)
-    lines = [
-        f"define internal void @{function}_task(ptr %context, i64 %task) nounwind {{",
-        "entry:",
-    ]
-    for k in range(count):
-        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
-        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    lines = _loaded_pointers(range(count))
     arguments = [f"ptr %p{k}" for k in range(count)]
     number = "%task"
     if kernel.phases:
@@ -54,26 +49,45 @@ def task_function(function: str, kernel: Kernel) -> list[str]:
         lines.append(f"  %offset = mul i64 %task, {scratch_of_task(kernel)}")
         lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
         arguments[-1] = "ptr %own"
-    lines += [
-        f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})",
-        "  ret void",
-        "}",
-        "",
-    ]
-    return lines
+    lines.append(f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})")
+    return _called_by_the_pool(task_name(function), lines, [function], origin)
 
 
-def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+def task_name(function: str) -> str:
+    """Return the name of the function of one task of a kernel."""
+    return f"{function}_task"
+
+
+def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> LlvmFunction:
     """Return the function that the pool calls for one block of a chain of kernels.
 
     calls: (kernel, the numbers of its pointers in the context).
     """
-    lines = [f"define internal void @{name}(ptr %context, i64 %task) nounwind {{", "entry:"]
-    for k in sorted({k for _, numbers in calls for k in numbers}):
-        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
-        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    lines = _loaded_pointers(sorted({k for _, numbers in calls for k in numbers}))
     for function, numbers in calls:
         lines.append(
             f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %task'])})"
         )
-    return [*lines, "  ret void", "}", ""]
+    return _called_by_the_pool(name, lines, [function for function, _ in calls], None)
+
+
+def _loaded_pointers(numbers: Iterable[int]) -> list[str]:
+    lines = ["entry:"]
+    for k in numbers:
+        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
+        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    return lines
+
+
+def _called_by_the_pool(
+    name: str, lines: list[str], callees: Sequence[str], origin: int | None
+) -> LlvmFunction:
+    lines.append("  ret void")
+    return LlvmFunction(
+        name,
+        ("ptr %context", "i64 %task"),
+        tuple(lines),
+        (origin,) * len(lines),
+        origin,
+        callees=tuple(callees),
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from xla_explorer.backends.llvm.module_partition import stated_optimization_level
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
 from xla_explorer.explorer.sessions.compilation import Compilation, program_steps
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -17,6 +16,7 @@ from xla_explorer.foundation.suggestions import nearest
 if TYPE_CHECKING:
     from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
     from xla_explorer.backends.llvm.target_machine import TargetDescription
+    from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 
 _DEFINE = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
 _NAMED = re.compile(r'@"?([\w.$-]+)"?')
@@ -24,17 +24,26 @@ _NAMED = re.compile(r'@"?([\w.$-]+)"?')
 OF_LLVM = ("cpu", "gpu")
 
 
-def finished_functions(text: str) -> frozenset[str]:
-    """Return the functions of LLVM IR whose optimisation level is final.
+def finished_functions(session: Compilation) -> frozenset[str]:
+    """Return the functions whose optimisation level is final: LLVM's passes do not change them."""
+    return frozenset(
+        [
+            function.name
+            for function in _program_module(session).functions
+            if function.optimization_level is OptimizationLevel.FINAL
+        ]
+    )
 
-    LLVM's passes do not change them.
-    """
-    headers = [
-        line
-        for line in text.splitlines()
-        if stated_optimization_level(line) is OptimizationLevel.FINAL
-    ]
-    return frozenset([found[1] for line in headers if (found := _DEFINE.match(line))])
+
+def _program_module(session: Compilation) -> LlvmModule:
+    """Return the module of a session's program, whose backend is one of `OF_LLVM`."""
+    module: LlvmModule | None = getattr(session.executable, "llvm_module", None)
+    if module is None:
+        raise XlaExplorerError(
+            f"this session of {session.backend} has no LLVM IR",
+            "its program must be compiled, and by a backend that LLVM serves",
+        )
+    return module
 
 
 class LlvmSetting(NamedTuple):
@@ -68,7 +77,7 @@ def llvm_setting(session: Compilation) -> LlvmSetting:
     )
 
 
-def kernel_ir(session: Compilation, function: str | None = None) -> str:
+def kernel_ir(session: Compilation, function: str | None = None) -> LlvmModule:
     """Return LLVM IR with the HLO instructions as debug locations, whole or of one function.
 
     The function comes with its callees. It gets external linkage, so that LLVM keeps it without
@@ -78,42 +87,23 @@ def kernel_ir(session: Compilation, function: str | None = None) -> str:
     from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 
     setting = llvm_setting(session)
-    stage = session.stage("llvm-ir")
-    lines = stage.text.split("\n")
-    origins = [*stage.origins, *[None] * (len(lines) - len(stage.origins))]
+    module = _program_module(session)
     if function is not None:
-        lines, origins = _alone(lines, origins, function)
-    return with_debug_lines(lines, origins, setting.emission)
+        module = module.reached_from(function)
+    return with_debug_lines(module, setting.emission)
 
 
 def functions_reached(text: str, function: str) -> str:
-    """Return the definitions of `function` and its callees, without the rest of the module."""
-    whole = text.split("\n")
-    nowhere: list[int | None] = [None] * len(whole)
-    lines, _ = _alone(whole, nowhere, function)
-    found: list[str] = []
-    inside = False
-    for line in lines:
-        inside = inside or _DEFINE.match(line) is not None
-        if inside:
-            found.append(line)
-        if line == "}":
-            inside = False
-    return "\n".join(found)
-
-
-def _alone(
-    lines: list[str], origins: list[int | None], function: str
-) -> tuple[list[str], list[int | None]]:
-    """Remove the functions that `function` does not reach through calls."""
-    bodies: dict[str, tuple[int, int]] = {}
+    """Return the definitions of `function` and its callees in LLVM's output."""
+    lines = text.split("\n")
+    bodies: dict[str, list[str]] = {}
     start, name = -1, ""
     for k, line in enumerate(lines):
         found = _DEFINE.match(line)
         if found:
             start, name = k, found[1]
         elif line == "}" and start >= 0:
-            bodies[name] = (start, k)
+            bodies[name] = lines[start : k + 1]
             start = -1
     kept: set[str] = set()
     work = [function]
@@ -121,20 +111,8 @@ def _alone(
         one = work.pop()
         if one in bodies and one not in kept:
             kept.add(one)
-            first, last = bodies[one]
-            work += {called for line in lines[first : last + 1] for called in _NAMED.findall(line)}
-    left_out = {
-        k
-        for name, (first, last) in bodies.items()
-        if name not in kept
-        for k in range(first, last + 1)
-    }
-    at = bodies[function][0] if function in bodies else -1
-    chosen = [k for k in range(len(lines)) if k not in left_out]
-    text = [
-        lines[k].replace("define internal ", "define ", 1) if k == at else lines[k] for k in chosen
-    ]
-    return text, [origins[k] for k in chosen]
+            work += {called for line in bodies[one] for called in _NAMED.findall(line)}
+    return "\n".join([line for name, body in bodies.items() if name in kept for line in body])
 
 
 def optimized_lines(session: Compilation, instruction: int) -> list[str]:

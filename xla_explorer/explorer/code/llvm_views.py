@@ -143,7 +143,7 @@ def remarks(session: Compilation, passes: tuple[str, ...] = VECTORIZERS) -> Wide
                 source_line(session, number) if known and number is not None else "",
             ]
         )
-    remarked, finished = {row[3] for row in rows}, finished_functions(text)
+    remarked, finished = {row[3] for row in rows}, finished_functions(session)
     rows += [
         [
             "finished",

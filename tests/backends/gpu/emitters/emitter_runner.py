@@ -56,7 +56,7 @@ def ptx_of(text, architecture="sm_90", write=write_gpu_kernels):
         root,
         emitted,
         kernels,
-        emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION),
+        emit_assembly(module.write(), facts.target, PTX_OPTIMIZATION),
     )
 
 

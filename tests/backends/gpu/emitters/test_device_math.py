@@ -12,12 +12,13 @@ from xla_explorer.backends.gpu.device_math import (
     LEVELS,
     TABLE,
     KernelMath,
-    device_math_module,
+    device_math_functions,
     write_device_math,
 )
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.ir.llvm_text import function_text
 from xla_explorer.compiler.codegen.ir.types import F32, F64
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
@@ -134,9 +135,12 @@ def test_division_is_the_levels(level, instruction):
 
 
 def test_division_inside_functions_follows():
-    assert "@llvm.nvvm.div.full(" in device_math_module(["xe_sinh_f32"], "xla")
-    assert "fdiv" in device_math_module(["xe_sinh_f32"], "precise")
-    assert "fdiv double" in device_math_module(["xe_sinh_f64"], "fast")
+    def text(name, level):
+        return "".join(map(function_text, device_math_functions([name], level)))
+
+    assert "@llvm.nvvm.div.full(" in text("xe_sinh_f32", "xla")
+    assert "fdiv" in text("xe_sinh_f32", "precise")
+    assert "fdiv double" in text("xe_sinh_f64", "fast")
 
 
 def test_a_power_of_two_stays_a_product_for_llvm():

@@ -81,9 +81,9 @@ class BlockOfThreads(Generic[W]):
         if not self.shared_bytes:
             return
         name = f"@shared_{self.shared_bytes}"
-        context.globals[
+        context.define_variable(
             f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"
-        ] = None
+        )
         context.writer.rename(self._name, name)
 
     def barrier(self) -> None:

@@ -102,6 +102,7 @@ def nest_kernel(
         phases=code.phases,
         optimization_level=code.optimization_level,
         nest=code.schedule,
+        has_loop=code.has_loop,
     )
 
 

@@ -1,9 +1,10 @@
-"""Records as LLVM IR: a table of forms, one for each kind of operation."""
+"""Records and modules as LLVM IR: a table of forms of operations, then functions and modules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
 from xla_explorer.compiler.codegen.ir.records import If, Instruction, Loop, OneRecord, Phi, Record
 from xla_explorer.compiler.codegen.ir.values import Value
 
@@ -177,3 +178,62 @@ class _Blocks:
         self._start(end)
         for value, x, y in r.results:
             self.flat.append((Phi(value.name, value.type, [(x, last), (y, before)], None), None))
+
+
+def is_operation(line: str) -> bool:
+    """Return True for a line of a body that is an operation; labels are not indented."""
+    return line.startswith("  ")
+
+
+def _signature(function: LlvmFunction) -> str:
+    parameters = ", ".join(function.parameters)
+    attributes = "".join([f" {attribute}" for attribute in function.attributes])
+    return (
+        f"{function.result} @{function.name}({parameters})"
+        f"{attributes}{function.optimization_level.attribute}"
+    )
+
+
+def _declaration(function: LlvmFunction) -> str:
+    return f"declare {_signature(function)}"
+
+
+def function_lines(function: LlvmFunction) -> Lines:
+    """Return the lines of a definition."""
+    words = [word for word in (function.linkage, function.convention) if word]
+    debug = f" {function.debug}" if function.debug else ""
+    return [
+        (" ".join(["define", *words, f"{_signature(function)}{debug} {{"]), function.origin),
+        *zip(function.lines, function.origins, strict=True),
+        ("}", function.origin),
+        *([("", None)] if function.is_spaced else []),
+    ]
+
+
+def function_text(function: LlvmFunction) -> str:
+    """Return a definition as text."""
+    return "\n".join([line for line, _ in function_lines(function)])
+
+
+def module_lines(module: LlvmModule) -> tuple[list[str], list[int | None]]:
+    """Return the lines of a module, and the HLO instruction of each line."""
+    lines: Lines = [(line, None) for line in (*module.head, *module.globals)]
+    for function in module.functions:
+        lines += function_lines(function)
+    groups = [] if module.attribute_groups is None else [*module.attribute_groups, ""]
+    declarations = [*map(_declaration, module.elsewhere), *module.declarations]
+    lines += [(line, None) for line in (*declarations, "", *groups, *module.metadata)]
+    for item in module.appended:
+        lines += [(item, None)] if isinstance(item, str) else function_lines(item)
+    return [line for line, _ in lines], [origin for _, origin in lines]
+
+
+def text_with_origins(module: LlvmModule) -> tuple[str, list[int | None]]:
+    """Return a module as text, and the HLO instruction of each line."""
+    lines, origins = module_lines(module)
+    return "\n".join(lines) + "\n", origins
+
+
+def module_text(module: LlvmModule) -> str:
+    """Return a module as text."""
+    return text_with_origins(module)[0]

@@ -33,7 +33,8 @@ class Kernel(NamedTuple):
     tasks: if not one, a last parameter `i64 %task` is the number of the task; each needs its own
     scratch memory. phases: calls of each phase (see `WorkPartition.phase`), in the order of
     `%task`; all use the same scratch memory. Empty without phases. optimization_level: of LLVM on
-    the function. nest: the schedule of the loop nest, or the reason for opaque code.
+    the function. nest: the schedule of the loop nest, or the reason for opaque code. has_loop: the
+    body has a loop. has_variables: `globals` has a mutable variable.
     """
 
     lines: tuple[str, ...]
@@ -50,6 +51,8 @@ class Kernel(NamedTuple):
     phases: tuple[int, ...] = ()
     optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
     nest: Schedule | Reason | None = None
+    has_loop: bool = False
+    has_variables: bool = False
 
 
 class KernelContext:
@@ -68,6 +71,7 @@ class KernelContext:
         self.constant_data: list[bytes] = []
         self._in_nest = False
         self.globals: dict[str, None] = {}
+        self._has_variables = False
         self.threads = 1
         self.arrays: dict[HloInstruction, ArrayInMemory] = {}
         self.outputs: list[ArrayInMemory] = []
@@ -137,6 +141,11 @@ class KernelContext:
                 ] = None
                 self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
 
+    def define_variable(self, definition: str) -> None:
+        """Define a mutable variable of the module."""
+        self.globals[definition] = None
+        self._has_variables = True
+
     def emitter(self) -> ElementalEmitter:
         """Return a new emitter that reads the arrays in memory."""
         w = self.writer
@@ -191,7 +200,7 @@ class KernelContext:
         """Return the finished kernel."""
         self.writer.do("ret void")
         lines, origins = self.writer.body_lines()
-        self.globals.update(metadata_definitions(lines))
+        self.globals.update(dict.fromkeys(metadata_definitions(self.writer.marks)))
         return Kernel(
             tuple(lines),
             tuple(origins),
@@ -206,6 +215,8 @@ class KernelContext:
             self.partition.tasks,
             tuple(self.partition.phases),
             self.writer.optimization_level,
+            has_loop=self.writer.has_loop,
+            has_variables=self._has_variables,
         )
 
 

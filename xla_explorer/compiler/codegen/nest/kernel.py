@@ -45,8 +45,8 @@ LEFT_TO_LLVM = Tuning(register_bytes=0, masks=frozenset())  # LLVM vectorizes th
 class NestCode(NamedTuple):
     """The code of a kernel.
 
-    schedule: its source. tasks: how many its last parameter `%task` counts. scratch_bytes, phases:
-    see `Kernel`.
+    schedule: its source. tasks: how many its last parameter `%task` counts. scratch_bytes, phases,
+    has_loop: see `Kernel`.
     """
 
     schedule: Schedule
@@ -57,6 +57,7 @@ class NestCode(NamedTuple):
     optimization_level: OptimizationLevel
     scratch_bytes: int = 0
     phases: tuple[int, ...] = ()
+    has_loop: bool = False
 
 
 def nest_code(
@@ -132,9 +133,8 @@ def nest_code(
         return lowered
     lines = lowered.builder.lines_with_origins()
     texts = (*[text for text, _ in lines], "  ret void")
-    chosen = any(
-        bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values()
-    ) and has_loop(lowered.builder.records)
+    loops = has_loop(lowered.builder.records)
+    chosen = loops and any(bound.kind is AxisKind.VECTOR for bound in schedule.nest.axes().values())
     optimization_level = OptimizationLevel.FINAL if chosen else OptimizationLevel.DEFAULT
     origins = (*[origin for _, origin in lines], i.id)
     lowered.builder.release()
@@ -147,6 +147,7 @@ def nest_code(
         optimization_level,
         lowered.scratch_bytes,
         lowered.phases,
+        loops,
     )
 
 

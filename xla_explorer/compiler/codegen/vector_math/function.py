@@ -1,4 +1,4 @@
-"""A vector-math function: the finished text, and the recipe that emits it."""
+"""A vector-math function: the finished function, and the recipe that emits it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
+from xla_explorer.compiler.codegen.ir.llvm_module import ALWAYS_INLINE, LlvmFunction
+from xla_explorer.compiler.codegen.ir.llvm_text import function_text
 from xla_explorer.compiler.codegen.ir.types import Type
 from xla_explorer.compiler.codegen.ir.values import Value
 from xla_explorer.compiler.codegen.vector_math.math_builder import FORMATS, MathBuilder
@@ -19,19 +21,35 @@ UNFUSED_ULPS: Final = 1.0
 
 @dataclass(frozen=True)
 class VectorMathFunction:
-    """A transcendental function as LLVM IR text: one straight-line scalar `define`, inlined later.
+    """A transcendental function of LLVM IR: one straight-line scalar function, inlined later.
 
-    `name` has no '@'. `dependencies` are names of called vector-math functions, `declarations` the
-    `declare` lines of its LLVM intrinsics. `max_ulps` bounds the error in units in the last place
-    of a normal result; `source` names the algorithm.
+    `max_ulps` bounds the error in units in the last place of a normal result; `source` names the
+    algorithm.
     """
 
-    name: str
-    text: str
-    dependencies: tuple[str, ...]
-    declarations: tuple[str, ...]
+    definition: LlvmFunction
     max_ulps: float
     source: str
+
+    @property
+    def name(self) -> str:
+        """Its name without '@'."""
+        return self.definition.name
+
+    @property
+    def text(self) -> str:
+        """Its definition as text."""
+        return function_text(self.definition)
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        """Names of the vector-math functions that it calls."""
+        return self.definition.callees
+
+    @property
+    def declarations(self) -> tuple[str, ...]:
+        """Declarations of its LLVM intrinsics."""
+        return self.definition.declarations
 
 
 @dataclass(frozen=True)
@@ -56,7 +74,7 @@ class Recipe:
     ) -> VectorMathFunction:
         """Return the function for an element type."""
         name = function_name(self.opcode, element_type) + suffix
-        text, declarations, dependencies = written_function(
+        definition = written_function(
             name,
             self.emit,
             element_type,
@@ -66,7 +84,7 @@ class Recipe:
             change=change,
         )
         max_ulps = self.max_ulps[element_type] + (0.0 if fused_multiply_add else UNFUSED_ULPS)
-        return VectorMathFunction(name, text, dependencies, declarations, max_ulps, self.source)
+        return VectorMathFunction(definition, max_ulps, self.source)
 
 
 B = TypeVar("B", bound=MathBuilder)
@@ -81,8 +99,8 @@ def written_function(
     kind: type[B] = MathBuilder,  # type: ignore[assignment]  # B is MathBuilder unless `kind` is given
     suffix: str = "",
     change: Change | None = None,
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the `define` of a scalar function, its declarations, and its callees.
+) -> LlvmFunction:
+    """Return a scalar function.
 
     suffix: of the names of the callees. change: applied to the finished records.
     """
@@ -97,10 +115,17 @@ def written_function(
     result = emit(kind(body, arguments, call, fused))
     if change is not None:
         change(body)
-    listed = ", ".join([f"{t} {x}" for x in arguments])
-    head = f"define internal {t} @{name}({listed}) alwaysinline nounwind willreturn memory(none) {{"
-    text = "\n".join([head, *body.body_lines()[0], f"  ret {t} {result}", "}", ""])
-    return text, tuple(body.declarations), tuple(called)
+    lines = (*body.body_lines()[0], f"  ret {t} {result}")
+    return LlvmFunction(
+        name,
+        tuple([f"{t} {x}" for x in arguments]),
+        lines,
+        (None,) * len(lines),
+        result=str(t),
+        attributes=(ALWAYS_INLINE, "nounwind", "willreturn", "memory(none)"),
+        declarations=tuple(body.declarations),
+        callees=tuple(called),
+    )
 
 
 def function_name(opcode: str, element_type: str) -> str:

@@ -22,6 +22,7 @@ from xla_explorer.backends.interfaces import (
 from xla_explorer.backends.registry import is_registered_here, platform
 from xla_explorer.compiler.buffers.assignment import assign_buffers
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
@@ -161,6 +162,12 @@ class RemoteExecutable:
     def written_schedules(self) -> dict[int, WrittenSchedule]:
         """By which schedules the kernels were written, by the id of the instruction."""
         found: dict[int, WrittenSchedule] = self.program.ask("schedules")
+        return found
+
+    @cached_property
+    def llvm_module(self) -> LlvmModule | None:
+        """The LLVM module of the program, if the backend makes one."""
+        found: LlvmModule | None = self.program.ask("llvm_module")
         return found
 
     def execute(self, arrays: list[Array]) -> list[Array]:

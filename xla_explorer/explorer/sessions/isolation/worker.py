@@ -17,6 +17,7 @@ from typing import Any
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.written_schedules import WrittenSchedule, written_schedules
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
@@ -142,6 +143,10 @@ class Worker:
     def schedules(self, number: int) -> dict[int, WrittenSchedule]:
         """Return the schedules of the kernels."""
         return written_schedules(getattr(self.programs[number].executable, "program", None))
+
+    def llvm_module(self, number: int) -> LlvmModule | None:
+        """Return the LLVM module of the program, if the backend makes one."""
+        return getattr(self.programs[number].executable, "llvm_module", None)
 
     def execute(self, number: int, arrays: list[Any]) -> list[Any]:
         """Run on leaves, with instrumentation if the backend has it."""

@@ -170,9 +170,7 @@ def load_packed_pairs(
 
 def metadata_of(nest: LoopNest) -> tuple[str, ...]:
     """Return the definitions of metadata that the code of a nest uses."""
-    return tuple(
-        metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else [])
-    )
+    return metadata_definitions([NONTEMPORAL] if any(a.streamed for a in nest.arrays) else [])
 
 
 def store_streamed(

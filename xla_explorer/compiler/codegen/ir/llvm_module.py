@@ -1,0 +1,97 @@
+"""A finished LLVM module as data: functions, globals, declarations and metadata.
+
+Later steps read and replace fields of these records; `llvm_text.py` prints the module, last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
+
+ALWAYS_INLINE = "alwaysinline"
+
+
+class LlvmFunction(NamedTuple):
+    """A function definition.
+
+    parameters: with types and attributes. lines, origins: the body between the braces, and the HLO
+    instruction of each line. origin: of the header. linkage: empty for external. attributes: names
+    of attributes and attribute groups. globals, declarations: the module's definitions and
+    declarations that the body needs. callees: functions of the module that it calls or takes the
+    address of. has_loop: the body has a loop. debug: metadata of the header; empty without debug
+    information. is_spaced: an empty line follows.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    lines: tuple[str, ...]
+    origins: tuple[int | None, ...]
+    origin: int | None = None
+    result: str = "void"
+    linkage: str = "internal"
+    convention: str = ""
+    attributes: tuple[str, ...] = ("nounwind",)
+    optimization_level: OptimizationLevel = OptimizationLevel.DEFAULT
+    globals: tuple[str, ...] = ()
+    declarations: tuple[str, ...] = ()
+    callees: tuple[str, ...] = ()
+    has_loop: bool = False
+    debug: str = ""
+    is_spaced: bool = True
+
+    @property
+    def is_inlined(self) -> bool:
+        """True if LLVM inlines every call; each module then has its own copy."""
+        return ALWAYS_INLINE in self.attributes
+
+
+@dataclass(frozen=True, slots=True)
+class LlvmModule:
+    """A module.
+
+    head: first lines, such as the target triple. globals: constants, variables, and metadata of
+    loops. elsewhere: functions that another module defines. attribute_groups: None without a
+    section for them. metadata: the last section. appended: functions and lines after all others.
+    has_variables: `globals` has mutable variables, which only one module may define.
+    """
+
+    functions: tuple[LlvmFunction, ...]
+    head: tuple[str, ...] = ()
+    globals: tuple[str, ...] = ()
+    elsewhere: tuple[LlvmFunction, ...] = ()
+    declarations: tuple[str, ...] = ()
+    attribute_groups: tuple[str, ...] | None = None
+    metadata: tuple[str, ...] = ("!0 = !{}",)
+    appended: tuple[LlvmFunction | str, ...] = ()
+    has_variables: bool = False
+
+    def reached_from(self, name: str) -> LlvmModule:
+        """Return the module with one function, made external, and those that it reaches."""
+        reached = reached_functions(self.functions, [name])
+        kept = [function for function in self.functions if function.name in reached]
+        return replace(
+            self,
+            functions=tuple([f._replace(linkage="") if f.name == name else f for f in kept]),
+        )
+
+
+def reached_functions(
+    functions: Iterable[LlvmFunction], names: Iterable[str], *, inlined_only: bool = False
+) -> set[str]:
+    """Return the named functions and those that they call, directly or through others.
+
+    inlined_only: follow only the calls of functions that are inlined.
+    """
+    by_name = {function.name: function for function in functions}
+    reached = {name for name in names if name in by_name}
+    pending = list(reached)
+    while pending:
+        for callee in by_name[pending.pop()].callees:
+            if callee in by_name and callee not in reached:
+                reached.add(callee)
+                if by_name[callee].is_inlined or not inlined_only:
+                    pending.append(callee)
+    return reached
