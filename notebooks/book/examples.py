@@ -44,10 +44,12 @@ def run_examples() -> tuple[int, list[str]]:
             ):
                 continue
             seen.add(text)
-            told: list[str] = []
+            output: list[str] = []
             example = parser.get_doctest(text, {}, name, None, None)
-            ran += doctest.DocTestRunner(optionflags=flags).run(example, out=told.append).attempted
-            failures += [f"the example of {name}: {''.join(told)}"] * bool(told)
+            ran += (
+                doctest.DocTestRunner(optionflags=flags).run(example, out=output.append).attempted
+            )
+            failures += [f"the example of {name}: {''.join(output)}"] * bool(output)
         more, wrong = _run_members()
     return ran + more, failures + wrong
 

@@ -334,7 +334,9 @@ class Journal:
         for span in self.spans:
             depth[span.id] = depth.get(span.parent, 0) + 1 if span.parent is not None else 1
             what = span.error or ("changed" if span.changed else "-")
-            told = ", ".join([f"{count} {kind}" for kind, count in counts.get(span.id, {}).items()])
+            summary = ", ".join(
+                [f"{count} {kind}" for kind, count in counts.get(span.id, {}).items()]
+            )
             head = f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, {span.seconds * 1e3:.2f} ms"
-            lines.append(f"{head}; {told}" if told else head)
+            lines.append(f"{head}; {summary}" if summary else head)
         return "\n".join(lines)

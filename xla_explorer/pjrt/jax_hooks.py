@@ -165,9 +165,9 @@ def _inspection(platform: str) -> None:
 
     def encode(function: Any) -> Any:
         def answered(sharding: Any) -> None:
-            told = xla_client.OpSharding()
-            told.ParseFromString(sharding_proto(sharding))
-            function(xla_client.HloSharding.from_proto(told))
+            proto = xla_client.OpSharding()
+            proto.ParseFromString(sharding_proto(sharding))
+            function(xla_client.HloSharding.from_proto(proto))
 
         key = original(function)
         function.answered = answered  # JAX keeps the function until its program has run

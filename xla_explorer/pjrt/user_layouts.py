@@ -105,8 +105,8 @@ def _order(attributes: Any) -> Order:
     text = str(attributes["mhlo.layout_mode"]) if "mhlo.layout_mode" in attributes else ""
     if text == '"auto"':
         return _AUTOMATIC
-    told = _MODE.search(text)
-    return _unless_rows(tuple([int(n) for n in told.group(1).split(",")]) if told else ())
+    mode = _MODE.search(text)
+    return _unless_rows(tuple([int(n) for n in mode.group(1).split(",")]) if mode else ())
 
 
 def _unless_rows(order: Order) -> Order:

@@ -26,8 +26,8 @@ _CHUNK: Final = 1 << 20
 
 def message(number: int, head: Mapping[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of one message."""
-    told = json.dumps(head).encode()
-    return _FRAME.pack(number, len(told), len(payload)) + told + payload
+    header = json.dumps(head).encode()
+    return _FRAME.pack(number, len(header), len(payload)) + header + payload
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -46,8 +46,8 @@ class Incoming:
 
     def message(self) -> tuple[int, dict[str, Any], bytes]:
         """Return the next (number, head, payload); EOFError at the end of the input."""
-        number, told, size = _FRAME.unpack(self._take(_FRAME.size))
-        head: dict[str, Any] = json.loads(self._take(told))
+        number, head_size, size = _FRAME.unpack(self._take(_FRAME.size))
+        head: dict[str, Any] = json.loads(self._take(head_size))
         return number, head, self._take(size)
 
     def _take(self, size: int) -> bytes:

@@ -86,7 +86,7 @@ class EarlyObjects:
             return compiled
         early = [self._finished(*row) for row in self._objects]
         objects = [data for made, _ in early for data in made]
-        remarks = [remark for _, told in early for remark in told]
+        remarks = [remark for _, emitted in early for remark in emitted]
         return replace(
             compiled,
             ir=module,

@@ -142,13 +142,13 @@ class ScheduledKernels:
                 )
                 reason = made.why_not(directive)
                 if reason is None and notes_forced:
-                    told = Reason(
+                    recorded = Reason(
                         "forced-by-user",
                         f"the user forces {directive} of %{i.name}",
                         {"axis": directive.axis},
                     )
                     self.decisions.append(
-                        KernelDecision(i.id, i.name, True, told, f"loop-{directive.name}")
+                        KernelDecision(i.id, i.name, True, recorded, f"loop-{directive.name}")
                     )
                 made = made if reason is not None else made.then(directive)
                 self._refuse(i, directive, reason)
@@ -156,9 +156,9 @@ class ScheduledKernels:
 
     def _refuse(self, i: HloInstruction, directive: Directive, reason: Reason | None) -> None:
         if reason is not None:
-            told = Reason(reason.code, reason.message, {**reason.facts, "axis": directive.axis})
+            recorded = Reason(reason.code, reason.message, {**reason.facts, "axis": directive.axis})
             self.decisions.append(
-                KernelDecision(i.id, i.name, False, told, f"loop-{directive.name}")
+                KernelDecision(i.id, i.name, False, recorded, f"loop-{directive.name}")
             )
 
     def _note(self, i: HloInstruction, schedule: Schedule, form: str) -> None:

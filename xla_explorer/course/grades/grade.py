@@ -143,14 +143,14 @@ def grade(
         f"cell {number} {how}; it was left out" for number, how in left_out.items() if number
     ] + remarks
     remarks += [how for number, how in left_out.items() if not number]
-    told = {one["exercise"] for one in judged}
+    judged_names = {one["exercise"] for one in judged}
     wanted = dict.fromkeys(name for cell in cells for name in cell.exercises)
-    judged += [_missing(name, left_out, cells) for name in wanted if name not in told]
+    judged += [_missing(name, left_out, cells) for name in wanted if name not in judged_names]
     tried = {one["exercise"] for one in judged if one["status"] != _NOT_SOLVED}
     judged += [
         _did_not_run(title)
         for name, title in _hidden_titles(checks)
-        if name in tried and title not in told
+        if name in tried and title not in judged_names
     ]
     return Grade(path.name, judged, remarks)
 

@@ -46,10 +46,10 @@ def expanded_sizes(
 
 def too_large(what: str, size: int, limit: int) -> Reason:
     """Return the refusal of cloning for call sites."""
-    told = f"{size:,}" if size < 10**15 else f"10^{len(str(size)) - 1}"
+    count = f"{size:,}" if size < 10**15 else f"10^{len(str(size)) - 1}"
     return refuse(
         "too-many-instructions",
-        f"{what} would make {told} instructions of the program (limit {limit:,})",
+        f"{what} would make {count} instructions of the program (limit {limit:,})",
         instructions=min(size, 2**63 - 1),
         limit=limit,
     )

@@ -400,8 +400,8 @@ def _execute() -> NativeFunction:
         w.both(patience >= 0, long), f.atomic_load(f.global_address("closed")).equals(0)
     )
     with f.when(queued):
-        asked = w.convert("zext", w.negated(is_null(f, events)), "i64")
-        event = f.call("new_event", PTR, f.get(JobRecord, job, "output_count") + asked + 1)
+        has_events = w.convert("zext", w.negated(is_null(f, events)), "i64")
+        event = f.call("new_event", PTR, f.get(JobRecord, job, "output_count") + has_events + 1)
         f.set(JobRecord, job, "event", event)
         f.do("make_results", job)
         f.set(JobRecord, job, "call", f.null)

@@ -74,8 +74,8 @@ def _places(f: NativeFunction, index: Value) -> tuple[Value, Value, Value]:
 def _allocate() -> NativeFunction:
     """Build `allocate`: return memory for a number of bytes, or null."""
     f = NativeFunction("allocate", [I64], PTR)
-    w, (asked,) = f.writer, f.parameters
-    size = f.call("rounded", I64, asked)
+    w, (requested,) = f.writer, f.parameters
+    size = f.call("rounded", I64, requested)
     with (
         f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)),
         f.each(w.number(KEPT_BLOCKS, I64)) as k,
@@ -100,8 +100,8 @@ def _allocate() -> NativeFunction:
 def _free_block() -> NativeFunction:
     """Build `free_block`: keep a block for the next result of its size, or free it."""
     f = NativeFunction("free_block", [PTR, I64], None)
-    w, (block, asked) = f.writer, f.parameters
-    size = f.call("rounded", I64, asked)
+    w, (block, requested) = f.writer, f.parameters
+    size = f.call("rounded", I64, requested)
     with (
         f.when(w.both(size >= LEAST_KEPT, size <= MOST_KEPT)),
         f.each(w.number(KEPT_BLOCKS, I64)) as k,

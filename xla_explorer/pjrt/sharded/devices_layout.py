@@ -51,8 +51,8 @@ class Layout:
             Sharding.read_all(text) if text else [Sharding("unknown")] * len(self.result_shapes)
         )
         for k, (sharding, shape) in enumerate(zip(self.results, self.result_shapes, strict=True)):
-            asked = k not in terms.results and k < len(propagated)
-            found: Sharding | None = (propagated[k] if asked else None) or sharding
+            is_propagated = k not in terms.results and k < len(propagated)
+            found: Sharding | None = (propagated[k] if is_propagated else None) or sharding
             if found is not None and found.kind == "unknown":
                 found = sharding_of(module.entry.root, k) if not propagated else None
             # A constraint may cut unevenly; JAX's arrays cannot.

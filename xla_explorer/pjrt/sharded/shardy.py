@@ -30,7 +30,7 @@ def propagated_results(module: Any) -> list[Sharding | None]:
     [] if jaxlib is too old to propagate. Custom calls that inspect a sharding get it, and are
     removed from the module.
     """
-    asked = [op for op in _operations(module.operation) if _is_inspection(op)]
+    inspections = [op for op in _operations(module.operation) if _is_inspection(op)]
     copy = _propagated(module)
     found: list[Sharding | None] = []
     if copy is not None:
@@ -46,7 +46,7 @@ def propagated_results(module: Any) -> list[Sharding | None]:
                 _answer(op, _of_value(op.operands[0], entry, meshes))
             elif _calls(op, CALLBACK) and meshes:
                 _cut_operands(op, entry, meshes)
-    for op in asked:
+    for op in inspections:
         op.erase()
     return found
 

@@ -152,13 +152,13 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
     """Make the terms a dimension of a parameter that goes into regions."""
     if not is_unreduced(parameter):
         return
-    told = Sharding.read(parameter.attributes["sharding"])
+    stated = Sharding.read(parameter.attributes["sharding"])
     for user in list(
         parameter.users
     ):  # a repeated constraint, which JAX 0.11 writes before each region
         if (
             custom_call_target(user) == "Sharding"
-            and Sharding.read(str(user.attributes.get("sharding"))) == told
+            and Sharding.read(str(user.attributes.get("sharding"))) == stated
         ):
             parameter.parent.replace(user, parameter)
     borders = [
@@ -169,7 +169,7 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
         if o is parameter
         and (made := _border(user, k, "xla.sdy.in_shardings"))
         and made.sharding.unreduced
-        and made.sharding.tiles(made.mesh) == told
+        and made.sharding.tiles(made.mesh) == stated
     ]
     if not borders:
         return
@@ -189,7 +189,7 @@ def _take(parameter: HloInstruction, found: Terms) -> None:
         )
     others = [user for user in users if user.users or user is computation.root]
     _use_whole(parameter, others, found.combiners.of_parameter(parameter.parameter_number))
-    found.parameters[parameter.parameter_number] = told
+    found.parameters[parameter.parameter_number] = stated
 
 
 def _stack(parameter: HloInstruction, terms: int, lies: Sharding) -> None:
@@ -233,19 +233,21 @@ def _give(module: HloModule, found: Terms) -> None:
         return
     values = list(root.operands) if is_tuple else [root]
     shardings = Sharding.read_all(text) if text else [Sharding("unknown")] * len(values)
-    for k, (value, told) in enumerate(zip(values, shardings, strict=True)):
+    for k, (value, stated) in enumerate(zip(values, shardings, strict=True)):
         border = _source(value)
         if not value.shape.is_array:
             continue
         if border is None:
-            if "unreduced" in (told.kind, *told.subgroups):
-                terms = _terms_of_result(value, told, found, found.combiners.of_result(k))
+            if "unreduced" in (stated.kind, *stated.subgroups):
+                terms = _terms_of_result(value, stated, found, found.combiners.of_result(k))
                 if terms is not None:
-                    values[k], found.results[k] = terms, told
-                    shardings[k] = told.terms_first(_device_count(module), value.shape.rank)
+                    values[k], found.results[k] = terms, stated
+                    shardings[k] = stated.terms_first(_device_count(module), value.shape.rank)
             continue
         local, lies = border.call.operands[border.number], border.sharding.tiles(border.mesh)
-        if told.kind not in ("unknown", lies.kind) or (told.kind == lies.kind and told != lies):
+        if stated.kind not in ("unknown", lies.kind) or (
+            stated.kind == lies.kind and stated != lies
+        ):
             continue
         if not border.sharding.unreduced and _is_uniform(local, border):
             continue
@@ -267,7 +269,7 @@ def _device_count(module: HloModule) -> int:
 
 
 def _terms_of_result(
-    value: HloInstruction, told: Sharding, found: Terms, combiner: str
+    value: HloInstruction, stated: Sharding, found: Terms, combiner: str
 ) -> HloInstruction | None:
     """Return the terms of an unreduced result that no region made."""
     module = value.parent.module
@@ -276,17 +278,17 @@ def _terms_of_result(
     def stacked(parameter: HloInstruction) -> HloInstruction | None:
         number = parameter.parameter_number
         text = str(parameter.attributes.get("sharding") or "")
-        if number not in found.parameters and "unreduced" in text and Sharding.read(text) == told:
+        if number not in found.parameters and "unreduced" in text and Sharding.read(text) == stated:
             users, terms = (
                 list(parameter.users),
-                len({told.of_subgroup("unreduced", d) for d in range(count)}),
+                len({stated.of_subgroup("unreduced", d) for d in range(count)}),
             )
-            _stack(parameter, terms, told.terms_first(count, parameter.shape.rank))
+            _stack(parameter, terms, stated.terms_first(count, parameter.shape.rank))
             _use_whole(parameter, users, combiner)
-            found.parameters[number] = told
-        return parameter if found.parameters.get(number) == told else None
+            found.parameters[number] = stated
+        return parameter if found.parameters.get(number) == stated else None
 
-    return terms_of(value, told, count, combiner, stacked)
+    return terms_of(value, stated, count, combiner, stacked)
 
 
 def _source(value: HloInstruction) -> _Border | None:

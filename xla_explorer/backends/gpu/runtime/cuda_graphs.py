@@ -180,13 +180,11 @@ class CudaGraphs:
     def _handle(self) -> int:
         """Return a conditional handle of the graph that is being recorded."""
         graph = self._recorded()[0]
-        return int(
-            self._asked("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0)
-        )
+        return int(self._call("cuGraphConditionalHandleCreate", graph, self.executor.context, 0, 0))
 
     def _recorded(self) -> tuple[Any, list[Any]]:
         """Return (the graph that is being recorded, the nodes before the next one)."""
-        _, _, graph, nodes, *_ = self._asked("cuStreamGetCaptureInfo", self.executor.stream)
+        _, _, graph, nodes, *_ = self._call("cuStreamGetCaptureInfo", self.executor.stream)
         return graph, list(nodes or ())
 
     def _node(self, kind: str, handle: int, bodies: Sequence[Callable[[], None]]) -> None:
@@ -202,11 +200,11 @@ class CudaGraphs:
         node.conditional.size = len(bodies)
         node.conditional.ctx = self.executor.context
         edges = (None,) if binding.CUDA_VERSION >= _EDGE_DATA_SINCE else ()
-        made = self._asked("cuGraphAddNode", graph, before, *edges, len(before), node)
+        made = self._call("cuGraphAddNode", graph, before, *edges, len(before), node)
         replace = int(
             binding.CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
         )
-        self._asked(
+        self._call(
             "cuStreamUpdateCaptureDependencies", self.executor.stream, [made], *edges, 1, replace
         )
         for inside, body in zip(list(node.conditional.phGraph_out), bodies, strict=True):
@@ -218,7 +216,7 @@ class CudaGraphs:
         The outer stream continues to record.
         """
         outer, inner = self.executor.stream, self._streams[self._depth]
-        self._asked("cuStreamBeginCaptureToGraph", inner, graph, None, None, 0, self._mode)
+        self._call("cuStreamBeginCaptureToGraph", inner, graph, None, None, 0, self._mode)
         self._depth += 1
         self.executor.stream = inner
         try:
@@ -229,9 +227,9 @@ class CudaGraphs:
         finally:
             self._depth -= 1
             self.executor.stream = outer
-        self._asked("cuStreamEndCapture", inner)
+        self._call("cuStreamEndCapture", inner)
 
-    def _asked(self, function: str, *arguments: Any) -> Any:
+    def _call(self, function: str, *arguments: Any) -> Any:
         """Call a function of the driver; GraphRefusedError if it or the binding is too old."""
         try:
             return self.driver.call(function, *arguments)

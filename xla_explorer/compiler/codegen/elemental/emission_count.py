@@ -34,11 +34,11 @@ def emission_is_bounded(computation: HloComputation) -> Reason | None:
         LEAST_IN_NEST if in_nest else max(LEAST_LIMIT, MOST_GROWTH * len(computation.instructions))
     )
     # For each instruction: the indices at which users read it, counted by their origin.
-    asked: dict[HloInstruction, dict[Any, int]] = {}
+    requests: dict[HloInstruction, dict[Any, int]] = {}
     places: dict[frozenset[Any], int] = {}
     root, total = computation.root, 0
     for i in reversed(computation.post_order()):
-        own = {(): 1} if i is root or not i.shape.rank else asked.pop(i, {})
+        own = {(): 1} if i is root or not i.shape.rank else requests.pop(i, {})
         count = sum(own.values())
         total += count
         if total > limit:
@@ -51,7 +51,7 @@ def emission_is_bounded(computation: HloComputation) -> Reason | None:
         shares = i.opcode.name in ELEMENTWISE_EMITTERS
         place = places.setdefault(frozenset(own), len(places))
         for number, operand in enumerate(i.operands):
-            wanted = asked.setdefault(operand, {})
+            wanted = requests.setdefault(operand, {})
             if i is root and root.opcode.name == "tuple":
                 wanted[()] = 1
             elif shares and operand.shape.dimensions == i.shape.dimensions:

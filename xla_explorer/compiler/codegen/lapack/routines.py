@@ -286,14 +286,14 @@ def _gesvd(c: _Call) -> tuple[Argument, ...]:
 def _geev(c: _Call) -> tuple[Argument, ...]:
     n, first = c.rows, 1 if c.is_complex else 2
     values = tuple([c.matrix(result=k) for k in range(first)])
-    asked = [letter(c.instruction, f"compute_{side}", "N") == "V" for side in ("left", "right")]
+    sides = [letter(c.instruction, f"compute_{side}", "N") == "V" for side in ("left", "right")]
     head: list[Argument] = [
-        *[Letter("V" if wanted else "N") for wanted in asked],
+        *[Letter("V" if wanted else "N") for wanted in sides],
         Number(n),
         Array(c.instruction.operands[0].shape, 0),
     ]
     head += [_leading(n), *values]
-    for k, wanted in enumerate(asked):
+    for k, wanted in enumerate(sides):
         number = first + k
         if not wanted:
             head += [Unused(c.element_type, number), Number(1)]

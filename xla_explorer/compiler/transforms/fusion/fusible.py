@@ -93,8 +93,9 @@ LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset(
     ]
 )
 
-# Producers that no policy decides: they are in memory, or run other computations.
-NEVER_ASKED: frozenset[str] = frozenset({
+# Opcodes that no policy considers as producers: their results are in memory already, or they run
+# other computations.
+NON_PRODUCERS: frozenset[str] = frozenset({
     "parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion",
 })  # fmt: skip
 

@@ -59,7 +59,7 @@ class FusionPlanner:
                         stored_anyway = True
                 else:
                     stored_anyway = True
-            if targets and producer.opcode.name not in fusible.NEVER_ASKED:
+            if targets and producer.opcode.name not in fusible.NON_PRODUCERS:
                 stored_anyway = self._place(producer, targets, stored_anyway)
             else:
                 stored_anyway = True

@@ -256,8 +256,9 @@ class PriorityPlanner:
         )
 
     def _is_asked(self, producer: HloInstruction) -> bool:
-        return producer.opcode.name not in self.rules.never_asked and not fusible.is_small_constant(
-            producer
+        return (
+            producer.opcode.name not in self.rules.non_producers
+            and not fusible.is_small_constant(producer)
         )
 
     def _stays(

@@ -273,15 +273,15 @@ PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)
 class PriorityRules(NamedTuple):
     """The parts of a policy of the pass.
 
-    is_kernel: a predicate for roots of kernels. never_asked: opcodes that are no producers.
-    into_all: a producer is fused into all of its users or into none. overlooked: users that do not
-    count for this rule. outer_reshapes: a reshape of a kernel's operand stays outside, as it moves
-    nothing.
+    is_kernel: a predicate for roots of kernels. non_producers: opcodes that are never fused into
+    users. into_all: a producer is fused into all of its users or into none. overlooked: users that
+    do not count for this rule. outer_reshapes: a reshape of a kernel's operand stays outside, as it
+    moves nothing.
     """
 
     legality: tuple[Predicate, ...]
     is_kernel: Callable[[HloInstruction], bool]
-    never_asked: frozenset[str]
+    non_producers: frozenset[str]
     cost: Callable[[Target], GpuCostModel]
     into_all: bool
     overlooked: frozenset[OpcodeSpec]
@@ -289,5 +289,5 @@ class PriorityRules(NamedTuple):
 
 
 OWN_RULES = PriorityRules(
-    LEGALITY, fusible.is_consumer, fusible.NEVER_ASKED, GpuCostModel, False, frozenset(), True
+    LEGALITY, fusible.is_consumer, fusible.NON_PRODUCERS, GpuCostModel, False, frozenset(), True
 )

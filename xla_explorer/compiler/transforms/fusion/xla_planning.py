@@ -24,7 +24,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 from xla_explorer.hlo.shape import Shape
 
-_UNRECORDED = fusible.NEVER_ASKED - {"copy", "fusion"}  # XLA decides about these two
+_UNRECORDED = fusible.NON_PRODUCERS - {"copy", "fusion"}  # XLA decides about these two
 
 
 class XlaFusionPlanner:

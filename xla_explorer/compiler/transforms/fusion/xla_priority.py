@@ -35,7 +35,7 @@ _KERNELS = fusible.ELEMENTWISE | (fusible.INDEXING - {fusible.BITCAST, fusible.R
     fusible.COPY, fusible.REDUCE, fusible.DYNAMIC_UPDATE_SLICE, _SCATTER, fusible.REDUCE_WINDOW,
 }  # fmt: skip
 _PRODUCERS = _KERNELS | fusible.BYTE_PRESERVING
-_NEVER_ASKED = fusible.NEVER_ASKED - {"copy"}
+_NON_PRODUCERS = fusible.NON_PRODUCERS - {"copy"}
 # elements that a reduction reads per result: smaller ones are computed by element
 _SIGNIFICANT = 16
 
@@ -213,5 +213,5 @@ class XlaCostModel(GpuCostModel):
 XLA_RULES = PriorityRules(
     (producer_is_fusible_for_xla, producer_is_free_to_move, scatters_updates_only, one_large_reduce, reduction_keeps_its_emitter,
      *KERNEL_LEGALITY),
-    is_kernel, _NEVER_ASKED, XlaCostModel, True, frozenset({fusible.BITCAST}), False,
+    is_kernel, _NON_PRODUCERS, XlaCostModel, True, frozenset({fusible.BITCAST}), False,
 )  # fmt: skip

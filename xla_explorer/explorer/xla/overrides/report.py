@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from xla_explorer.explorer.display.blocks import Blocks, Sentence, Table
+from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.display.report import Report
 from xla_explorer.explorer.xla.overrides.requests import Requests
 from xla_explorer.foundation.file_writing import write_file
@@ -97,7 +98,10 @@ class XlaOverrides(Report, ContextDecorator):
         programs = len({one.fingerprint for one in self.outcomes} - {""})
         if not self.outcomes:
             return "XLA compiled nothing yet that these overrides concern"
-        return f"{len(self.granted)} of {len(self.outcomes)} requests granted in {programs} programs of XLA"
+        requests = number_of(len(self.outcomes), "request")
+        return (
+            f"{len(self.granted)} of {requests} granted in {number_of(programs, 'program')} of XLA"
+        )
 
     def blocks(self) -> Blocks:
         """Yield a table with a row for each request and program."""

@@ -19,8 +19,8 @@ def index_map_text(i: HloInstruction) -> str:
     reads = reads_of(i, place)
     if isinstance(reads, Reason):
         return ""
-    told = [_read_text(i, read) for read in reads if not read.addressing]
-    return f"{place_text(place)} <- {', '.join(told)}" if told else ""
+    texts = [_read_text(i, read) for read in reads if not read.addressing]
+    return f"{place_text(place)} <- {', '.join(texts)}" if texts else ""
 
 
 def _read_text(i: HloInstruction, read: Read) -> str:

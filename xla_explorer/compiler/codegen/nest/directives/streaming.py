@@ -166,7 +166,7 @@ class Prefetch(Directive):
             ]
             place = load.place
             number += 1 + len(before)
-        asked = replace(
+        early_load = replace(
             load,
             id=number,
             place=tuple([x.substitute(values) for x in place]),
@@ -174,4 +174,4 @@ class Prefetch(Directive):
             is_prefetch=True,
         )
         kind = AxisKind.UNROLLED if line.extent <= MOST_LINES else AxisKind.SERIAL
-        return (*before, For(line, (asked,), kind))
+        return (*before, For(line, (early_load,), kind))
