@@ -116,6 +116,23 @@ def test_a_provisional_name_is_replaced_where_it_is_printed():
     assert w.body_lines()[0] == ["  store i32 0, ptr @shared_64"]
 
 
+def test_each_line_has_a_record_stack_slots_first():
+    w = FunctionWriter()
+    w.do("ret void")
+    w.stack_slot("i32")
+    lines, _ = w.body_lines()
+    assert [record if isinstance(record, str) else "" for record in w.body_records()] == lines
+    assert lines[0].startswith("  %slot1 = alloca i32") and lines[1] == "  ret void"
+
+
+def test_routines_are_declared_by_name():
+    w = FunctionWriter()
+    w.declare_routine("dpotrf_", "ptr, i64")
+    w.declare("declare float @llvm.fabs.f32(float)")
+    assert list(w.routines) == ["dpotrf_"]
+    assert "declare void @dpotrf_(ptr, i64)" in w.declarations
+
+
 def test_the_optimization_level_follows_from_the_loops():
     levels = []
     for marks in ([""], [NO_VECTOR, ""], [NO_UNROLL, NO_VECTOR]):

@@ -164,7 +164,7 @@ _SHARED: Final = {
     "erf": DeviceFunction(error_function, 1.5, 0.5, ("ex2.approx.ftz.f32",)),
     "rsqrt": DeviceFunction(reciprocal_square_root, 0.5, 1.5, ("rsqrt.approx.f32",)),
 }
-# By level and opcode. `divide` is no function: kernels and functions use the named instruction.
+# By level and opcode. `divide` is not a function: kernels and functions use the named instruction.
 TABLE: Final[dict[str, dict[str, DeviceFunction]]] = {
     "precise": {"divide": DeviceFunction(None, 0.5, 0.0, ("div.rn.f32",))},
     "xla": {**_SHARED, "divide": DeviceFunction(None, 0.5, 1.5, ("div.full.f32",))},

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from xla_explorer.compiler.codegen.ir.in_order_builder import InOrderBuilder
 from xla_explorer.compiler.codegen.ir.index_arithmetic import IndexingBuilder, Word
 from xla_explorer.compiler.codegen.ir.optimization_level import OptimizationLevel
-from xla_explorer.compiler.codegen.ir.records import Phi
+from xla_explorer.compiler.codegen.ir.records import OneRecord, Phi
 from xla_explorer.compiler.codegen.ir.types import I1, I64, PTR, Type, type_named
 from xla_explorer.compiler.codegen.ir.values import Integer, Value
 
@@ -76,12 +76,12 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
 
     unroll: mark short loops to be unrolled. stack_space: the address space of the stack; pointers
     to it are cast to generic ones. optimization_level: of LLVM on the function. marks: metadata in
-    which its branches end.
+    which its branches end. routines: called functions whose address the backend supplies.
     """
 
     __slots__ = (
         "_block", "_choices", "_entry_lines", "_final_names", "_kept_loops", "_repeated_lines", "_spans", "marks",
-        "optimization_level", "stack_space", "unroll",
+        "optimization_level", "routines", "stack_space", "unroll",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False, stack_space: int = 0) -> None:
@@ -89,6 +89,7 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
         self.unroll, self.stack_space = unroll, stack_space
         self.optimization_level = OptimizationLevel.DEFAULT
         self.marks: set[str] = set()
+        self.routines: dict[str, None] = {}
         self._kept_loops = 0
         self._choices = 0  # conditional branches so far, without those of unrolled loops
         self._spans: dict[tuple[str | int, str | int], int] = {}
@@ -183,6 +184,11 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def declare(self, declaration: str) -> None:
         """Record an external declaration, such as `declare float @llvm.fabs.f32(float)`."""
         self.declarations[declaration] = None
+
+    def declare_routine(self, name: str, parameters: str) -> None:
+        """Declare a function without result, whose address the backend supplies."""
+        self.declare(f"declare void @{name}({parameters})")
+        self.routines[name] = None
 
     def call_intrinsic(
         self, name: str, result: str, *arguments: tuple[str, str], flags: str = ""
@@ -421,6 +427,10 @@ class FunctionWriter(InOrderBuilder, IndexingBuilder[str]):
     def has_loop(self) -> bool:
         """True if the body has a loop, or joins values of two branches."""
         return any(isinstance(record, Phi) for record in self.records)
+
+    def body_records(self) -> list[OneRecord]:
+        """Return a record for each line of the body, stack slots first."""
+        return [*self._entry_lines, *self.records]
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """Return the whole body, stack slots first."""

@@ -9,7 +9,6 @@ inline. `program_kernels.py` keeps the kernels that the function calls.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 
 from xla_explorer.compiler.buffers import renames_memory
@@ -26,7 +25,6 @@ from xla_explorer.compiler.codegen.dispatch import LoweringKind, write_kernel
 from xla_explorer.compiler.codegen.foreign_calls import foreign_call_function
 from xla_explorer.compiler.codegen.function_writer import WHILE, metadata_definitions
 from xla_explorer.compiler.codegen.ir.llvm_module import LlvmFunction, LlvmModule
-from xla_explorer.compiler.codegen.lapack import LAPACK_SYMBOLS
 from xla_explorer.compiler.codegen.operation_writer import OperationWriter, PlaceOf
 from xla_explorer.compiler.codegen.parallel_plan import cache_blocking_decision
 from xla_explorer.compiler.codegen.program_kernels import ProgramKernels
@@ -37,9 +35,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_EXTERNAL = re.compile(
-    rf"@((?:cblas|LAPACKE)_\w+|{'|'.join(LAPACK_SYMBOLS)}|xla_explorer_\w+)\("
-)  # functions whose address the backend has
 MOST_POINTERS = 32  # passed as parameters
 
 
@@ -349,7 +344,6 @@ class HostProgramWriter:
             declarations=tuple(declarations),
             has_variables=kernels.has_variables,
         )
-        symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
         return HostProgram(
             llvm_module,
@@ -363,7 +357,7 @@ class HostProgramWriter:
             t.scratch_slot,
             kernels.scratch_bytes,
             t.size + len(self.calls.constant_data),
-            symbols,
+            tuple({**self.w.routines, **kernels.routines}),
             kernels.functions,
             list(self.calls.constant_data),
             t.size,

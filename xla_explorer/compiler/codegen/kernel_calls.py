@@ -92,7 +92,7 @@ class KernelCalls:
         self.kernels.threaded.add(function)
         task = task_name(function)
         self.callees[task] = None
-        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        w.declare_routine(PARALLEL_FOR, "ptr, ptr, i64")
         context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
         for k, pointer in enumerate(pointers):
             w.do(
@@ -110,7 +110,7 @@ class KernelCalls:
     def chain(self, prepared: list[PreparedKernel], tasks: int) -> None:
         """Call the pool, which runs every kernel of a chain for each block of rows."""
         w = self.w
-        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        w.declare_routine(PARALLEL_FOR, "ptr, ptr, i64")
         places: dict[BufferSlice, int] = {}
         calls = []
         for function, made, unique in prepared:

@@ -174,8 +174,8 @@ def _gemm(
 ) -> None:
     """Emit C = A B (+ C) by GEMM; C is rows x columns; pointers with leading dimensions."""
     routine, t = _ROUTINES[element_type]
-    w.declare(
-        f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)"
+    w.declare_routine(
+        routine, f"i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32"
     )
     one, beta = float_constant(1.0, t), float_constant(1.0 if accumulate else 0.0, t)
     rows = sizes[0] if isinstance(sizes[0], int) else w.value(f"trunc i64 {sizes[0]} to i32")

@@ -80,7 +80,7 @@ def write_cholesky(i: HloInstruction, target: Target, slots: tuple[int, ...]) ->
     source, output = context.arrays[i.operands[0]], context.outputs[0]
     size, lower, element_type = i.shape.dimensions[-1], i.attribute("lower"), i.shape.element_type
     routine = f"{_LETTERS[element_type.name]}potrf_"
-    w.declare(f"declare void @{routine}(ptr, ptr, ptr, ptr, ptr, i64)")
+    w.declare_routine(routine, "ptr, ptr, ptr, ptr, ptr, i64")
     which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
     zero = scalar_constant(0, element_type)
     failure = scalar_constant(float("nan"), element_type)
@@ -119,8 +119,8 @@ def write_triangular_solve(i: HloInstruction, target: Target, slots: tuple[int, 
     t = register_type(element_type)
     routine = f"cblas_{_LETTERS[element_type.name]}trsm"
     alpha_type = "ptr" if element_type.is_complex else t
-    w.declare(
-        f"declare void @{routine}(i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32)"
+    w.declare_routine(
+        routine, f"i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32"
     )
     alpha = float_constant(1.0, t)
     if element_type.is_complex:

@@ -377,6 +377,11 @@ class ProgramKernels:
         )
 
     @property
+    def routines(self) -> dict[str, None]:
+        """Functions that the kernels call and whose address the backend supplies."""
+        return dict.fromkeys([name for kernel in self._kernels for name in kernel.made.routines])
+
+    @property
     def globals(self) -> dict[str, None]:
         """Constants and metadata of the kernels, a line each."""
         return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.globals])

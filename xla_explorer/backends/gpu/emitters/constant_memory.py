@@ -207,7 +207,7 @@ def _moved(made: GpuKernel, constant: HloInstruction, uses: _Uses) -> GpuKernel:
         else:
             record = record._replace(operands=(pointers[record.operands[0].name],))
         records[place] = record
-        lines[place - len(records)] = line_of(record)  # stack slots come first, nothing after them
+        lines[place] = line_of(record)
     text = "".join([f"\\{byte:02X}" for byte in data])
     declaration = f'{symbol} = private unnamed_addr addrspace(4) constant [{len(data)} x i8] c"{text}", align 16'
     kernel = made.kernel._replace(lines=tuple(lines), globals=(*made.kernel.globals, declaration))

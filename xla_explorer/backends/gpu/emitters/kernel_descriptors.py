@@ -45,8 +45,8 @@ class GpuKernel(NamedTuple):
     """A printed kernel.
 
     launch to many_registers: see `KernelDescriptor`. emitter: its name. scratch: the last pointer
-    is scratch memory. inside: kernels that it calls (see `function_in_a_block`). records: source of
-    the kernel's lines, except stack slots, until constants have been placed.
+    is scratch memory. inside: kernels that it calls (see `function_in_a_block`). records: one of
+    each of the kernel's lines, until constants have been placed.
 
     `KernelModule.add` sets the name of the PTX entry, the id of the first instruction that the
     kernel was written for, and may_overlap: some arguments may alias, so that parameters are not

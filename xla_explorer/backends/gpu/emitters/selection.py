@@ -166,7 +166,7 @@ def write_gpu_kernels(
 
     kernel = write_opaque_kernel(i, target, slots, before_printing=write_math)
     launch = launch_dimensions(kernel.threads, architecture)
-    one = GpuKernel(kernel, launch, records=tuple(writers[-1].records))
+    one = GpuKernel(kernel, launch, records=tuple(writers[-1].body_records()))
     return EmittedKernels((one,), "loop", 0, tuple(refused), None, why_no_nest, used, forced)
 
 
@@ -186,7 +186,7 @@ def finished(
         kernel = one.context.finish(slots)
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         facts = {**one._asdict(), "emitter": descriptor.emitter, "scratch": scratch}
-        records = tuple(facts.pop("context").writer.records)
+        records = tuple(facts.pop("context").writer.body_records())
         kernels.append(GpuKernel(kernel=kernel, records=records, **facts))
     made = EmittedKernels(
         tuple(kernels),

@@ -19,7 +19,7 @@ _said: set[str] = set()
 
 
 class EmulatedDeviceWarning(UserWarning):
-    """GPU programs run on the built-in emulator: values are right, times are no device's."""
+    """GPU programs run on the built-in emulator: values are right, times are not of a device."""
 
 
 @cache

@@ -51,7 +51,7 @@ class ElementalOperation(Protocol):
 
     @property
     def operands(self) -> Sequence[_Shaped]:
-        """The operands, of which emitters read shapes only."""
+        """The operands; emitters read only their shapes."""
         ...
 
     def attribute(self, name: str) -> Any:

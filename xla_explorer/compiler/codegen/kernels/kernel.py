@@ -34,7 +34,8 @@ class Kernel(NamedTuple):
     scratch memory. phases: calls of each phase (see `WorkPartition.phase`), in the order of
     `%task`; all use the same scratch memory. Empty without phases. optimization_level: of LLVM on
     the function. nest: the schedule of the loop nest, or the reason for opaque code. has_loop: the
-    body has a loop. has_variables: `globals` has a mutable variable.
+    body has a loop. has_variables: `globals` has a mutable variable. routines: called functions
+    whose address the backend supplies.
     """
 
     lines: tuple[str, ...]
@@ -53,6 +54,7 @@ class Kernel(NamedTuple):
     nest: Schedule | Reason | None = None
     has_loop: bool = False
     has_variables: bool = False
+    routines: tuple[str, ...] = ()
 
 
 class KernelContext:
@@ -217,6 +219,7 @@ class KernelContext:
             self.writer.optimization_level,
             has_loop=self.writer.has_loop,
             has_variables=self._has_variables,
+            routines=tuple(self.writer.routines),
         )
 
 

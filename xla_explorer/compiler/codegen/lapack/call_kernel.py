@@ -95,9 +95,8 @@ class _LapackKernel:
     def write(self) -> None:
         """Emit the loop over all matrices of the batch."""
         call, w = self.call, self.w
-        w.declare(
-            f"declare void @{call.symbol}({', '.join(['ptr'] * len(self.pointers))}{', i64' * self._letters})"
-        )
+        parameters = ["ptr"] * len(self.pointers) + ["i64"] * self._letters
+        w.declare_routine(call.symbol, ", ".join(parameters))
         with self.context.iterate(list(call.batch)) as batch:
             for number, argument in enumerate(call.arguments):
                 if isinstance(argument, Array) and argument.operand is not None:

@@ -1,4 +1,4 @@
-"""Kernels that are no loop nests: the arrays that they read and write are declared."""
+"""Kernels that are not loop nests: the arrays that they read and write are declared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 class Opaque:
     """A kernel as one statement.
 
-    reads, writes: the arrays that it accesses as a whole. reason: why the kernel is no nest.
+    reads, writes: the arrays that it accesses as a whole. reason: why the kernel is not a nest.
     """
 
     name: str

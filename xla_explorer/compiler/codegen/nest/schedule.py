@@ -35,7 +35,7 @@ _KERNEL = re.compile(r"%?([\w.\-]+)\s*:\s*(.*)")
 
 
 class ScheduleError(XlaExplorerError, ValueError):
-    """A directive that is refused, or a text that is no schedule.
+    """A directive that is refused, or a text that is not a schedule.
 
     reason: of the refusal.
     """

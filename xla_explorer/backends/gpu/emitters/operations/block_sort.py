@@ -7,7 +7,7 @@ threads execute the same number of steps. For top-k only the first records of ev
 that the work halves from level to level. Source: ranking merge as in Satish, Harris, Garland,
 "Designing efficient sorting algorithms for manycore GPUs", 2009.
 
-`a < b` is no strict weak order on floats with NaN, which would compare as equal to everything.
+`a < b` is not a strict weak order on floats with NaN, which would compare as equal to everything.
 Merging by rank would then give two records one place and lose others. If the comparator orders by
 keys, NaN therefore compares after the numbers and equal to itself. XLA leaves this order open too,
 but keeps all records, because it sorts bitonically.

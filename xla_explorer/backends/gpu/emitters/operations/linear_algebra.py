@@ -38,7 +38,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 
-# Columns of a panel, of which each thread keeps an element in registers; fewer for wide numbers and
+# Columns of a panel: each thread keeps an element of each in registers; fewer for wide numbers and
 # larger indices.
 PANEL, WIDE_PANEL = 16, 8
 ROWS_AT_ONCE = 256  # threads of a block of cholesky

@@ -43,7 +43,7 @@ class Lines:
         rows: int = 1,
         scale: float = 1.0,
     ) -> None:
-        """Set up `lanes` lines, of which the first `rows` exist. t: the type of the arrays."""
+        """Set up `lanes` lines; only the first `rows` exist. t: the type of the arrays."""
         self.w, self.t, self.stages = w, t, stages
         self.lanes, self.rows, self.scale = lanes, rows, scale
         self.source, self.from_at, self._from_row = source

@@ -114,7 +114,7 @@ class BindThreads(_Launched):
     kind = AxisKind.THREAD
 
     def can_be_halved(self, nest: LoopNest) -> Reason | None:
-        """Refuse a reduction over a number of threads that is no power of two."""
+        """Refuse a reduction over threads whose number is not a power of two."""
         axis = nest.axes()[self.axis].axis
         if is_power_of_two(axis) or not isinstance(nest.loop(self.axis), Reduce):
             return None

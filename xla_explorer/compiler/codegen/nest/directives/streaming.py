@@ -54,7 +54,7 @@ class Stream(Directive):
         return {"bytes": array.shape.byte_size if array is not None else 0}
 
     def is_a_result(self, nest: LoopNest) -> Reason | None:
-        """Refuse an array that is no result of the kernel."""
+        """Refuse an array that is not a result of the kernel."""
         results = [a.name for a in nest.arrays if a.written]
         if self.axis in results:
             return None

@@ -181,7 +181,7 @@ class NestScopes:
         )[0]
 
     def through(self, value: int, kinds: Sequence[PrimitiveType], origin: Origin | None) -> int:
-        """Convert a value through a sequence of types, the first of which it has."""
+        """Convert a value through a sequence of types that begins with its own type."""
         for source, target in itertools.pairwise(kinds):
             if source is not target:
                 value = self.put(
