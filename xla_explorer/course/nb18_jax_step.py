@@ -27,7 +27,7 @@ _SUM = "sum { a = f64[] parameter(0)  b = f64[] parameter(1)  ROOT c = f64[] add
 
 
 class ArrayArgument(NamedTuple):
-    """An array, of which jit reads only element type and shape."""
+    """An array; jit reads only its element type and shape."""
 
     dtype: str
     shape: tuple[int, ...]

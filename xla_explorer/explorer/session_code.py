@@ -126,7 +126,7 @@ class SessionCode(Compilation):
     def kernels(self, *, resources: bool = False) -> pandas.DataFrame:
         """Return one row per step of the program.
 
-        Columns: kernel, opcode, runs_on, code and reason if the step is no native code, line,
+        Columns: kernel, opcode, runs_on, code and reason if the step is not native code, line,
         instruction; and stream, if the device has several.
 
         Parameters

@@ -84,7 +84,7 @@ def array_of(value: Any) -> Array:
     Raises
     ------
     GivenValueError
-        The value is no array, or its interface is inconsistent.
+        The value is not an array, or its interface is inconsistent.
     """
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):

@@ -76,7 +76,7 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
     Raises
     ------
     PassRegistrationError
-        The class is no dataclass, or another pass has one of the names.
+        The class is not a dataclass, or another pass has one of the names.
 
     Examples
     --------

@@ -147,7 +147,7 @@ class PassTrace:
         self.repeated_decisions: dict[int, list[Decision]] = {}
 
     def without_steps(self) -> PassTrace:
-        """Return a trace of the result alone, of which a backend makes its code again."""
+        """Return a trace of the result alone, from which a backend generates its code again."""
         level = "off" if self.journal is None else self.journal.level.name.lower()
         return PassTrace(
             self.module, self.pipeline, Journal(level), self.initial, self.control, self.target

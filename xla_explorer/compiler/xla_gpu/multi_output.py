@@ -290,7 +290,7 @@ def _not_asked(first: HloInstruction, second: HloInstruction) -> Reason:
 
 
 def candidate_pairs(computation: HloComputation) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-    """Yield the pairs of kernels of which at least one may have several results.
+    """Yield the pairs of kernels in which at least one may have several results.
 
     Pairs are two readers of the same array, and a producer with its reader.
     """

@@ -171,7 +171,7 @@ def attention_module(function: Build, rows: int, keys: int, depth: int, block: i
 def _checked(function: Callable[[], Any], rows: int, depth: int) -> HloModule:
     """Return the program that an answer makes.
 
-    WrongAnswerError if it is no program, or has another result.
+    WrongAnswerError if it is not a program, or has another result.
     """
     with answering():
         module = function()

@@ -101,8 +101,8 @@ def grade(
     seconds
         The limit for a cell, and the limit for judging.
     memory
-        Bytes that the notebook may use; None is no limit (of isolated and other child processes the
-        limit is theirs).
+        Bytes that the notebook may use; None: no limit. Isolated and other child processes have
+        their own limits.
 
     Returns
     -------

@@ -305,7 +305,7 @@ def _loops(session: Compilation) -> list[tuple[str, str, list[str], list[int]]]:
     found = []
     function = ""
     labels: dict[str, int] = {}
-    last_back = -1  # line of the last jump back: a range around it is no innermost loop
+    last_back = -1  # line of the last jump back: a range around it is not an innermost loop
     lines = session.stage("assembly").lines()
     for number, (line, _) in enumerate(lines):
         label = re.match(r"^([\w.$]+):", line)

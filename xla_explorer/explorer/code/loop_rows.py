@@ -58,8 +58,8 @@ class AccessPattern(NamedTuple):
     coalesced : float
         The least possible number of sectors over `warp_sectors`; 1 is the best.
     terms, constant : tuple of (str, int) or None, int
-        The stride of each axis in elements, None if the offset is no sum of them; the offset at the
-        begin of all axes.
+        The stride of each axis in elements, None if the offset is not a sum of strides; the offset
+        at the beginning of all axes.
     """
 
     access: str

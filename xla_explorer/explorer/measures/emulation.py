@@ -105,7 +105,7 @@ class Emulation(Report):
         """Emulate again with each `old` in the PTX replaced by `new`, on the same arguments.
 
         Blanks and tabs in `old` match each other. XlaExplorerError if `old` is not in the text, and
-        for a text that is no PTX.
+        for a text that is not PTX.
         """
         pattern = r"[ \t]+".join([re.escape(word) for word in old.split()])
         if not pattern or not re.search(pattern, self.text):

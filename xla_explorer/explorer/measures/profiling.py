@@ -94,7 +94,7 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
 
 
 def is_emulated(session: Compilation) -> bool:
-    """Return True if the program runs on the PTX emulator, whose own time is no device's."""
+    """Return True if the program runs on the PTX emulator, whose time is not that of a device."""
     executor = getattr(
         session.result.executable if session.result is not None else None, "executor", None
     )

@@ -354,7 +354,7 @@ def select_few(facts: Facts) -> Advice | None:
         )
 
     change = "jax.lax.top_k(x, k) finds the largest without sorting the rest"
-    return _of_kernels(facts, few, "sorts of which a few elements are read", change)
+    return _of_kernels(facts, few, "sorts whose readers use few elements", change)
 
 
 def hoist_from_loops(facts: Facts) -> Advice | None:

@@ -78,7 +78,7 @@ class Provenance(Report):
         return 100.0 * count / len(self.origins) if self.origins else 100.0
 
     def of(self, name_or_id: str | int) -> Origin:
-        """Return the origin of one instruction of the result. KeyError if it is not there."""
+        """Return the origin of one instruction of the result; KeyError if the result lacks it."""
         wanted = name_or_id.lstrip("%") if isinstance(name_or_id, str) else name_or_id
         for origin in self.origins:
             if wanted in (origin.instruction, origin.id):

@@ -19,7 +19,7 @@ class RewriteStep(NamedTuple):
     picture_before, picture_after : PictureGraph
         The neighbourhood.
     added, removed, changed : tuple of int
-        Ids of the whole module, a part of which is in the pictures.
+        Ids of the whole module; the pictures show a part of it.
     """
 
     before: Sequence[TextLine]

@@ -18,8 +18,8 @@ NUMBERS = (bool, int, float, complex)
 def fits(shape: Shape, value: Any) -> bool:
     """Return True if a value fits a parameter of this shape without flattening.
 
-    A tuple fits a tuple, and a value that is no pytree fits an array. A nested list of numbers is
-    an array.
+    A tuple fits a tuple, and a value that is not a pytree fits an array. A nested list of numbers
+    is an array.
     """
     if shape.is_tuple:
         parts = shape.tuple_shapes

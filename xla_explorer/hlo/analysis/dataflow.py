@@ -157,7 +157,7 @@ class Dataflow:
     def value_of(self, instruction: HloInstruction, index: Index = ()) -> Value:
         """Return the value at a leaf of an instruction's result.
 
-        KeyError if the leaf is no array, or the instruction is not on the time line.
+        KeyError if the leaf is not an array, or the instruction is not on the time line.
         """
         return self.resolve(self._leaves[instruction][index])
 

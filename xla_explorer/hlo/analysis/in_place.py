@@ -42,7 +42,7 @@ def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]
 def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
     """Return the operand that a fusion updates in place.
 
-    None if its root is no update, or if it reads other elements of the buffer than the one it
+    None if its root is not an update, or if it reads other elements of the buffer than the one it
     writes.
     """
     root = fusion.called[0].root

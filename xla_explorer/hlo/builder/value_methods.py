@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder.builder import HloBuilder
     from xla_explorer.hlo.builder.value import HloValue
 
-# Opcodes of tokens, tuples and asynchronous state, which are no methods of an array.
+# Opcodes of tokens, tuples and asynchronous state, which are not methods of an array.
 _OF_NO_ARRAY: Final = frozenset(
     {"after-all", "async-update", "domain", "get-tuple-element", "infeed", "recv"}
 )

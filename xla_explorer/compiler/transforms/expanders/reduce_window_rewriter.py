@@ -79,7 +79,7 @@ class ReduceWindowRewriter(OpExpanderPass):
         return (starts_from_identity, liftable)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
-        """Return the scan, by blocks of blocks until few remain."""
+        """Return the scan, by levels of blocks until few elements remain."""
         x, init = values_of(b, i)
         found = scanned_dimension(i)
         return self.scan(b, x, init, i.called[0], *found) if found is not None else None

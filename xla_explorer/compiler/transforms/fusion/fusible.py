@@ -55,7 +55,7 @@ INDEXING: frozenset[OpcodeSpec] = frozenset(
 # Opcodes of a fused computation below its root.
 PRODUCERS: frozenset[OpcodeSpec] = ELEMENTWISE | INDEXING
 
-# Opcodes of the root of a fused computation. A single reshape or bitcast is no kernel: it moves
+# Opcodes of the root of a fused computation. A single reshape or bitcast is not a kernel: it moves
 # nothing.
 CONSUMERS: frozenset[OpcodeSpec] = (PRODUCERS - {RESHAPE, BITCAST}) | {REDUCE, DYNAMIC_UPDATE_SLICE}
 

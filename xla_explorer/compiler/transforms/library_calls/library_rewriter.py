@@ -261,7 +261,7 @@ class LibraryRewriter:
 
 
 def why_no_library(i: HloInstruction, target: Target) -> Reason | None:
-    """Return why an instruction that XLA gives to a library is no library call here, or None.
+    """Return why an instruction that XLA gives to a library is not a library call here, or None.
 
     None for instructions that XLA writes kernels for.
     """

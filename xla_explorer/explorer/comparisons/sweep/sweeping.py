@@ -75,7 +75,7 @@ def sweep(
     options
         A sequence (or a mapping from names) of keyword arguments of `xe.compile`, such as
         `[{"passes": "default"}, {"passes": "none"}]`; or a mapping from a keyword to a list of its
-        values, of which all combinations are taken.
+        values; every combination is run.
     executor
         None for this process; a number of child processes; a `concurrent.futures` executor; a
         `dask.distributed.Client` (extra `sweep`).

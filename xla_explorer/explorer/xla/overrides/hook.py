@@ -56,7 +56,7 @@ def overrides(
     """Change the programs that real XLA compiles while the context is open.
 
     JAX calls the hook in XLA's own pipeline, just before and after XLA schedules a module: XLA's
-    fusions are there, and can be split and joined. The result is a context manager and a decorator.
+    fusions exist, and can be split and joined. The result is a context manager and a decorator.
     Names are those of the module that XLA prints (`session.passes` of `backend="xla"`,
     `xe.xla.why_slow`). A request that cannot be granted changes nothing, and has its Reason in the
     report. After an error in this code XLA compiles its module unchanged, with a warning.

@@ -1,7 +1,7 @@
 """The instructions of a module after a pass that only fused, removed or inserted some.
 
-Names are no help: XLA renames its clones. So both modules are walked from their results on, operand
-by operand; an instruction inside a fusion counts as if it stood in the place of the fusion.
+Names cannot be compared: XLA renames its clones. So both modules are walked from their results on,
+operand by operand; an instruction inside a fusion counts as if it stood in the place of the fusion.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def write_hlo_proto(module: HloModule) -> bytes:
     """Return a module as the bytes of an `HloModuleProto`.
 
     Ids are those of the module's instructions and computations. Options of a compile that a header
-    may have (`num_partitions`, `replica_count`) are no part of the proto.
+    may have (`num_partitions`, `replica_count`) are not part of the proto.
 
     Parameters
     ----------

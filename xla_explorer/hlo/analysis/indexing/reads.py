@@ -36,7 +36,7 @@ class Read(NamedTuple):
     """An element of an operand that is read.
 
     guards: conditions of the read. over: axes of the read itself, over which the opcode combines
-    elements. addressing: the element only determines the place of other elements and is no part of
+    elements. addressing: the element only determines the place of other elements and is not part of
     the value.
     """
 

@@ -199,7 +199,7 @@ def ragged_all_to_all(i: HloInstruction, operands: Sequence[Value], evaluator: E
 
 @evaluates("collective-permute")
 def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Return the source's operand, or zeros on a device that is no target.
+    """Return the source's operand, or zeros on a device that is not a target.
 
     A receiver waits only for its own source. With `slice_sizes` the operands are (input, output,
     input starts, output starts). The source's starts select the slices of its input and their

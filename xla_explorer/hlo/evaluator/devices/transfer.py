@@ -2,7 +2,7 @@
 
 A `send` never waits; `recv-done` waits for the value. The frontend attribute
 `_xla_send_recv_source_target_pairs` names the pairs of devices, as in XLA's pipeline parallelism. A
-device that is no target receives zeros. Without the attribute, send and recv on the same channel
+device that is not a target receives zeros. Without the attribute, send and recv on the same channel
 are partners.
 """
 
