@@ -51,8 +51,6 @@ LEFT = {
     "compiler/codegen/function_writer.py": 1,
     # Labels are not indented.
     "compiler/codegen/ir/llvm_text.py": 1,
-    # Names of HLO as PTX identifiers; lines of a kernel in a persistent kernel.
-    "backends/gpu/kernel_module.py": 3,
 }
 # What once read the text of kernels and modules, and what took its place.
 REPLACED = {
@@ -62,6 +60,7 @@ REPLACED = {
     "compiler/codegen/vector_loop.py": "bodies written again in lanes: the lowering of nests",
     "compiler/codegen/debug_lines.py": "lines of functions that are inlined: origins beside the lines, in backends/llvm",
     "backends/gpu/emitters/wide_accesses.py": "8 patterns of neighbouring loads and stores: records",
+    "backends/gpu/kernel_module.py": "registers and loads of called kernels: their records",
     "compiler/codegen/host_program.py": "names in declarations: routines that writers declare",
     "backends/gpu/emitters/constant_memory.py": "lines counted from the end: a record for each line",
     "backends/gpu/emitters/uniformity.py": "9 patterns of values that are equal in a warp: operands of records",

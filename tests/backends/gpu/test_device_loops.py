@@ -421,3 +421,18 @@ ENTRY main {{
   ROOT w = (s32[], f32[4]) while(init), condition=condition, body=body, backend_config={{"known_trip_count":{{"n":"5"}}}}
 }}""")
     assert gpu_program._trips(module.entry.root) == trips
+
+
+def test_a_kernel_in_a_persistent_kernel_gets_its_registers_as_parameters() -> None:
+    """And the persistent kernel may write what the called one loads."""
+    module = compiled(LOOP).executable.llvm_module
+    called = [f for f in module.functions if f.name.endswith(".in_a_block")]
+    (launched,) = [f for f in module.functions if called and called[0].name in f.callees]
+    assert set(launched.callees) >= {f.name for f in called} and launched.linkage == ""
+    for function in called:
+        text = "\n".join(function.lines)
+        assert "sreg" not in text and "invariant" not in text
+        assert "add i32 %lane, 0" in text and function.parameters[-2:] == (
+            "i32 %lane",
+            "i32 %number",
+        )

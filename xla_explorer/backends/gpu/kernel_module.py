@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -18,17 +17,20 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
     LlvmFunction,
     LlvmModule,
 )
-from xla_explorer.compiler.codegen.ir.records import INVARIANT
+from xla_explorer.compiler.codegen.ir.llvm_text import line_of
+from xla_explorer.compiler.codegen.ir.records import INVARIANT, Instruction
+from xla_explorer.compiler.codegen.ir.types import I32
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.compiler.target import NVPTX
 
 _FIRST_ANNOTATION = 90_000  # metadata numbers: above the kernels', below debug information
-_NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
+CALLED_EMITTERS = frozenset({"loop", "vector-loop"})
+"""Emitters whose kernels can be functions of another: they have no barrier for all threads."""
 
 
 def ptx_identifier(name: str) -> str:
     """Return an HLO name as a PTX identifier: ptxas refuses dots, hyphens and leading digits."""
-    mangled = _NOT_IN_IDENTIFIERS.sub("_", name)
+    mangled = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
     return mangled if mangled[:1].isalpha() or mangled[:1] == "_" else f"_{mangled}"
 
 
@@ -104,8 +106,13 @@ class KernelModule:
             number += 1
             unique = f"{stem}_{number}"
         self._names.add(unique)
+        changes = _changes_in_a_block(kernel) if kernel.emitter in CALLED_EMITTERS else ()
         added = kernel._replace(
-            name=unique, instruction=instruction, may_overlap=may_overlap, records=()
+            name=unique,
+            instruction=instruction,
+            may_overlap=may_overlap,
+            records=(),
+            in_a_block=changes,
         )
         self._known[key] = added
         self.kernels.append(added)
@@ -190,7 +197,9 @@ def _launched(k: GpuKernel, dialect: KernelDialect, groups: dict[str, int]) -> L
 def _called(k: GpuKernel) -> LlvmFunction:
     """Return a kernel as a function of a single-block kernel."""
     pointers = [f"ptr addrspace(1) align 16 %a{number}" for number in range(k.kernel.parameters)]
-    body = [_in_a_block(line, k.launch.threads_per_block) for line in k.kernel.lines]
+    body = list(k.kernel.lines)
+    for number, line in k.in_a_block:
+        body[number] = line
     return LlvmFunction(
         function_in_a_block(k),
         (*pointers, "i32 %lane", "i32 %number"),
@@ -204,16 +213,33 @@ def _called(k: GpuKernel) -> LlvmFunction:
     )
 
 
-def _in_a_block(line: str, threads: int) -> str:
-    """Return a kernel's line for a function of another kernel.
+def _changes_in_a_block(kernel: GpuKernel) -> tuple[tuple[int, str], ...]:
+    """Return the lines that differ in a function of a single-block kernel, by number.
 
     Loads are no longer invariant, and special registers are parameters.
     """
-    for register, value in (("tid", "%lane"), ("ctaid", "%number"), ("ntid", str(threads))):
-        line = line.replace(
-            f"call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()", f"add i32 {value}, 0"
+    registers = {
+        f"i32 @llvm.nvvm.read.ptx.sreg.{register}.x": value
+        for register, value in (
+            ("tid", "%lane"),
+            ("ctaid", "%number"),
+            ("ntid", str(kernel.launch.threads_per_block)),
         )
-    return line.replace(INVARIANT, "")
+    }
+    changes = []
+    for number, record in enumerate(kernel.records):
+        if not isinstance(record, Instruction):
+            continue
+        if record.op == "load" and record.detail.endswith(INVARIANT):
+            changed = record._replace(detail=record.detail.removesuffix(INVARIANT))
+        elif record.op == "call" and record.detail in registers and record.result is not None:
+            named = record.result.builder.named
+            value = named(registers[record.detail], I32)
+            changed = record._replace(op="add", operands=(value, named("0", I32)), detail="")
+        else:
+            continue
+        changes.append((number, line_of(changed)))
+    return tuple(changes)
 
 
 def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:

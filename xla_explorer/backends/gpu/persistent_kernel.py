@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
-from xla_explorer.backends.gpu.kernel_module import function_in_a_block
+from xla_explorer.backends.gpu.kernel_module import CALLED_EMITTERS, function_in_a_block
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.compiler.buffers import BufferSlice
@@ -19,9 +19,6 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.foundation.reason import Reason, refuse
 
 EMITTER = "persistent-kernel"
-_CALLED = frozenset(
-    {"loop", "vector-loop"}
-)  # emitters whose kernels have no barrier, which all threads would have to reach
 _MOST_STEPS = 64
 _MOST_THREADS = 512  # each has 128 registers, which many kernels in one need
 _COPIED_AT_ONCE = 8  # elements of a thread
@@ -103,7 +100,7 @@ def _is_one_block(step: Thunk) -> bool:
         return step.kind == "copy"
     return (
         _threads(kernel) <= _MOST_THREADS
-        and kernel.emitter in _CALLED
+        and kernel.emitter in CALLED_EMITTERS
         and not (
             kernel.scratch
             or kernel.shared_bytes

@@ -125,7 +125,7 @@ class ConstantBank:
             placements.append(placement)
             if placement.reason is None:
                 made = _moved(made, constant, uses)
-        return made._replace(records=()), placements
+        return made, placements
 
     def _placement_of(
         self, constant: HloInstruction, uses: _Uses, values: UniformityAnalysis, override: str

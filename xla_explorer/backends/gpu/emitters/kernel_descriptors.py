@@ -46,11 +46,11 @@ class GpuKernel(NamedTuple):
 
     launch to many_registers: see `KernelDescriptor`. emitter: its name. scratch: the last pointer
     is scratch memory. inside: kernels that it calls (see `function_in_a_block`). records: one of
-    each of the kernel's lines, until constants have been placed.
+    each of the kernel's lines, until the kernel is in a module.
 
     `KernelModule.add` sets the name of the PTX entry, the id of the first instruction that the
-    kernel was written for, and may_overlap: some arguments may alias, so that parameters are not
-    `noalias`.
+    kernel was written for, may_overlap: some arguments may alias, so that parameters are not
+    `noalias`, and in_a_block: lines of a function of a single-block kernel that differ, by number.
     """
 
     kernel: Kernel
@@ -67,6 +67,7 @@ class GpuKernel(NamedTuple):
     name: str = ""
     instruction: int = -1
     may_overlap: bool = False
+    in_a_block: tuple[tuple[int, str], ...] = ()
 
 
 class NestSchedule(NamedTuple):
