@@ -107,7 +107,7 @@ _MODULES = {
 __all__ = ["__version__", "load_ipython_extension", *_MODULES, *_PUBLIC]  # the table is the list
 
 
-if not TYPE_CHECKING:  # a type checker sees the names below, and none that are not there
+if not TYPE_CHECKING:  # a type checker sees the names below and no others
 
     def __getattr__(name: str) -> Any:
         if name in _PUBLIC:

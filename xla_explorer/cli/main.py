@@ -1,6 +1,6 @@
 """The command line: argument parsing, exit codes, diagnostics.
 
-Exit codes: 0 done; 1 it did not work (a compile failed, values differ, something is not there yet);
+Exit codes: 0 done; 1 it did not work (a compile failed, values differ, something is missing);
 2 bad input (the text, a name, a file, an option), with one diagnostic on stderr.
 """
 

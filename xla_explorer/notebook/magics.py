@@ -241,7 +241,7 @@ class HloMagics(Magics):
         """Bind the first session to a name and the others to `name_backend`; return the first."""
         (_, session), *others = sessions.items()
         old, self._names[name] = self._names.get(name), session
-        if _WIDGETS in sys.modules:  # else no widget is there to follow
+        if _WIDGETS in sys.modules:  # else there is no widget to update
             sys.modules[_WIDGETS].follow(old, session)
         for backend, other in others:
             self._names[f"{name}_{backend}"] = other

@@ -206,7 +206,7 @@ class CpuExecutable:
         for number, (slot, order) in enumerate(self._outputs):
             if number in self._results_in_place:
                 array = prepared[self._results_in_place[number]]
-                table[at] = data_address(array)  # it is there already
+                table[at] = data_address(array)  # the result is written over this argument
             else:
                 array, table[at] = slot.take()
             at += 1

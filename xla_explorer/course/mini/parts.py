@@ -77,7 +77,7 @@ def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
     >>> part("parse", folder="not/written/yet")
     Traceback (most recent call last):
     ...
-    xla_explorer.course.mini.parts.PartMissingError: mini/parse.py is not there...
+    xla_explorer.course.mini.parts.PartMissingError: mini/parse.py does not exist...
     """
     if name not in PARTS:
         raise PartMissingError(
@@ -86,7 +86,8 @@ def part(name: str, folder: str | Path = "mini") -> Callable[..., Any]:
     path = Path(folder, f"{name}.py")
     if not path.is_file():
         raise PartMissingError(
-            f"mini/{name}.py is not there", f"run the cell of notebook {PARTS[name]} that writes it"
+            f"mini/{name}.py does not exist",
+            f"run the cell of notebook {PARTS[name]} that writes it",
         )
     scope: dict[str, Any] = {"__name__": f"mini.{name}", "__file__": str(path)}
     exec(compile(path.read_text(encoding="utf-8"), f"mini/{name}.py", "exec"), scope)

@@ -1,4 +1,4 @@
-"""`session.buffers()`: the buffer assignment as a table and a chart, and why values are apart."""
+"""`session.buffers()`: buffer assignment as table and chart, and why values do not share bytes."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class KernelCost(NamedTuple):
         per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
         work = FLOP * self.cost.flops
         if product := next(iter(contractions(self.instruction)), None):
-            # Register tiles and libraries come near the peak, if they know the type.
+            # Register tiles and libraries come near the peak if they support the type.
             fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
             work = self.cost.flops / (
                 FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS

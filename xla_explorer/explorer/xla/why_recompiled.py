@@ -40,7 +40,7 @@ class Call(NamedTuple):
     dispatch : float
         The call itself, without these phases.
     run : float
-        From its return until the results are there.
+        From its return until the results are ready.
     why : str
         The change that made it compile.
     """

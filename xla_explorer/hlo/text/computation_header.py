@@ -44,7 +44,7 @@ class ComputationHeader(NamedTuple):
     end: int
 
 
-def _pass_parameters(tokens: Tokens) -> None:
+def _parse_parameters(tokens: Tokens) -> None:
     """Parse `(p: f32[2], q: s32[])`; names may lack their colons, as XLA reads them."""
     tokens.advance()
     if tokens.kind != ")":
@@ -116,7 +116,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     result: Shape | None = None
     result_at = tokens.start
     if tokens.kind == "(":
-        _pass_parameters(tokens)
+        _parse_parameters(tokens)
         tokens.expect(
             "->",
             "'->' and the shape of the result",

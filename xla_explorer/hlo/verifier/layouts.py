@@ -53,7 +53,8 @@ def keeps_its_memory(i: HloInstruction) -> Reason | None:
         return refuse("memory-space", "must not bring its operand from device to host memory")
     if i.opcode.name not in _MAY_ENTER_HOST and not any(_in_host(o.shape) for o in i.operands):
         return refuse(
-            "memory-space", f"must not have a result in host memory, {i.shape}: no operand is there"
+            "memory-space",
+            f"must not have a result in host memory, {i.shape}: no operand is in host memory",
         )
     return None
 

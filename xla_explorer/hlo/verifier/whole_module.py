@@ -136,7 +136,7 @@ def alias_findings(i: HloInstruction) -> Iterator[Finding]:
         if given is None or made is None:
             yield (
                 "operand-alias",
-                f"output_to_operand_aliasing names operand {alias.operand_number} or a part that is not there",
+                f"output_to_operand_aliasing names operand {alias.operand_number} or a part that does not exist",
                 i,
             )
         elif not (given.is_buffer or made.is_buffer or given.base is made.base):

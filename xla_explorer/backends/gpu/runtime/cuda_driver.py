@@ -172,7 +172,7 @@ def find_driver() -> CudaDriver | Reason:
         return refuse(
             "no-cuda-device", f"CUDA's driver answers: {problem.message}", status=problem.code
         )
-    # cuda-bindings raises errors of its own kind when the driver's library is not there.
+    # cuda-bindings raises errors of its own kind when the driver's library is missing.
     except Exception as problem:
         return refuse(
             "no-cuda-driver", f"CUDA's driver could not be loaded: {str(problem).splitlines()[0]}"

@@ -46,8 +46,8 @@ def _kernel(name: str, parameters: int, lines: Sequence[str]) -> str:
     return f".visible .entry {name}({listed})\n{{\n{body}\t{_SET}\n"
 
 
-# `cudaGraphSetConditional` is the driver's own: only its compiler knows it, so this is loaded as
-# text.
+# `cudaGraphSetConditional` belongs to the driver: only its compiler declares it, so this is loaded
+# as text.
 CONDITIONS_PTX = (
     ".version 7.0\n.target sm_70\n.address_size 64\n\n"
     ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n\n"

@@ -195,10 +195,10 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
         tokens.advance()
         value_at = tokens.start
         try:
-            canonical = _pass_value(tokens, opcode_name, name)
+            canonical = _parse_value(tokens, opcode_name, name)
         except TextError:
             if tokens.start > value_at or tokens.kind not in (",", END):
-                raise  # a value is there, and it is wrong
+                raise  # the value is not absent but wrong
             raise TextError(
                 f"attribute {name} has no value", value_at, f"write a value after {name}="
             ) from None
@@ -210,7 +210,7 @@ def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
     return found
 
 
-def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
+def _parse_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
     reader = reader_of(opcode_name, name)
     if reader is not None:
         return reader(tokens)

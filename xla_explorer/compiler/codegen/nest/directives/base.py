@@ -149,7 +149,7 @@ class Directive:
         nest = module.nest
         subjects = cast(
             "tuple[HloInstruction, ...]", (Subject(nest.name), Subject(self.axis))
-        )  # names, as the journal wants them
+        )  # names, as the journal records them
         held: list[
             LoopNest
         ] = []  # the nest, once all checks hold: the numbers of a refusal are in its Reason

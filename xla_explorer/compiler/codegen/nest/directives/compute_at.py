@@ -81,7 +81,7 @@ class ComputeAt(StepDirective):
         found = []
         for s, around in walk(loop.body):
             if isinstance(s, Reduce) and s.each:
-                continue  # whose values are there at its points alone
+                continue  # its values exist only at its own points
             if (
                 isinstance(s, Definition)
                 and s.origin is not None
