@@ -17,6 +17,7 @@ from xla_explorer.backends.aot.program_entry import constant_definition
 from xla_explorer.backends.interfaces import AotCompilationOptions
 from xla_explorer.backends.interfaces.abilities import AheadOfTimeCompiler, AotCompilationResult
 from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.codegen import operation_writer
 
 ODD = """HloModule while.2
 ENTRY e {
@@ -118,6 +119,18 @@ def test_weights_are_embedded_or_passed() -> None:
     )
     first = np.frombuffer(passed.files["mlp.weights"], np.float32, 64)
     assert np.isfinite(first).all() and first.std() > 0.05
+
+
+def test_a_long_program_has_its_constants_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its entry loads each pointer where it is used, and names none of them."""
+
+    def stored(steps: int) -> int:
+        monkeypatch.setattr(operation_writer, "LONG_PROGRAM", steps)
+        text = xe.aot(mlp_text()).program.program.text
+        assert ("optnone" in text) == (steps == 0)
+        return text.count("store ptr @") + text.count("store ptr %weight")
+
+    assert stored(0) == stored(1000) > 0
 
 
 def test_the_footprint_sums_the_sections() -> None:
