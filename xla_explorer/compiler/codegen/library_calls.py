@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.guards import base_position
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
-    MatrixOperand,
+    StridedOperand,
     dot_sizes,
     product_batch,
     strided_operands,
@@ -145,7 +145,7 @@ def why_fft_without_library(i: HloInstruction, target: Target) -> Reason:
     )
 
 
-def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
+def dot_operands(dot: HloInstruction) -> tuple[StridedOperand, StridedOperand] | None:
     """Return the operands as matrices that BLAS accepts, or None."""
     found = strided_operands(dot)
     rows, columns, depth, _ = dot_sizes(dot)

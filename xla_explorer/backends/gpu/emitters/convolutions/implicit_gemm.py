@@ -11,7 +11,11 @@ from xla_explorer.backends.gpu.emitters.convolutions.geometry import (
     convolution_product,
 )
 from xla_explorer.backends.gpu.emitters.dots.implicit_matrix import Border, ImplicitMatrix
-from xla_explorer.backends.gpu.emitters.dots.result_store import Product, ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import (
+    FusedProduct,
+    ResultStore,
+    product_in,
+)
 from xla_explorer.backends.gpu.emitters.narrow_index_arithmetic import NarrowIndexArithmetic
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.ir.index_arithmetic import Word
@@ -32,7 +36,7 @@ class ServedConvolution(NamedTuple):
     geometry: as implicit GEMM.
     """
 
-    product: Product
+    product: FusedProduct
     geometry: ConvolutionProduct
 
 
@@ -137,7 +141,8 @@ class ConvolutionStore(ResultStore):
     spatial dimension.
     """
 
-    def __init__(self, context: KernelContext, block: Block, product: Product, geometry: ConvolutionProduct, indices: NarrowIndexArithmetic,
+    def __init__(self, context: KernelContext, block: Block, product: FusedProduct, geometry: ConvolutionProduct,
+                 indices: NarrowIndexArithmetic,
                  phases: list[Word]) -> None:  # fmt: skip
         super().__init__(context, block, product, *geometry.sides)
         self.geometry, self.indices, self.phases = geometry, indices, phases

@@ -29,21 +29,24 @@ FRAGMENT_COLUMNS = 8  # of a fragment of the result: two adjacent ones in each o
 _QUAD = 4
 
 
-class Product(NamedTuple):
-    """dot: a dot or convolution. root: the stored value, the product itself without an epilogue."""
+class FusedProduct(NamedTuple):
+    """A dot or convolution, with the epilogue of its fusion if there is one.
+
+    dot: the dot or convolution. root: the stored value, `dot` itself without an epilogue.
+    """
 
     dot: HloInstruction
     root: HloInstruction
 
 
-def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
+def product_in(i: HloInstruction, *opcodes: str) -> FusedProduct | Reason:
     """Return the product of an instruction or fusion, or a refusal.
 
     opcodes: of products, by default only dots.
     """
     opcodes = opcodes or ("dot",)
     if i.opcode.name in opcodes:
-        return Product(i, i)
+        return FusedProduct(i, i)
     if i.opcode.name != "fusion" or i.attributes.get("kind") != "kOutput":
         return refuse("no-dot", f"%{i.name} must be a {' or '.join(opcodes)}")
     body = i.called[0]
@@ -78,7 +81,7 @@ def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
             "no-epilogue",
             f"%{root.name} must have the shape of the product, {dot.shape}, got {root.shape}",
         )
-    return Product(dot, root)
+    return FusedProduct(dot, root)
 
 
 def operand_slots(
@@ -97,7 +100,7 @@ class ResultStore:
     """Store of parts of an m x n result. batch: index of the block's product."""
 
     def __init__(
-        self, context: KernelContext, block: Block, product: Product, m: int, n: int
+        self, context: KernelContext, block: Block, product: FusedProduct, m: int, n: int
     ) -> None:
         self.context, self.block, self.product, self.m, self.n = context, block, product, m, n
         self.w, self.output = context.writer, context.outputs[0]

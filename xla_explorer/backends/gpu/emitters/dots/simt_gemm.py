@@ -153,7 +153,7 @@ def plan_simt_gemm(
     return min(choices)[2]
 
 
-class _Tile:
+class _OperandTile:
     """An operand's tile: loaded into registers, stored to and read from shared memory."""
 
     def __init__(
@@ -328,7 +328,10 @@ class SimtGemmKernel:
     ) -> None:
         """Load, multiply and store the block's tile, whose first row and column are given."""
         w, indices, plan = self.w, self.indices, self.plan
-        a, b = _Tile(self, *left, plan.rows, row), _Tile(self, *right, plan.columns, column)
+        a, b = (
+            _OperandTile(self, *left, plan.rows, row),
+            _OperandTile(self, *right, plan.columns, column),
+        )
         sums = [
             [Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)]
             for _ in range(plan.rows)
@@ -337,7 +340,7 @@ class SimtGemmKernel:
             for slot in line:
                 slot.store([scalar_constant(0, plan.wide)])
 
-        def both_tiles(action: Callable[[_Tile], None]) -> None:
+        def both_tiles(action: Callable[[_OperandTile], None]) -> None:
             for tile in (a, b):
                 action(tile)
 
@@ -361,7 +364,9 @@ class SimtGemmKernel:
         self._store(sums, a, b, store)
         self.block.finish()
 
-    def _step(self, a: _Tile, b: _Tile, half: Word, sums: list[list[Accumulators]]) -> None:
+    def _step(
+        self, a: _OperandTile, b: _OperandTile, half: Word, sums: list[list[Accumulators]]
+    ) -> None:
         w, wide = self.w, self.plan.wide
         for depth in range(self.plan.depth):
             left, right = a.read(half, depth, self.y), b.read(half, depth, self.x)
@@ -371,7 +376,7 @@ class SimtGemmKernel:
                     slot.store([binary_value(w, "add", wide, slot.load()[0], product)])
 
     def _store(
-        self, sums: list[list[Accumulators]], a: _Tile, b: _Tile, store: ResultStore
+        self, sums: list[list[Accumulators]], a: _OperandTile, b: _OperandTile, store: ResultStore
     ) -> None:
         indices, wide = self.indices, self.plan.wide
         for number, line in enumerate(sums):

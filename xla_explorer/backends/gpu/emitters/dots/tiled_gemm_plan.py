@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.dots.result_store import Product
+from xla_explorer.backends.gpu.emitters.dots.result_store import FusedProduct
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ class TiledGemmPlan(NamedTuple):
     tiles: tiles and split-K.
     """
 
-    product: Product
+    product: FusedProduct
     matrices: Matrices | ConvolutionProduct
     tiles: SimtGemmPlan | TensorCorePlan
     launch: LaunchDimensions
 
 
 def tiled_gemm_plan(
-    product: Product, matrices: Matrices | ConvolutionProduct, tiles: SimtGemmPlan | TensorCorePlan, what: str,
+    product: FusedProduct, matrices: Matrices | ConvolutionProduct, tiles: SimtGemmPlan | TensorCorePlan, what: str,
     architecture: GpuArchitecture, compared: str = "",
 ) -> TiledGemmPlan:  # fmt: skip
     """Return the plan with its launch.

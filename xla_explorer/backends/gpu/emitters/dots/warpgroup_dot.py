@@ -155,7 +155,7 @@ def tensor_map_of(
     )
 
 
-class _Tile:
+class _StagedTile:
     """An operand's tile in every stage, and its copies. length: rows or columns of the result."""
 
     def __init__(
@@ -228,8 +228,8 @@ class _Kernel:
             "i32",
         )
         self.barriers = w.operation("add", self.base, plan.stages * plan.stage_bytes, "i32")
-        self.left = _Tile(self, plan.matrices.left, 0, ROWS, 0)
-        self.right = _Tile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
+        self.left = _StagedTile(self, plan.matrices.left, 0, ROWS, 0)
+        self.right = _StagedTile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
         self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
 
     def small(self, value: str | int) -> str:

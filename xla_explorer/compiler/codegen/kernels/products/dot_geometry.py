@@ -10,7 +10,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.shape import Shape
 
 
-class MatrixOperand(NamedTuple):
+class StridedOperand(NamedTuple):
     """One side of a GEMM: strides in elements.
 
     row, column: of its dimensions. batch: of each loop around the GEMM (`product_batch`).
@@ -92,7 +92,7 @@ def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int 
     return shape.strides[real[-1]]
 
 
-def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
+def strided_operands(dot: HloInstruction) -> tuple[StridedOperand, StridedOperand] | None:
     """Return the operands as strided matrices, or None.
 
     Left: free x contracted; right: contracted x free. The result must be row-major.
@@ -109,7 +109,7 @@ def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand]
         row, column = single_stride(shape, rows), single_stride(shape, columns)
         if row is None or column is None:
             return None
-        found.append(MatrixOperand(row, column, tuple([shape.strides[d] for d in batch])))
+        found.append(StridedOperand(row, column, tuple([shape.strides[d] for d in batch])))
     if not dot.shape.layout.is_default and dot.shape.rank > 1:
         return None
     return found[0], found[1]._replace(batch=(*found[1].batch, *[0 for _ in outer]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     DotSizes,
-    MatrixOperand,
+    StridedOperand,
     dot_sizes,
     strided_operands,
 )
@@ -75,8 +75,8 @@ def plan_dot(dot: HloInstruction, target: Target) -> DotPlan | Reason:
     ):  # one column is one row of the transposed product
         rows, columns = columns, rows
         left, right = (
-            MatrixOperand(right.column, right.row, right.batch),
-            MatrixOperand(left.column, left.row, left.batch),
+            StridedOperand(right.column, right.row, right.batch),
+            StridedOperand(left.column, left.row, left.batch),
         )
         sizes = sizes._replace(rows=rows, columns=columns)
     if columns == 1 or (
@@ -103,7 +103,7 @@ def _without_tiles(
     dot: HloInstruction,
     target: Target,
     sizes: DotSizes,
-    operands: tuple[MatrixOperand, MatrixOperand] | None,
+    operands: tuple[StridedOperand, StridedOperand] | None,
 ) -> Reason | None:
     """Return the reason if no dot of these types and strides has register tiles."""
     element_type = dot.shape.element_type
@@ -135,7 +135,7 @@ def _without_tiles(
 def _packed_plan(
     dot: HloInstruction,
     sizes: DotSizes,
-    operands: tuple[MatrixOperand, MatrixOperand],
+    operands: tuple[StridedOperand, StridedOperand],
     tile: RegisterTile,
 ) -> DotPlan | Reason:
     """Return the plan with the packing of both operands, or the reason against it."""

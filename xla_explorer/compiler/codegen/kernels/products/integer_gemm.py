@@ -26,7 +26,7 @@ from xla_explorer.compiler.codegen.ir.types import I32, PTR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.products.dot_geometry import (
     DotSizes,
-    MatrixOperand,
+    StridedOperand,
     dot_sizes,
     product_batch,
     strided_operands,
@@ -56,8 +56,8 @@ class IntegerGemmPlan(NamedTuple):
     """
 
     sizes: DotSizes
-    left: MatrixOperand
-    right: MatrixOperand
+    left: StridedOperand
+    right: StridedOperand
     instruction: DotProductInstruction
     element: PrimitiveType
     tile: RegisterTile
@@ -129,7 +129,7 @@ def plan_integer_gemm(
 
 
 def _irregular_strides(
-    dot: HloInstruction, depth: int, operands: tuple[MatrixOperand, MatrixOperand], group: int
+    dot: HloInstruction, depth: int, operands: tuple[StridedOperand, StridedOperand], group: int
 ) -> Reason | None:
     """Return the reason if the operands cannot be packed by whole groups, else None."""
     left, right = operands
