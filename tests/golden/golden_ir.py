@@ -19,6 +19,7 @@ import re
 import sys
 from pathlib import Path
 
+from tests.compiler.codegen.vector_math.math_module import vector_math_module
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emitters.kernel_descriptors import GpuKernel
@@ -29,7 +30,6 @@ from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, write_kern
 from xla_explorer.compiler.codegen.ir.llvm_text import module_text
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
 from xla_explorer.compiler.codegen.symbol_names import identifier
-from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.text.parser import parse_hlo
 

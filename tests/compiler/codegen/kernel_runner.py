@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from tests.compiler.codegen.vector_math.math_module import vector_math_module
 from xla_explorer.backends.cpu_program.described_cpu import described_cpu
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
@@ -28,7 +29,6 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.dispatch import kernel_is_emitted, nest_kernel, write_kernel
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.kernels.kernel import argument_slots
-from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.compiler.target import HOST_LIKE
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo

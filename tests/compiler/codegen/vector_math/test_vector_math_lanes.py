@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from tests.compiler.codegen.vector_math.math_module import vector_math_module
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
@@ -12,7 +13,6 @@ from xla_explorer.compiler.codegen.ir.structured_builder import StructuredBuilde
 from xla_explorer.compiler.codegen.ir.types import F32, F64, PTR
 from xla_explorer.compiler.codegen.vector_math import (
     vector_math_function,
-    vector_math_module,
     write_math,
 )
 

@@ -9,6 +9,7 @@ import sys
 import llvmlite.binding as llvm
 import pytest
 
+from tests.compiler.codegen.vector_math.math_module import vector_math_module
 from tests.compiler.codegen.vector_math.vector_math_loops import (
     compiled_loops,
     loop_name,
@@ -18,7 +19,6 @@ from tests.compiler.codegen.vector_math.vector_math_loops import (
 from xla_explorer.compiler.codegen.vector_math import (
     ELEMENT_TYPES,
     vector_math_function,
-    vector_math_module,
     vector_math_opcodes,
 )
 

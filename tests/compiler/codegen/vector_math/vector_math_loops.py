@@ -10,9 +10,9 @@ from functools import cache
 import llvmlite.binding as llvm
 import numpy
 
+from tests.compiler.codegen.vector_math.math_module import vector_math_module
 from xla_explorer.compiler.codegen.vector_math import (
     vector_math_function,
-    vector_math_module,
     vector_math_opcodes,
 )
 

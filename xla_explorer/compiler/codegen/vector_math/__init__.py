@@ -1,7 +1,7 @@
 """Transcendental functions as vectorisable LLVM IR.
 
-`vector_math_function(opcode, element_type)` returns one function, `vector_math_module(names)` the
-text of several with their callees; `write_math` emits one inline, for vectors too. The functions
+`vector_math_function(opcode, element_type)` returns one function, `vector_math_functions(names)`
+several with their callees; `write_math` emits one inline, for vectors too. The functions
 are scalar, branch-free and `alwaysinline`: no calls of libm, no tables. f16 and bf16 callers
 convert to f32 and back. Nothing here imports LLVM.
 
@@ -45,7 +45,6 @@ __all__ = [
     "opcode_of",
     "vector_math_function",
     "vector_math_functions",
-    "vector_math_module",
     "vector_math_opcodes",
     "write_math",
 ]
@@ -145,13 +144,3 @@ def vector_math_functions(
     for name in names:
         visit(name)
     return tuple(found.values())
-
-
-def vector_math_module(names: Iterable[str], fused_multiply_add: bool = True) -> str:
-    """Return IR text to append to a module.
-
-    It has the named functions, their callees, and the declarations, each once.
-    """
-    functions = vector_math_functions(names, fused_multiply_add)
-    declarations = dict.fromkeys(line for function in functions for line in function.declarations)
-    return "\n".join([*(function.text for function in functions), *declarations, ""])
