@@ -23,8 +23,9 @@ class Exactness:
     with the option `fast_math` of `algsimp` only.
 
     A result within the bound of the largest finite number may round to infinity, and the reverse
-    (NaN in types without infinities). The partial sums of a sum that is added in another order may
-    leave the range: HLO leaves the order open.
+    (NaN in types without infinities). By `REAL`, a complex number with an infinite part may become
+    another one or NaN: products of such numbers have NaN parts. The partial sums of a sum that is
+    added in another order may leave the range: HLO leaves the order open.
     """
 
     kind: str
@@ -49,11 +50,16 @@ class Exactness:
         return self.kind in ("bitwise", "numeric", "approximate")
 
     def difference(
-        self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], *, scale: float = 1.0
+        self,
+        expected: np.ndarray[Any, Any],
+        actual: np.ndarray[Any, Any],
+        *,
+        scale: float | np.ndarray[Any, Any] = 1.0,
     ) -> Reason | None:
         """Return None if `actual` keeps the claim about `expected`, else its first violation.
 
-        scale: the magnitude of the operands; a sum that cancels is exact relative to it.
+        scale: the magnitude of the operands, one number or one for each element; a sum that cancels
+        is exact relative to it.
         """
         if expected.shape != actual.shape or expected.dtype != actual.dtype:
             return refuse(
@@ -72,16 +78,27 @@ class Exactness:
         )
 
     def _wrong(
-        self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], scale: float
+        self,
+        expected: np.ndarray[Any, Any],
+        actual: np.ndarray[Any, Any],
+        scale: float | np.ndarray[Any, Any],
     ) -> np.ndarray[Any, Any]:
         if expected.dtype.kind in "biu" or not _is_floating(expected):
             return np.asarray(expected != actual, bool)
         if expected.dtype.kind == "c":
+            if self.kind in ("real", "fast"):  # roundings are relative to the modulus
+                with np.errstate(all="ignore"):
+                    modulus = np.abs(expected)
+                scale = np.maximum(scale, np.where(np.isfinite(modulus), modulus, 0))
             real, imaginary = (
                 self._wrong(expected.real, actual.real, scale),
                 self._wrong(expected.imag, actual.imag, scale),
             )
-            return np.asarray(real | imaginary)
+            wrong = np.asarray(real | imaginary)
+            if self.kind not in ("real", "fast"):
+                return wrong
+            lost = ~np.isnan(expected) & np.isfinite(actual)
+            return np.where(np.isfinite(expected), wrong, lost)
         with np.errstate(all="ignore"):
             a, b = expected.astype(np.float64), actual.astype(np.float64)
             nan = np.isnan(a)
@@ -96,7 +113,8 @@ class Exactness:
                 return np.asarray(
                     ~_near(a, b, self.ulps * unit, expected.dtype) & ~(nan & np.isnan(b))
                 )
-            bound = (64 if expected.dtype.itemsize > 2 else 8) * unit + 1e-6 * np.where(
+            relative = max(1e-6, float(float_limits(expected.dtype).eps))
+            bound = (64 if expected.dtype.itemsize > 2 else 8) * unit + relative * np.where(
                 np.isfinite(a), np.maximum(np.abs(a), scale), 0
             )
             near = nan | _near(a, b, bound, expected.dtype)

@@ -56,11 +56,10 @@ def reduce_known(
     dtype = x.dtype
     wide = accumulation_dtype(dtype, combiner.name)
     values = x if dtype not in WIDER else widen(x)
+    if not values.size:  # adding to numpy's 0 would lose the sign of a negative zero
+        kept_shape = np.delete(np.array(x.shape), dimensions).astype(int)
+        return np.broadcast_to(initial, kept_shape).astype(dtype)
     if combiner.name in ("maximum", "minimum") or dtype == np.bool_:
-        if not values.size:
-            return np.broadcast_to(
-                initial, np.delete(np.array(x.shape), dimensions).astype(int)
-            ).astype(dtype)
         ufunc = (
             {"add": np.logical_or, "multiply": np.logical_and}.get(combiner.name, combiner.ufunc)
             if dtype == np.bool_
@@ -69,7 +68,11 @@ def reduce_known(
         reduced = narrow(np.asarray(ufunc.reduce(values, axis=dimensions)), dtype)
         return combine_pair(combiner, reduced, np.asarray(initial))
     start = widen(initial).astype(wide) if wide != initial.dtype else initial
-    reduced = combiner.ufunc.reduce(values, axis=dimensions, dtype=wide)
+    # numpy's own start of a complex sum, 0, would lose the sign of negative zeros.
+    neutral = (
+        {"initial": complex(-0.0, -0.0)} if combiner.name == "add" and x.dtype.kind == "c" else {}
+    )
+    reduced = combiner.ufunc.reduce(values, axis=dimensions, dtype=wide, **neutral)
     return np.asarray(narrow(np.asarray(combiner.ufunc(reduced, start), wide), dtype))
 
 

@@ -237,7 +237,7 @@ def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
     if narrow.is_complex or wide.is_complex:
         return wide.is_complex and holds_every_value(narrow.component, wide.component)
     if narrow.is_pred:
-        return wide.is_integer or wide.is_float
+        return wide.is_integer or wide.has_sign  # the float type without sign has no zero
     if wide.is_pred:
         return False
     if narrow.is_integer and wide.is_integer:

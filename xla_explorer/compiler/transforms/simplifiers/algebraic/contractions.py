@@ -123,8 +123,9 @@ def has_contracting_dimensions(i: HloInstruction) -> bool:
 
 
 def sums_nothing(i: HloInstruction) -> bool:
-    """Return True if no dimension is contracted."""
-    return not has_contracting_dimensions(i)
+    """Return True if no dimension is contracted, and the type has the zero that sums begin with."""
+    kind = i.shape.element_type
+    return not has_contracting_dimensions(i) and (kind.has_sign or not kind.is_float)
 
 
 @rule(

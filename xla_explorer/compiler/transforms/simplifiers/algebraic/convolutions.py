@@ -421,7 +421,7 @@ def convolution_to_dot(
     numbers = numbers_of(instruction)
     channels = x.shape.dimensions[numbers.input_feature]
     features = k.shape.dimensions[numbers.kernel_output_feature]
-    rows = math.prod(x.shape.dimensions) // channels
+    rows = math.prod([n for d, n in enumerate(x.shape.dimensions) if d != numbers.input_feature])
     matrices = []
     for i, sizes in ((x, (rows, channels)), (k, (channels, features))):
         shape = i.shape.with_dimensions(sizes)

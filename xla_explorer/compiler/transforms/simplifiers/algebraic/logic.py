@@ -295,10 +295,11 @@ def clamp_twice(inner: HloInstruction) -> HloInstruction:
 
 
 def apply_one_function(i: HloInstruction) -> bool:
-    """Return True if both operands apply the same increasing function, and have no other reader."""
+    """Return True if both operands apply the same increasing function and have no other reader."""
     a, b = i.operands
     return (
         a is not b
+        and not i.shape.element_type.is_complex  # their order is not that of the function's values
         and a.opcode is b.opcode
         and len(a.users) == 1
         and len(b.users) == 1
