@@ -19,7 +19,7 @@ from xla_explorer.compiler.buffers.xla.values import XlaValue, XlaValues
 ALIGNMENT: Final = 64
 
 
-class _Place:
+class _OffsetGroup:
     """Values at one offset. spans: the live range of each, in events."""
 
     __slots__ = ("number", "offset", "size", "spans", "values")
@@ -48,22 +48,22 @@ def packed(
     found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
 ) -> tuple[dict[XlaValue, int], int]:
     """Return (the offset of each wanted value, the bytes of the allocation)."""
-    places = _places(found, of, {value for value in wanted if value.size})
-    orders: tuple[Callable[[_Place], tuple[int, ...]], ...] = (
-        lambda place: (-place.size, -place.own, place.number), lambda place: (-place.length, -place.size, place.number))  # fmt: skip
+    groups = _offset_groups(found, of, {value for value in wanted if value.size})
+    orders: tuple[Callable[[_OffsetGroup], tuple[int, ...]], ...] = (
+        lambda group: (-group.size, -group.own, group.number), lambda group: (-group.length, -group.size, group.number))  # fmt: skip
     best: dict[XlaValue, int] = {}
     least = -1
     for order in orders:
-        total = _fit(sorted(places, key=order))
+        total = _fit(sorted(groups, key=order))
         if least < 0 or total < least:
-            least, best = total, {value: place.offset for place in places for value in place.values}
+            least, best = total, {value: group.offset for group in groups for value in group.values}
     return {**dict.fromkeys(wanted, 0), **best}, max(least, 0)
 
 
-def _places(
+def _offset_groups(
     found: XlaValues, of: Mapping[XlaValue, XlaBuffer], wanted: set[XlaValue]
-) -> list[_Place]:
-    """Simulate the schedule: new values take a place or share one, then dying values leave it."""
+) -> list[_OffsetGroup]:
+    """Simulate the schedule: new values form or join a group, then dying values leave it."""
     order = sorted(wanted, key=lambda value: (value.start, value.end, value.number))
     made: dict[int, list[XlaValue]] = {}
     freed: dict[int, list[XlaValue]] = {}
@@ -71,32 +71,32 @@ def _places(
         made.setdefault(value.start, []).append(value)
         freed.setdefault(value.end, []).append(value)
     ends = {value: value.end for value in wanted}
-    of_buffer: dict[XlaBuffer, _Place] = {}
-    of_value: dict[XlaValue, _Place] = {}
+    of_buffer: dict[XlaBuffer, _OffsetGroup] = {}
+    of_value: dict[XlaValue, _OffsetGroup] = {}
     begun: dict[XlaValue, int] = {}
     clock = 0
     for moment in sorted({*made, *freed}):
         for value in made.get(moment, ()):
-            place = of_buffer.get(of[value])
-            if place is None:
+            group = of_buffer.get(of[value])
+            if group is None:
                 operand = _overwritten(found, of, value, ends, freed.get(moment, []))
                 if operand is not None:
-                    place = of_value[operand]
-                    place.spans.append((begun.pop(operand), clock))
+                    group = of_value[operand]
+                    group.spans.append((begun.pop(operand), clock))
                     clock += 1
                     freed[moment].remove(operand)
                     ends[operand] = ends[value]
                 else:
-                    place = of_buffer[of[value]] = _Place(value)
-            if value not in place.values:
-                place.values.append(value)
-            of_value[value], begun[value] = place, clock
+                    group = of_buffer[of[value]] = _OffsetGroup(value)
+            if value not in group.values:
+                group.values.append(value)
+            of_value[value], begun[value] = group, clock
             clock += 1
         for value in freed.get(moment, ()):
             of_value[value].spans.append((begun.pop(value), clock))
             clock += 1
-    for place in dict.fromkeys(of_value.values()):
-        place.spans.sort()
+    for group in dict.fromkeys(of_value.values()):
+        group.spans.sort()
     return list(dict.fromkeys(of_value.values()))
 
 
@@ -107,7 +107,7 @@ def _overwritten(
     ends: Mapping[XlaValue, int],
     dying: list[XlaValue],
 ) -> XlaValue | None:
-    """Return the operand whose place a value reuses, or None."""
+    """Return the operand whose group a value joins, or None."""
     user = value.instruction
     if len(of[value].values) > 1 or user.opcode.name == "copy":
         return None
@@ -119,31 +119,31 @@ def _overwritten(
     return None
 
 
-def _fit(places: list[_Place]) -> int:
-    """Give each place, in order, the smallest gap that is free in its spans.
+def _fit(groups: list[_OffsetGroup]) -> int:
+    """Give each group, in order, the smallest gap that is free in its spans.
 
     Return the total bytes.
     """
-    count = sum(len(place.spans) for place in places)
+    count = sum(len(group.spans) for group in groups)
     starts, ends, lows, highs = (np.empty(count, np.int64) for _ in range(4))
     used = total = 0
-    for place in places:
+    for group in groups:
         alive = np.zeros(used, bool)
-        for start, end in place.spans:
+        for start, end in group.spans:
             alive |= (starts[:used] <= end) & (ends[:used] >= start)
-        place.offset = _smallest_gap(
+        group.offset = _smallest_gap(
             sorted(zip(lows[:used][alive].tolist(), highs[:used][alive].tolist(), strict=True)),
-            place.size,
+            group.size,
         )
-        for start, end in place.spans:
+        for start, end in group.spans:
             starts[used], ends[used], lows[used], highs[used] = (
                 start,
                 end,
-                place.offset,
-                place.offset + place.size,
+                group.offset,
+                group.offset + group.size,
             )
             used += 1
-        total = max(total, place.offset + place.size)
+        total = max(total, group.offset + group.size)
     return total
 
 
