@@ -674,3 +674,26 @@ ENTRY e {{
     np.testing.assert_array_equal(
         evaluate(parse_hlo(text), x), np.array(expected, np.int32).reshape(outputs, 1)
     )
+
+
+@pytest.mark.parametrize("element_type", ["f32", "bf16", "c64"])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_sums_of_negative_zeros_are_negative_zeros(element_type: str, count: int) -> None:
+    text = f"""HloModule m
+add {{
+  a = {element_type}[] parameter(0)
+  b = {element_type}[] parameter(1)
+  ROOT s = {element_type}[] add(a, b)
+}}
+ENTRY e {{
+  x = {element_type}[{count}] parameter(0)
+  z = {element_type}[] parameter(1)
+  ROOT r = {element_type}[] reduce(x, z), dimensions={{0}}, to_apply=add
+}}
+"""
+    module = parse_hlo(text)
+    dtype = module.parameter_shapes()[1].element_type.dtype
+    zero = np.full((), complex(-0.0, -0.0) if dtype.kind == "c" else -0.0, dtype)
+    result = np.asarray(evaluate(module, np.full(count, zero, dtype), zero))
+    assert np.signbit(result.real.astype(np.float32))
+    assert dtype.kind != "c" or np.signbit(result.imag)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,10 +68,10 @@ def reduce_known(
         reduced = narrow(np.asarray(ufunc.reduce(values, axis=dimensions)), dtype)
         return combine_pair(combiner, reduced, np.asarray(initial))
     start = widen(initial).astype(wide) if wide != initial.dtype else initial
-    # numpy's own start of a complex sum, 0, would lose the sign of negative zeros.
-    neutral = (
-        {"initial": complex(-0.0, -0.0)} if combiner.name == "add" and x.dtype.kind == "c" else {}
-    )
+    neutral: dict[str, Any] = {}
+    if combiner.name == "add" and np.dtype(wide).kind in "fc":
+        # numpy's own start of a sum, 0, would lose the sign of negative zeros.
+        neutral["initial"] = -0.0 if np.dtype(wide).kind == "f" else complex(-0.0, -0.0)
     reduced = combiner.ufunc.reduce(values, axis=dimensions, dtype=wide, **neutral)
     return np.asarray(narrow(np.asarray(combiner.ufunc(reduced, start), wide), dtype))
 
