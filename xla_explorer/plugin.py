@@ -57,6 +57,7 @@ from xla_explorer.compiler.transforms.fusion.building import build_fusion, order
 from xla_explorer.compiler.transforms.simplifiers.checked_rule import rule
 from xla_explorer.explorer.display.display import Svg, table_html
 from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.questions.claims import check_claim
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason, refuse
@@ -109,6 +110,7 @@ __all__ = [
     "any_",
     "assign_buffers",
     "build_fusion",
+    "check_claim",
     "constant",
     "cpu_target",
     "default_simplification_pipeline",

@@ -104,6 +104,7 @@ def _rules() -> Iterable[Entry]:
     for name, rule in sorted(declared_rules().items()):
         facts = (
             ("exactness", str(rule.exactness)),
+            ("checked on", plain(rule.tried)),
             ("layouts", rule.layout),
             ("written in", code(book[name][1])),
         )

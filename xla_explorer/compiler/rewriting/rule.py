@@ -17,6 +17,7 @@ from xla_explorer.compiler.decisions.formatters import described
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern, may_match
 from xla_explorer.compiler.rewriting.patterns import Pattern
+from xla_explorer.compiler.rewriting.recorded_claims import claim_text
 from xla_explorer.foundation.reason import Check, Predicate, Reason, check_name, checklist, place_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,6 +39,7 @@ class Rule:
     __slots__ = (
         "__weakref__",
         "_source",
+        "_tried",
         "after",
         "before",
         "build",
@@ -80,6 +82,7 @@ class Rule:
         # a tenth of a second.
         self.match: Matcher = self._compile_and_match
         self._source: str | None = None
+        self._tried = ""
         captured = pattern.captures
         self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(
             function, captured
@@ -113,6 +116,15 @@ class Rule:
         if self._source is None:
             self.match, self._source = compile_pattern(self.pattern)
         return self._source
+
+    @property
+    def tried(self) -> str:
+        """The values on which the claim was checked, in words; empty if it was not."""
+        return self._tried or claim_text(self.name, str(self.exactness))
+
+    @tried.setter
+    def tried(self, words: str) -> None:
+        self._tried = words
 
     def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
         """Return the first guard's refusal of a match, else None."""

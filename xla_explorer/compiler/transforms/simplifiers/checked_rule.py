@@ -85,7 +85,9 @@ def rule(
     Returns
     -------
     callable
-        The decorator; it makes a Rule of the build function.
+        The decorator; it makes a Rule of the build function. Its attribute `tried` says on which
+        values the claim was checked. `check_claim(rule)` of `xla_explorer.plugin` tries every value
+        of small types and the edges of all types, and returns arguments on which the claim fails.
 
     Raises
     ------
@@ -106,8 +108,8 @@ def rule(
     ... def docs_negate_twice(x):
     ...     '''--x is x.'''
     ...     return x
-    >>> docs_negate_twice.name
-    'docs-negate-twice'
+    >>> docs_negate_twice.name, docs_negate_twice.tried
+    ('docs-negate-twice', '202 random arguments of its example')
     """
     declare = unchecked_rule(
         pattern, exactness=exactness, before=before, after=after, when=when, layout=layout
@@ -115,7 +117,12 @@ def rule(
 
     def declare_and_check(function: Callable[..., BuildResult]) -> Rule:
         made = declare(function)
-        check_rule(made)
+        count = check_rule(made)
+        made.tried = (
+            f"{count} random arguments of its example"
+            if count
+            else "no values: the evaluator does not compute its example"
+        )
         remember(made)
         return made
 
@@ -128,10 +135,10 @@ def _where(problem: BaseException) -> str:
     return f"{frame.filename}:{frame.lineno}, in {frame.name}: {frame.line or ''}"
 
 
-def check_rule(made: Rule) -> None:
+def check_rule(made: Rule) -> int:
     """Check that a rule matches its example, rewrites it as declared, and keeps its claim.
 
-    RuleError otherwise.
+    Return the number of evaluated arguments. RuleError otherwise.
     """
     before, wanted = _module(made, "before"), _module(made, "after")
     result = before.clone()
@@ -162,7 +169,7 @@ def check_rule(made: Rule) -> None:
         raise _error(
             made, f"makes of its example\n{result.to_text()}", f"`after` says\n{wanted.to_text()}"
         )
-    _check_values(made, before, result)
+    return _check_values(made, before, result)
 
 
 def _module(made: Rule, side: str) -> HloModule:
@@ -175,8 +182,8 @@ def _module(made: Rule, side: str) -> HloModule:
     return module
 
 
-def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
-    shapes = before.parameter_shapes()
+def _check_values(made: Rule, before: HloModule, result: HloModule) -> int:
+    count, shapes = 0, before.parameter_shapes()
     for arrays, scale in _draws(shapes, _sums(before), made.exactness):
         try:
             with np.errstate(all="ignore"):
@@ -184,7 +191,8 @@ def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
                     flatten_value(evaluate(module, *arrays)) for module in (before, result)
                 ]
         except (EvaluationError, UnsupportedOpcodeError):
-            return  # an example of several devices, or with a host
+            return count  # an example of several devices, or with a host
+        count += 1
         for one, other in zip(expected, actual, strict=True):
             difference = made.exactness.difference(np.asarray(one), np.asarray(other), scale=scale)
             if difference is not None:
@@ -196,6 +204,7 @@ def _check_values(made: Rule, before: HloModule, result: HloModule) -> None:
                 )
                 what = f"claims to be {made.exactness}, and the values differ {difference.message}, of {given}"
                 raise _error(made, what, "correct the rule, or declare a weaker exactness")
+    return count
 
 
 def _sums(module: HloModule) -> bool:
