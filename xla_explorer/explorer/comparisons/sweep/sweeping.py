@@ -171,7 +171,14 @@ def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
             ("", dict(zip(options, values, strict=True))) for values in itertools.product(*grid)
         ]
     else:
-        named = [("", dict(value)) for value in options]
+        settings_of_each = list(options)
+        for value in settings_of_each:
+            if not isinstance(value, Mapping):
+                raise SweepError(
+                    f"options must list mappings of keyword arguments, got {type(value).__name__}",
+                    'write options=[{"passes": "none"}, {"passes": "default"}]',
+                )
+        named = [("", dict(value)) for value in settings_of_each]
     made = []
     for name, settings in named:
         try:
