@@ -151,6 +151,7 @@ GOOD = [
         "f32[]",
         "f32[4,4]",
     ),
+    ("reduce-window", "f32[4];f32[]", "window={size=2}", "(f32[])", "(f32[3])"),
     (
         "select-and-scatter",
         "f32[4];f32[2];f32[]",

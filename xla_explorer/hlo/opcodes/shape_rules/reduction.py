@@ -56,8 +56,10 @@ def _result_types(initials: tuple[Shape, ...], called: Called) -> list[Primitive
     return [initial.element_type for initial in initials]
 
 
-def _one_or_tuple(shapes: list[Shape]) -> Shape:
-    return shapes[0] if len(shapes) == 1 else tuple_shape(shapes)
+def _one_or_tuple(shapes: list[Shape], called: Called) -> Shape:
+    """Return a tuple for several shapes, and for one if the reducer returns a tuple."""
+    is_tuple = len(shapes) != 1 or (bool(called) and called[0].root.shape.is_tuple)
+    return tuple_shape(shapes) if is_tuple else shapes[0]
 
 
 def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
@@ -71,9 +73,7 @@ def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) 
         tuple([any(i.dynamic[d] for i in inputs) for d in kept]),
     )
     results = [array_shape(t, sizes, None, moving) for t in _result_types(initials, called)]
-    return (
-        tuple_shape(results) if called and called[0].root.shape.is_tuple else _one_or_tuple(results)
-    )
+    return _one_or_tuple(results, called)
 
 
 def _window_positions(value: Shape, attributes: Attributes) -> list[int]:
@@ -92,7 +92,7 @@ def reduce_window(operands: tuple[Shape, ...], attributes: Attributes, called: C
     """Return one element for each position of the window, or a tuple for several inputs."""
     inputs, initials = _inputs_and_initials(operands)
     sizes = _window_positions(inputs[0], attributes)
-    return _one_or_tuple([array_shape(initial.element_type, sizes) for initial in initials])
+    return _one_or_tuple([array_shape(initial.element_type, sizes) for initial in initials], called)
 
 
 def select_and_scatter(
@@ -180,7 +180,7 @@ def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {list(dimensions)}")
     require_dimensions(dimensions, operands[0], "dimension")
-    return _one_or_tuple([operand.base for operand in operands])
+    return _one_or_tuple([operand.base for operand in operands], ())
 
 
 def topk(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
