@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder, HloBuilderError, HloValue
 from xla_explorer.hlo.primitive_type import BF16, F32, PRED, S8, S32, U8
@@ -163,3 +164,13 @@ def test_a_name_that_values_lack_is_told_with_near_ones() -> None:
     with pytest.raises(AttributeError, match="has no transposee; near: transpose"):
         _ = x.transposee
     assert not hasattr(x, "__float__") and not hasattr(x, "iota")
+
+
+def test_a_function_traced_by_a_compile_has_places_of_the_program() -> None:
+    @xe.hlo
+    def centred(x: xe.f32[4, 8]):
+        return x - x.mean(axis=-1, keepdims=True)
+
+    session = xe.compile(centred)
+    places = {i.op_metadata.source_file for i in session.passes[0].module.instructions()}
+    assert places - {""} == {__file__}
