@@ -195,3 +195,14 @@ def jax_as_its_users_have_it() -> Iterator[None]:
     jax = sys.modules.get("jax")
     if jax is not None and getattr(jax.config, "jax_enable_x64", False):
         jax.config.update("jax_enable_x64", False)
+
+
+@pytest.fixture(autouse=True)
+def passes_as_they_were() -> Iterator[None]:
+    """Remove the passes that a test declared, so that a test of every pass runs none of them."""
+    yield
+    passes = sys.modules.get("xla_explorer.compiler.pipeline.pass_interface")
+    if passes is not None:
+        for name, declared in passes.declared_passes().items():
+            if "<locals>" in declared.__qualname__ or declared.__module__ == "__main__":
+                passes._REGISTRY.pop(name, None)

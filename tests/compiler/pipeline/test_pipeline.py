@@ -292,17 +292,14 @@ def test_a_cell_that_declares_a_pass_may_be_run_again(capsys: pytest.CaptureFixt
     import xla_explorer as xe
     from xla_explorer.compiler.pipeline import pass_interface
 
-    try:
-        for number in (1, 2):
-            exec(CELL.replace("{number}", str(number)), {"__name__": "__main__"})
-        xe.optimize(parse_hlo(TEXT), "typed-in-a-cell")
-        assert capsys.readouterr().out == "run 2\n"
-        with pytest.raises(pass_interface.PassRegistrationError, match="registered twice"):
-            exec(CELL.replace("typed-in-a-cell", "dce"), {"__name__": "__main__"})
-        with pytest.raises(pass_interface.PassRegistrationError, match="in a notebook"):
-            exec(CELL, {"__name__": "json"})
-    finally:
-        pass_interface._REGISTRY.pop("typed-in-a-cell", None)
+    for number in (1, 2):
+        exec(CELL.replace("{number}", str(number)), {"__name__": "__main__"})
+    xe.optimize(parse_hlo(TEXT), "typed-in-a-cell")
+    assert capsys.readouterr().out == "run 2\n"
+    with pytest.raises(pass_interface.PassRegistrationError, match="registered twice"):
+        exec(CELL.replace("typed-in-a-cell", "dce"), {"__name__": "__main__"})
+    with pytest.raises(pass_interface.PassRegistrationError, match="in a notebook"):
+        exec(CELL, {"__name__": "json"})
 
 
 def test_default_may_stand_beside_other_passes() -> None:
