@@ -171,3 +171,16 @@ def test_a_file_acts_on_an_unmodified_script(tmp_path, content):
         assert "has no effect" in done.stderr
     else:
         assert "0 of" in done.stderr and "not-in-the-module" in done.stderr
+
+
+def test_programs_of_one_name_have_their_own_fingerprints():
+    def both(x):
+        return jnp.sin(x), jnp.cos(x)
+
+    text = jax.jit(both).lower(X).compile().as_text()
+    order = [re.search(rf"%([\w.\-]+) = \S+ {word}\(", text)[1] for word in ("cosine", "sine")]
+    with xe.xla.overrides(schedule_order=order) as report:
+        for x in (X, W):
+            jax.jit(both).lower(x).compile()
+    assert len(report.outcomes) == 2 and len({one.program for one in report.outcomes}) == 1
+    assert len({one.fingerprint for one in report.outcomes}) == 2

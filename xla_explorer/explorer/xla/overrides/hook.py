@@ -182,7 +182,8 @@ class _Acting:
         self._met: set[tuple[str, tuple[str, ...]]] = set()  # requests that a program was read for
         self.is_closed = False  # a platform that is initialised later would still call
         self._lock = threading.Lock()
-        self._fingerprints: dict[str, str] = {}  # by name of the module before it is scheduled
+        # Of modules between the two stages, by name: programs of one name may follow each other.
+        self._fingerprints: dict[str, str] = {}
         self._read = import_optional(
             "jaxlib._hlo", "jax"
         ).HloModule.from_serialized_hlo_module_proto
@@ -234,31 +235,32 @@ class _Acting:
         if not (requests.fuse or requests.forbid or requests.rules or requests.passes):
             return None
         module = read_hlo_proto(data).module
-        self._fingerprints[name] = fingerprint_of(module)
-        return self._finish(name, *before_scheduling(module, requests))
+        fingerprint = self._fingerprints[name] = fingerprint_of(module)
+        return self._finish(name, fingerprint, *before_scheduling(module, requests))
 
     def _after(self, name: str, data: bytes, requests: Requests) -> bytes | None:
+        fingerprint = self._fingerprints.pop(name, None)
         undone = dropped(data, requests)
         with self._lock:
             rows = self.report.outcomes
             for k, one in enumerate(rows):
                 reason = undone.get((one.word, one.subjects))
-                if one.program == name and one.result == "granted" and reason is not None:
+                is_of_this = (one.program, one.fingerprint) == (name, fingerprint)
+                if is_of_this and one.result == "granted" and reason is not None:
                     rows[k] = one._replace(result="dropped", reason=reason)
         if not requests.schedule_order:
             return None
         module = read_hlo_proto(data).module
-        self._fingerprints.setdefault(name, fingerprint_of(module))
-        return self._finish(name, *after_scheduling(module, requests))
+        fingerprint = fingerprint or fingerprint_of(module)
+        return self._finish(name, fingerprint, *after_scheduling(module, requests))
 
     def _finish(
-        self, name: str, changed: HloModule | None, found: list[RequestRow]
+        self, name: str, fingerprint: str, changed: HloModule | None, found: list[RequestRow]
     ) -> bytes | None:
         """Record the rows of a module, and return the bytes of the changed one."""
         made = write_hlo_proto(changed) if changed is not None else None
         if made is not None:
             self._read(made)  # raises here what would end XLA's compile
-        fingerprint = self._fingerprints[name]
         with self._lock:
             self.report.outcomes += [
                 Outcome(name, fingerprint, word, subjects, "refused" if why else "granted", why)
