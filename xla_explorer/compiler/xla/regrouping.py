@@ -8,6 +8,7 @@ from xla_explorer.compiler.transforms.fusion.building import build_fusion, order
 from xla_explorer.compiler.transforms.fusion.xla_fusible import LOOP_FUSIBLE
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.suggestions import nearest
+from xla_explorer.hlo.analysis.reachability import Reachability
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -122,15 +123,15 @@ def keep_apart(
     reason = _why_no_loop(kernel)
     if reason is not None:
         return reason
-    needed = _above(producer)
-    if producer not in _above(consumer):
+    reachability = Reachability(kernel.called[0])
+    if not reachability.reaches(producer, consumer):
         return refuse(
             "not-producer-and-consumer",
             f"%{consumer.name} does not depend on %{producer.name}",
         )
     place, order = kernel.parent, _dissolved(kernel)
     root = order[-1]
-    upper = [i for i in order if i in needed]
+    upper = [i for i in order if reachability.reaches(i, producer)]
     build_fusion(place, producer, _in_order(place, upper), kind=_LOOP)
     rest = [i for i in order if i.parent is place and i is not producer]
     build_fusion(place, root, _in_order(place, rest), kind=_LOOP)
@@ -167,18 +168,6 @@ def _in_order(place: HloComputation, members: Iterable[HloInstruction]) -> list[
     """Return members with users before producers."""
     inside = set(members)
     return [i for i in reversed(place.post_order()) if i in inside]
-
-
-def _above(i: HloInstruction) -> set[HloInstruction]:
-    """Return an instruction and everything that it depends on in its computation."""
-    found: set[HloInstruction] = set()
-    waiting = [i]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += one.operands
-    return found
 
 
 _FREE = frozenset({"parameter", "constant", "broadcast", "iota", "bitcast", "reshape", "tuple"})

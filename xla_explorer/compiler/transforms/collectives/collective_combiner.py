@@ -13,6 +13,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
+from xla_explorer.hlo.analysis.reachability import depends_on
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -65,7 +66,7 @@ class CollectiveCombiner:
                     size + bytes_ <= self.combine_threshold_in_bytes
                     and len(taken) < self.combine_threshold_count
                 )
-                if fits and not any(_depends(i, other) for other in taken):
+                if fits and not any(depends_on(i, other) for other in taken):
                     taken.append(i)
                     size += bytes_
             if len(taken) > 1:
@@ -91,18 +92,6 @@ class CollectiveCombiner:
                 computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": k})),
                 before,
             )
-
-
-def _depends(i: HloInstruction, on: HloInstruction) -> bool:
-    seen, stack = {i}, [i]
-    while stack:
-        for operand in (*stack[-1].operands, *stack.pop().control_predecessors):
-            if operand is on:
-                return True
-            if operand not in seen:
-                seen.add(operand)
-                stack.append(operand)
-    return False
 
 
 def _declare(name: str, opcode: str, *others: str) -> type[CollectiveCombiner]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.value_check import largest_error
 from xla_explorer.compiler.rewriting.driver import rewrite_computation
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
@@ -39,47 +41,43 @@ def before_scheduling(
     Return the changed module, None if nothing changed, and the result of each request. Each request
     acts on the result of those before it; a refused one changes nothing.
     """
-    now, found = module, []
-    for word, subjects, changed, reason in _each(module, requests):
-        found.append((word, subjects, reason))
-        now = changed if changed is not None else now
+    now = module
+    found: list[RequestRow] = []
+    for rule in requests.rules:
+        now, reason = _checked(now, partial(_rewritten, rule=rule))
+        found.append(("rules", (rule.name,), reason))
+    if requests.passes is not None:
+        now, reason = _checked(now, partial(_optimized, passes=requests.passes))
+        found.append(("passes", (str(requests.passes),), reason))
+    copy, is_regrouped = now.clone(), False
+    for word, pairs in (("forbid", requests.forbid), ("fuse", requests.fuse)):
+        for pair in pairs:
+            changed, reason = _regrouped(copy, word, pair)
+            is_regrouped = is_regrouped or changed
+            found.append((word, pair, reason))
+    if is_regrouped:
+        verify(copy)
+        now = copy
     return (now if now is not module else None), found
 
 
-def _each(
-    module: HloModule, requests: Requests
-) -> Iterator[tuple[str, tuple[str, ...], HloModule | None, Reason | None]]:
-    for rule in requests.rules:
-        changed, reason = _checked(module, lambda copy, rule=rule: _rewritten(copy, rule))
-        module = changed or module
-        yield "rules", (rule.name,), changed, reason
-    if requests.passes is not None:
-        passes = requests.passes
-        changed, reason = _checked(
-            module, lambda copy: optimize(copy, passes, "off", in_place=True).changed
-        )
-        module = changed or module
-        yield "passes", (str(passes),), changed, reason
-    for word, pairs, act in (
-        ("forbid", requests.forbid, keep_apart),
-        ("fuse", requests.fuse, fuse),
-    ):
-        for pair in pairs:
-            copy = module.clone()
-            ends = [named(copy, name) for name in pair]
-            missing = next((end for end in ends if isinstance(end, Reason)), None)
-            if missing is not None:
-                yield word, pair, None, missing
-                continue
-            producer, consumer = [end for end in ends if isinstance(end, HloInstruction)]
-            reason = act(copy, producer, consumer)
-            if reason is not None:
-                wanted = {"fuse": "already-in-one-kernel", "forbid": "already-apart"}[word]
-                yield word, pair, None, None if reason.code == wanted else reason
-                continue
-            verify(copy)
-            module = copy
-            yield word, pair, copy, None
+# How to grant a request, and the code of its refusal that means that the module follows it already.
+_REGROUPING: Final = {
+    "forbid": (keep_apart, "already-apart"),
+    "fuse": (fuse, "already-in-one-kernel"),
+}
+
+
+def _regrouped(module: HloModule, word: str, pair: tuple[str, str]) -> tuple[bool, Reason | None]:
+    """Return whether a request about two instructions changed a module, or why it cannot."""
+    producer, consumer = [named(module, name) for name in pair]
+    if isinstance(producer, Reason):
+        return False, producer
+    if isinstance(consumer, Reason):
+        return False, consumer
+    act, holds_already = _REGROUPING[word]
+    reason = act(module, producer, consumer)
+    return reason is None, None if reason is not None and reason.code == holds_already else reason
 
 
 def _rewritten(module: HloModule, rule: Rule) -> bool:
@@ -92,16 +90,22 @@ def _rewritten(module: HloModule, rule: Rule) -> bool:
     )
 
 
-def _checked(module: HloModule, change: object) -> tuple[HloModule | None, Reason | None]:
-    """Change a copy of a module, verify it and compare its values with the module's.
+def _optimized(module: HloModule, passes: PassPipeline) -> bool:
+    """Run a pipeline on a module; return True if it changed it."""
+    return optimize(module, passes, "off", in_place=True).changed
+
+
+def _checked(
+    module: HloModule, change: Callable[[HloModule], bool]
+) -> tuple[HloModule, Reason | None]:
+    """Return a changed copy of a module, verified; the module itself with a reason if refused.
 
     The values are compared on random arguments if the evaluator computes the module in about a
     second.
     """
     copy = module.clone()
-    assert callable(change)
     if not change(copy):
-        return None, refuse("nothing-to-change", f"it changes nothing in {module.name}")
+        return module, refuse("nothing-to-change", f"it changes nothing in {module.name}")
     verify(copy)
     if not _is_small(module):
         return copy, None
@@ -112,7 +116,7 @@ def _checked(module: HloModule, change: object) -> tuple[HloModule | None, Reaso
     ]
     error, is_near = largest_error(before, after)
     if not is_near:
-        return None, refuse(
+        return module, refuse(
             "values-differ",
             f"it changes the values of {module.name}: the largest relative error is {error:.2g}",
             error=error,
@@ -220,31 +224,34 @@ def dropped(data: bytes, requests: Requests) -> dict[tuple[str, tuple[str, ...]]
     A kernel is identified by the computation that contains an instruction: nothing else of the
     module is decoded.
     """
+    pairs = [("forbid", pair) for pair in requests.forbid]
+    pairs += [("fuse", pair) for pair in requests.fuse]
+    if not pairs:
+        return {}
     module = Message(schema.MODULE, data)
     entry = module.number("entry_computation_id")
     bodies = [
         (Message(schema.COMPUTATION, raw), bytes(raw)) for raw in module.spans("computations")
     ]
     found: dict[tuple[str, tuple[str, ...]], Reason] = {}
-    for word, pairs in (("forbid", requests.forbid), ("fuse", requests.fuse)):
-        for pair in pairs:
-            kernels = []
-            for name in pair:
-                body = next((one for one in bodies if _marker(name) in one[1]), None)
-                if body is not None:
-                    is_alone = body[0].number("id") == entry
-                    kernels.append(name if is_alone else body[0].text("name"))
-            if len(kernels) < 2:  # XLA renamed or removed one: nothing can be read of it
-                continue
-            consumer = next(one for one in bodies if _marker(pair[1]) in one[1])
-            # Other readers of a producer keep it; the joined kernel then has a clone of it.
-            has_clone = f"{pair[0]}.clone".encode() in consumer[1]
-            together = kernels[0] == kernels[1] or has_clone
-            if together is not (word == "fuse"):
-                where = " and ".join([f"%{kernel}" for kernel in dict.fromkeys(kernels)])
-                found[word, pair] = refuse(
-                    "undone-by-xla", f"when XLA scheduled the module, they were computed by {where}"
-                )
+    for word, pair in pairs:
+        producer, consumer = [
+            next((one for one in bodies if _marker(name) in one[1]), None) for name in pair
+        ]
+        if producer is None or consumer is None:  # XLA renamed or removed one: nothing can be read
+            continue
+        kernels = [
+            name if body.number("id") == entry else body.text("name")
+            for name, (body, _) in zip(pair, (producer, consumer), strict=True)
+        ]
+        # Other readers of a producer keep it; the joined kernel then has a clone of it.
+        has_clone = f"{pair[0]}.clone".encode() in consumer[1]
+        together = kernels[0] == kernels[1] or has_clone
+        if together is not (word == "fuse"):
+            where = " and ".join([f"%{kernel}" for kernel in dict.fromkeys(kernels)])
+            found[word, pair] = refuse(
+                "undone-by-xla", f"when XLA scheduled the module, they were computed by {where}"
+            )
     return found
 
 

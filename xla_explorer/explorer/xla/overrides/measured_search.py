@@ -19,6 +19,7 @@ from xla_explorer.explorer.xla.overrides.requests import make_requests
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.hlo.module import HloModule
 
 Pair = tuple[str, str]
 
@@ -223,7 +224,7 @@ def search(function: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any) 
     return found
 
 
-def _steps(module: Any) -> Iterator[tuple[str, Any]]:
+def _steps(module: HloModule) -> Iterator[tuple[str, Any]]:
     """Yield (word, flag or pair): flags first, then edges of kernels, the most work first."""
     for flag in FLAGS:
         yield "flag", flag
