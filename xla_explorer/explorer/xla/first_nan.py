@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,10 +15,10 @@ from xla_explorer.explorer.xla.flag_sweeps import given
 from xla_explorer.explorer.xla.places import PlacedModule, short_place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.floating_point import default_floating_point
-from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.evaluator import Evaluator, flatten_value
 from xla_explorer.hlo.evaluator.arguments import evaluate_here
 from xla_explorer.hlo.evaluator.conversion import widen
-from xla_explorer.hlo.evaluator.plan import Plan
+from xla_explorer.hlo.evaluator.plan import Plan, Step
 from xla_explorer.hlo.evaluator.registry import Value
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -182,7 +183,7 @@ def first_nan(program: Any, *arrays: Any, seconds: float = 60.0, **keywords: Any
     search = _Search(module, time.monotonic() + seconds)
     try:
         results = evaluate_here(module, leaves, evaluator=search)
-        report.results = sum([not _is_finite(leaf) for leaf in _flat(results)])
+        report.results = sum([not _is_finite(leaf) for leaf in _arrays_of(results)])
     except _FoundError:
         report.results = 1
     places = PlacedModule(module)
@@ -210,45 +211,46 @@ class _Search(Evaluator):
 
     def __init__(self, module: HloModule, deadline: float) -> None:
         super().__init__(as_xla_cpu=True)
-        self.module = module
         self.deadline = deadline
         self.found: dict[str, _Finding] = {}
         self._loops: list[tuple[str, int]] = []
+        self._watched: dict[Plan, Plan] = {}
         self._bodies = {
             i.called[-1]: i.name for i in module.instructions() if i.opcode.name == "while"
         }
 
     def run_plan(self, plan: Plan, arguments: Sequence[Value]) -> Value:
         """Run a plan as the evaluator does, and look at each result."""
-        computation = plan.instructions[0].parent
-        body = self._bodies.get(computation)
+        body = self._bodies.get(plan.instructions[0].parent)
         if body is not None:
             iteration = self._loops.pop()[1] + 1 if self._is_inner(body) else 1
             self._loops.append((body, iteration))
-        frame = plan.frame.copy()
-        for slot, number in plan.parameters:
-            frame[slot] = arguments[number]
-        for k, step in enumerate(plan.steps):
+        watched = self._watched.get(plan)
+        if watched is None:
+            watched = self._watched[plan] = copy(plan)
+            watched.steps = [self._watch(step, k, plan) for k, step in enumerate(plan.steps)]
+        return super().run_plan(watched, arguments)
+
+    def _watch(self, step: Step, number: int, plan: Plan) -> Step:
+        """Return a step that looks at its result."""
+
+        def function(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
             if time.monotonic() > self.deadline:
                 raise XlaExplorerError(
-                    f"the time is over after {k} of {len(plan.steps)} operations of "
-                    f"%{computation.name}; every value so far was finite",
+                    f"the time is over after {number} of {len(plan.steps)} operations of "
+                    f"%{i.parent.name}; every value so far was finite",
                     "give seconds=, or smaller arguments that lead to the same value",
                 )
             depth = len(self._loops)
-            operands = tuple([frame[o] for o in step.operands])
-            value = step.function(step.instruction, operands, self)
+            value = step.function(i, operands, evaluator)
             del self._loops[depth:]  # of a loop that this step ran
             if step.dtype is not None:
                 value = np.asarray(value)
-                if value.dtype != step.dtype or value.shape != step.dimensions:
-                    value = self._reconcile(step.instruction, value)
-            frame[step.result] = value
             if isinstance(value, np.ndarray):
-                self._look(step.instruction, operands, value)
-            for slot in step.dead:
-                frame[slot] = None
-        return frame[plan.root]
+                self._look(i, tuple(operands), value)
+            return value
+
+        return step._replace(function=function)
 
     def _is_inner(self, body: str) -> bool:
         return bool(self._loops) and self._loops[-1][0] == body
@@ -257,7 +259,7 @@ class _Search(Evaluator):
         """Record the first infinity; end the evaluation at the first NaN."""
         if i.opcode.name == "constant" or _is_finite(value):
             return
-        arrays = [one for one in _flat(operands) if one.dtype.kind != "b"]
+        arrays = [one for one in _arrays_of(operands) if one.dtype.kind != "b"]
         loops = tuple([f"%{name} iteration {number}" for name, number in self._loops])
         if "infinity" not in self.found and all(map(_is_finite, arrays)) and _has_infinity(value):
             self.found["infinity"] = _Finding(i, operands, value, loops)
@@ -266,10 +268,8 @@ class _Search(Evaluator):
             raise _FoundError
 
 
-def _flat(value: Any) -> list[Array]:
-    if isinstance(value, tuple):
-        return [leaf for part in value for leaf in _flat(part)]
-    return [value] if isinstance(value, np.ndarray) else []
+def _arrays_of(value: Value) -> list[Array]:
+    return [leaf for leaf in flatten_value(value) if isinstance(leaf, np.ndarray)]
 
 
 def _numbers(value: Array) -> Array | None:
