@@ -11,7 +11,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.foundation.limits import OutOfTimeError, check_deadline, limited_run
-from xla_explorer.frontends.hlo_proto import write_hlo_proto
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 
 STEPS = 4000
 HLO = "\n".join(

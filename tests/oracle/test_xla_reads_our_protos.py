@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.corpora import SHARED
-from xla_explorer.frontends.hlo_proto import write_hlo_proto
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 
 pytestmark = [

@@ -12,8 +12,9 @@ import pytest
 import xla_explorer as xe
 from tests.properties.seed_texts import OWN, corpus
 from tests.support.opcode_programs import PROGRAMS, module_with
-from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema, write_hlo_proto
+from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema
 from xla_explorer.frontends.hlo_proto.attributes import READERS
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 from xla_explorer.frontends.hlo_proto.writer.attributes import _MESSAGES, _ROWS
 from xla_explorer.frontends.protobuf import Message, MessageType, ProtoError
 from xla_explorer.frontends.protobuf.writing import message
@@ -104,6 +105,7 @@ INSTRUCTIONS = [
     "p = f32[8] parameter(0)\n  s = f32[8] domain(p), domain={kind=\"sharding\", entry={devices=[2]<=[2]}, exit={replicated}}",
     "p = f64[8] parameter(0)\n  s = pred[8] compare(p, p), direction=LT, type=TOTALORDER",
     "p = f32[8,8] parameter(0)\n  s = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={high,highest}, algorithm=dot_tf32_tf32_f32_x3",
+    "p = f32[8,8] parameter(0)\n  s = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={packed_nibble,default}",
     "p = f32[8]{0} parameter(0)\n  s = f32[8]{0:L(8)#(s32)*(u32)SC(0:4)M(8)} copy(p)",
 ]  # fmt: skip
 
@@ -184,3 +186,18 @@ def test_varints_of_every_length_are_read_back():
     np.testing.assert_array_equal(
         Message(kind, message(kind, packed=signed)).integers("packed").view(np.int64), signed
     )
+
+
+def test_callees_come_first_for_computations_that_nothing_calls_too():
+    text = """HloModule m
+
+a { x = f32[4] parameter(0) ROOT n = f32[4] negate(x) }
+unused { x = f32[4] parameter(0) ROOT c = f32[4] call(x), to_apply=a }
+ENTRY e { x = f32[4] parameter(0) ROOT c = f32[4] call(x), to_apply=a }
+"""
+    module = xe.parse_hlo(text)
+    module.computations = {name: module.computations[name] for name in ("e", "unused", "a")}
+    found = Message(schema.MODULE, write_hlo_proto(module)).messages(
+        "computations", schema.COMPUTATION
+    )
+    assert [one.text("name") for one in found] == ["a", "e", "unused"]

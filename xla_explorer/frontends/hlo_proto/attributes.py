@@ -30,6 +30,7 @@ from xla_explorer.frontends.hlo_proto.original_values import original_value
 from xla_explorer.frontends.hlo_proto.shapes import joined, shape_text
 from xla_explorer.frontends.hlo_proto.shardings import device_groups_text, sharding_text
 from xla_explorer.frontends.protobuf import Message, ProtoError
+from xla_explorer.hlo.opcodes.shape_rules.elementwise import comparison_types
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.text.strings import quoted_string
 
@@ -141,13 +142,19 @@ def _is_stable(i: Message) -> str | None:
 
 def _precisions(config: Message) -> str | None:
     words = [
-        enum_word("Precision", one, "default", "high", "highest")
-        for one in config.numbers("operand_precision")
+        enum_word("Precision", one, *PRECISIONS) for one in config.numbers("operand_precision")
     ]
     return "{" + ",".join(words) + "}" if words else None
 
 
 # Words of enumerations, in the order of their numbers. Source: xla_data.proto, hlo.proto.
+PRECISIONS: Final = ("default", "high", "highest", "packed_nibble")
+ACCURACY_MODES: Final = ("default", "highest")
+CONVOLUTION_KINDS: Final = ("unset", "fprop", "dgrad", "wgrad")
+FFT_TYPES: Final = ("FFT", "IFFT", "RFFT", "IRFFT")
+DISTRIBUTIONS: Final = ("rng_invalid", "rng_uniform", "rng_normal")
+SCHEDULES: Final = ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
+PADDING_TYPES: Final = ("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME")
 RANDOM_ALGORITHMS: Final = ("rng_default", "rng_three_fry", "rng_philox")
 TRANSPOSES: Final = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 API_VERSIONS: Final = (
@@ -182,13 +189,7 @@ def _sparsity(config: Message) -> str | None:
 def comparison_type(i: Message, operand_type: str) -> str | None:
     """Return the type of a comparison; None if the operands' element type implies it."""
     kind = PRIMITIVE_TYPES.get(operand_type)
-    implied = (
-        "FLOAT"
-        if kind is None or kind.is_float or kind.is_complex
-        else "SIGNED"
-        if kind.is_signed
-        else "UNSIGNED"
-    )
+    implied = comparison_types(kind)[0] if kind is not None else "FLOAT"
     given = word_field("comparison_type")(i)
     if (order := word_field("comparison_order")(i)) is not None:  # which newer XLA writes instead
         given = "TOTALORDER" if order == "TOTAL" and implied == "FLOAT" else implied
@@ -200,7 +201,7 @@ def _accuracy(accuracy: Message) -> str | None:
     if tolerance is not None:
         atol, rtol = (f"{tolerance.real(name):g}" for name in ("atol", "rtol"))
         return f"{{tolerance={{atol={atol},rtol={rtol},ulps={tolerance.number('ulps')}}}}}"
-    return f"{{mode={enum_word('ResultAccuracy.Mode', accuracy.number('mode'), 'default', 'highest')}}}"
+    return f"{{mode={enum_word('ResultAccuracy.Mode', accuracy.number('mode'), *ACCURACY_MODES)}}}"
 
 
 def _lower(i: Message) -> str | None:
@@ -353,7 +354,7 @@ READERS: Final[dict[str, AttributeText]] = {
     "dim_labels": in_message("convolution_dimension_numbers", schema.CONVOLUTION_DIMENSIONS, _dim_labels),
     "feature_group_count": count_field("feature_group_count"),
     "batch_group_count": count_field("batch_group_count"),
-    "convolution_kind": enum_field("conv_kind", "unset", "fprop", "dgrad", "wgrad"),
+    "convolution_kind": enum_field("conv_kind", *CONVOLUTION_KINDS),
     **{name: _dot(name.replace("dims", "dimensions")) for name in _DOT_DIMENSIONS},
     "lhs_ragged_dims": _ragged("lhs_ragged_dimensions"),
     "rhs_group_dims": _ragged("rhs_group_dimensions"),
@@ -373,7 +374,7 @@ READERS: Final[dict[str, AttributeText]] = {
     "exponent_bits": number_field("exponent_bits"),
     "mantissa_bits": number_field("mantissa_bits"),
     "result_accuracy": in_message("result_accuracy", schema.RESULT_ACCURACY, _accuracy),
-    "fft_type": enum_field("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),
+    "fft_type": enum_field("fft_type", *FFT_TYPES),
     "fft_length": numbers_field("fft_length"),
     "lower": _lower,
     "left_side": _triangular("left_side"),
@@ -381,7 +382,7 @@ READERS: Final[dict[str, AttributeText]] = {
     "transpose_a": in_message("triangular_solve_options", schema.TRIANGULAR_SOLVE, _transpose_a),
     "epsilon": lambda i: str(np.float32(i.real("epsilon"))),
     "feature_index": number_field("feature_index"),
-    "distribution": enum_field("distribution", "rng_invalid", "rng_uniform", "rng_normal"),
+    "distribution": enum_field("distribution", *DISTRIBUTIONS),
     "delta": number_field("delta"),
     "num_carries": number_field("num_carries"),
     "is_reverse": flag_field("is_reverse"),
@@ -391,9 +392,9 @@ READERS: Final[dict[str, AttributeText]] = {
     "operand_layout_constraints": _layout_constraints,
     "custom_call_has_side_effect": flag_field("custom_call_has_side_effect"),
     "output_to_operand_aliasing": _aliasing,
-    "schedule": enum_field("custom_call_schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", from_one=True),
+    "schedule": enum_field("custom_call_schedule", *SCHEDULES, from_one=True),
     "api_version": _api_version,
-    "padding_type": enum_field("padding_type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME", from_one=True),
+    "padding_type": enum_field("padding_type", *PADDING_TYPES, from_one=True),
     "is_composite": flag_field("is_composite"),
     "channel_id": _channel,
     "replica_groups": device_groups_text,

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from xla_explorer.frontends.hlo_proto.schema import LITERAL
+from xla_explorer.frontends.hlo_proto.writer.literals import elements_field
 from xla_explorer.frontends.protobuf.message import read_varint
-from xla_explorer.frontends.protobuf.writing import bytes_head
+from xla_explorer.frontends.protobuf.writing import bytes_head, packed
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
 _LEAST_BYTES: Final = 4096
-_VARINTS: Final = frozenset({"s32", "s64", "u32", "u64"})
 _COMPUTATIONS, _INSTRUCTIONS, _NAME, _LITERAL = 3, 2, 1, 8  # numbers of fields in hlo.proto
 _MESSAGE: Final = "HloModuleProto"
 _BY_LENGTH: Final = 2  # wire type of texts, bytes, messages and packed numbers
@@ -59,36 +57,8 @@ def extract_constants(module: HloModule) -> dict[str, Payload]:
 
 def payload_of(literal: Literal) -> Payload:
     """Return a constant as the field of a LiteralProto, its elements in memory order."""
-    kind, shape = literal.shape.element_type, literal.shape
-    array = literal.array
-    if shape.layout is not None:
-        array = array.transpose(shape.layout.minor_to_major[::-1])
-    array = np.ascontiguousarray(array).reshape(-1)
-    return LITERAL.numbers[f"{kind.name}s"], _varints(
-        array
-    ) if kind.name in _VARINTS else array.tobytes()
-
-
-def _varints(array: np.ndarray[Any, Any]) -> bytes:
-    """Return integers as packed varints: seven bits a byte, the lowest first.
-
-    Negative integers are encoded as 64 bits.
-    """
-    words = (
-        array.astype(np.int64).view(np.uint64)
-        if array.dtype.kind == "i"
-        else array.astype(np.uint64)
-    )
-    columns = np.empty((words.size, 10), np.uint8)
-    used = np.ones((words.size, 10), np.bool_)
-    for k in range(10):
-        columns[:, k] = words & np.uint64(127)
-        words = words >> np.uint64(7)
-        more = words != 0
-        columns[:, k] |= more.astype(np.uint8) << 7
-        if k < 9:
-            used[:, k + 1] = more
-    return columns[used].tobytes()
+    field, value = elements_field(literal)
+    return LITERAL.numbers[field], value if isinstance(value, bytes) else packed(value)
 
 
 def with_constants(proto: bytes, constants: Mapping[str, Payload]) -> bytes:

@@ -12,7 +12,15 @@ from xla_explorer.frontends.hlo_proto.metadata import metadata_list
 from xla_explorer.frontends.hlo_proto.shapes import joined
 from xla_explorer.frontends.protobuf import Message, ProtoError
 
-_TYPES: Final = ("replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced")
+SHARDING_TYPES: Final = (
+    "replicated",
+    "maximal",
+    "tuple",
+    "other",
+    "manual",
+    "unknown",
+    "unreduced",
+)
 _REPLICATED, _MAXIMAL, _TUPLE, _OTHER = range(4)
 
 
@@ -24,7 +32,7 @@ def sharding_text(sharding: Message, *, inside: bool = False) -> str:
     if (named := sharding.message("named_sharding", schema.NAMED_SHARDING)) is not None:
         return "{" + _named(named) + "}"
     kind = sharding.number("type")
-    if not 0 <= kind < len(_TYPES) or (kind == _TUPLE and inside):
+    if not 0 <= kind < len(SHARDING_TYPES) or (kind == _TUPLE and inside):
         raise ProtoError(
             f"OpSharding.type {kind} is not a sharding",
             "read the file with a newer version of xla_explorer",
@@ -50,10 +58,15 @@ def sharding_text(sharding: Message, *, inside: bool = False) -> str:
         if sharding.flag("replicate_on_last_tile_dim"):
             body += " last_tile_dim_replicate"
         if last := sharding.numbers("last_tile_dims"):
-            body += f" last_tile_dims={{{', '.join([_TYPES[one] if 0 <= one < len(_TYPES) else str(one) for one in last])}}}"
+            words = [
+                SHARDING_TYPES[one] if 0 <= one < len(SHARDING_TYPES) else str(one) for one in last
+            ]
+            body += f" last_tile_dims={{{', '.join(words)}}}"
     else:
         body = (
-            f"maximal device={devices[0] if devices else 0}" if kind == _MAXIMAL else _TYPES[kind]
+            f"maximal device={devices[0] if devices else 0}"
+            if kind == _MAXIMAL
+            else SHARDING_TYPES[kind]
         )
     if sharding.flag("is_shard_group"):
         body += f" {'shard_like' if sharding.number('shard_group_type') else 'shard_as'} {sharding.number('shard_group_id')}"

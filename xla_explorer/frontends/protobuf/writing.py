@@ -11,7 +11,6 @@ import numpy as np
 from xla_explorer.frontends.protobuf.message import MessageType
 
 _MASK: Final = (1 << 64) - 1
-_SHIFTS: Final = np.arange(0, 70, 7, dtype=np.uint64)
 _TOGETHER: Final = 1 << 16  # elements that are encoded at once, in 10 numbers of 64 bits each
 
 
@@ -63,7 +62,7 @@ def message(kind: MessageType, /, **fields: Any) -> bytes:
         elif isinstance(value, float):
             out += varint(field << 3 | 1) + struct.pack("<d", value)
         elif isinstance(value, np.ndarray):
-            out += bytes_field(field, _packed(value)) if value.size else b""
+            out += bytes_field(field, packed(value)) if value.size else b""
         elif value:
             if isinstance(value[0], int):
                 out += numbers_field(field, [number & _MASK for number in value])
@@ -77,21 +76,27 @@ def _raw(value: str | bytes) -> bytes:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
 
 
-def _packed(values: np.ndarray[Any, Any]) -> bytes:
-    """Return the packed elements of an array: floats as they are, integers as varints."""
+def packed(values: np.ndarray[Any, Any]) -> bytes:
+    """Return the packed elements of an array: floats as they are, integers as varints.
+
+    A varint has seven bits a byte, the lowest first. Negative integers are encoded as 64 bits.
+    """
     if values.dtype.kind == "f":
         return values.astype(values.dtype.newbyteorder("<")).tobytes()
     rest = values.astype(np.int64).view(np.uint64) if values.dtype.kind == "i" else values
-    if int(rest.max()) < 128:
+    if values.size and int(rest.max()) < 128:
         return rest.astype(np.uint8).tobytes()
     parts = []
     for start in range(0, rest.size, _TOGETHER):
-        some = rest[start : start + _TOGETHER].astype(np.uint64)
-        pieces = (some[:, None] >> _SHIFTS) & np.uint64(127)
-        length = np.maximum(10 - np.argmax(pieces[:, ::-1] != 0, axis=1), 1)
-        length[some == 0] = 1
-        places = np.arange(10)
-        kept = places < length[:, None]
-        pieces |= np.where(places < length[:, None] - 1, np.uint64(128), np.uint64(0))
-        parts.append(pieces[kept].astype(np.uint8).tobytes())
+        words = rest[start : start + _TOGETHER].astype(np.uint64)
+        columns = np.empty((words.size, 10), np.uint8)
+        used = np.ones((words.size, 10), np.bool_)
+        for k in range(10):
+            columns[:, k] = words & np.uint64(127)
+            words = words >> np.uint64(7)
+            more = words != 0
+            columns[:, k] |= more.astype(np.uint8) << 7
+            if k < 9:
+                used[:, k + 1] = more
+        parts.append(columns[used].tobytes())
     return b"".join(parts)

@@ -23,6 +23,7 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates_custom_call,
 )
 from xla_explorer.hlo.evaluator.sorting import largest
+from xla_explorer.hlo.evaluator.structural import zeros
 from xla_explorer.hlo.instruction import new_instruction
 from xla_explorer.hlo.opcodes import opcode
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
@@ -164,11 +165,12 @@ def library_product(i: HloInstruction, operands: Sequence[Value], evaluator: Eva
     if "RELU" in epilogue:
         result = np.maximum(result, 0)
     product = np.asarray(result).astype(shape.element_type.dtype)
-    if not i.shape.is_tuple:
-        return product
-    return product, *[
-        np.zeros(part.dimensions, part.element_type.dtype) for part in i.shape.tuple_shapes[1:]
-    ]
+    return _with_workspace(i, product)
+
+
+def _with_workspace(i: HloInstruction, value: np.ndarray[Any, Any]) -> Value:
+    """Return the results of a call of a library: its value, then a workspace of zeros if any."""
+    return (value, *map(zeros, i.shape.tuple_shapes[1:])) if i.shape.is_tuple else value
 
 
 def _product_config(i: HloInstruction) -> dict[str, Any] | None:
@@ -218,11 +220,7 @@ def library_convolution(
         sizes[i.attributes["dim_labels"].output_feature] = -1
         result = result + operands[2].astype(wide.dtype).reshape(sizes)
     value = _activated(result, config).astype(shape.element_type.dtype)
-    if not i.shape.is_tuple:
-        return value
-    return value, *[
-        np.zeros(part.dimensions, part.element_type.dtype) for part in i.shape.tuple_shapes[1:]
-    ]
+    return _with_workspace(i, value)
 
 
 def _plain_convolution(i: HloInstruction, shape: Shape, **changes: Any) -> HloInstruction:

@@ -15,7 +15,8 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.xla import kernel_of, named
 from xla_explorer.explorer.xla.overrides.acting import after_scheduling, before_scheduling, dropped
 from xla_explorer.explorer.xla.overrides.requests import make_requests, read_requests
-from xla_explorer.frontends.hlo_proto import read_hlo_proto, write_hlo_proto
+from xla_explorer.frontends.hlo_proto import read_hlo_proto
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 
 # As XLA:CPU hands it over before it schedules: every operation stands in a fusion.
 MODULE = """HloModule jit_step

@@ -27,7 +27,8 @@ from xla_explorer.foundation.keywords import explains_arguments
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.foundation.warning import warn
-from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema, write_hlo_proto
+from xla_explorer.frontends.hlo_proto import read_hlo_proto, schema
+from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
 from xla_explorer.frontends.protobuf import Message
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.print_options import PrintOptions

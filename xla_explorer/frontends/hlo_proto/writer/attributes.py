@@ -14,10 +14,17 @@ import numpy as np
 
 from xla_explorer.frontends.hlo_proto import schema
 from xla_explorer.frontends.hlo_proto.attributes import (
+    ACCURACY_MODES,
     API_VERSIONS,
     COMMON,
+    CONVOLUTION_KINDS,
+    DISTRIBUTIONS,
     DOT_ALGORITHMS,
+    FFT_TYPES,
+    PADDING_TYPES,
+    PRECISIONS,
     RANDOM_ALGORITHMS,
+    SCHEDULES,
     TRANSPOSES,
 )
 from xla_explorer.frontends.hlo_proto.writer.literals import literal_proto
@@ -34,12 +41,12 @@ from xla_explorer.frontends.protobuf.writing import message
 from xla_explorer.hlo.attributes import ConvolutionDimensionNumbers, ReplicaGroups, Window
 from xla_explorer.hlo.attributes.dictionary_text import dictionary_end
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes.shape_rules.elementwise import comparison_types
 from xla_explorer.hlo.shape import parse_shape
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.shape_text import read_shape
 
 Fields = dict[str, Any]
-_PRECISIONS: Final = ("default", "high", "highest", "packed_nibble")
 
 
 def instruction_fields(i: HloInstruction) -> Fields:
@@ -86,7 +93,7 @@ def _string(field: str) -> Callable[[str], Fields]:
     return lambda value: {field: unquoted(value)}
 
 
-def _enumeration(field: str, *words: str) -> Callable[[str], Fields]:
+def _enumeration(field: str, words: tuple[str, ...]) -> Callable[[str], Fields]:
     return lambda value: {field: words.index(value)}
 
 
@@ -134,7 +141,7 @@ def _dim_labels(value: ConvolutionDimensionNumbers) -> Fields:
 
 def _accuracy(value: str) -> Fields:
     if (mode := re.search(r"mode=(\w+)", value)) is not None:
-        number = ("default", "highest").index(mode[1])
+        number = ACCURACY_MODES.index(mode[1])
         return {"result_accuracy": message(schema.RESULT_ACCURACY, mode=number)} if number else {}
     given = {name: float(number) for name, number in re.findall(r"(\w+)=([^,{}]+)", value)}
     tolerance = message(
@@ -230,7 +237,7 @@ _ROWS: Final[dict[str, Callable[[Any], Fields]]] = {
     "dim_labels": _dim_labels,
     "feature_group_count": _field("feature_group_count"),
     "batch_group_count": _field("batch_group_count"),
-    "convolution_kind": _enumeration("conv_kind", "unset", "fprop", "dgrad", "wgrad"),
+    "convolution_kind": _enumeration("conv_kind", CONVOLUTION_KINDS),
     "sparsity_config": _sparsity,
     "indices_are_sorted": _field("indices_are_sorted"),
     "unique_indices": _field("unique_indices"),
@@ -241,11 +248,11 @@ _ROWS: Final[dict[str, Callable[[Any], Fields]]] = {
     "exponent_bits": _field("exponent_bits"),
     "mantissa_bits": _field("mantissa_bits"),
     "result_accuracy": _accuracy,
-    "fft_type": _enumeration("fft_type", "FFT", "IFFT", "RFFT", "IRFFT"),
+    "fft_type": _enumeration("fft_type", FFT_TYPES),
     "fft_length": _field("fft_length"),
     "epsilon": lambda value: {"epsilon": np.float32(value)},
     "feature_index": _field("feature_index"),
-    "distribution": _enumeration("distribution", "rng_invalid", "rng_uniform", "rng_normal"),
+    "distribution": _enumeration("distribution", DISTRIBUTIONS),
     "delta": _field("delta"),
     "num_carries": _field("num_carries"),
     "is_reverse": _field("is_reverse"),
@@ -255,13 +262,9 @@ _ROWS: Final[dict[str, Callable[[Any], Fields]]] = {
     "operand_layout_constraints": _layout_constraints,
     "custom_call_has_side_effect": _field("custom_call_has_side_effect"),
     "output_to_operand_aliasing": _aliasing,
-    "schedule": _enumeration(
-        "custom_call_schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"
-    ),
+    "schedule": _enumeration("custom_call_schedule", SCHEDULES),
     "api_version": _api_version,
-    "padding_type": _enumeration(
-        "padding_type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"
-    ),
+    "padding_type": _enumeration("padding_type", PADDING_TYPES),
     "literal": _literal,
     "is_composite": _field("is_composite"),
     "channel_id": _field("channel_id"),
@@ -330,7 +333,7 @@ def _precision(i: HloInstruction) -> Fields:
     words = words or ("default",) * len(i.operands)
     config = message(
         schema.PRECISION_CONFIG,
-        operand_precision=[_PRECISIONS.index(one) for one in words],
+        operand_precision=[PRECISIONS.index(one) for one in words],
         algorithm=DOT_ALGORITHMS.index(algorithm) if algorithm else None,
     )
     return {"precision_config": config}
@@ -369,12 +372,8 @@ def _triangle(i: HloInstruction) -> Fields:
 
 
 def _comparison(i: HloInstruction) -> Fields:
-    given = _value(i, "type")
-    kind = i.operands[0].shape.element_type
-    implied = (
-        "FLOAT" if kind.is_float or kind.is_complex else "SIGNED" if kind.is_signed else "UNSIGNED"
-    )
-    return {"comparison_type": given or implied}
+    implied = comparison_types(i.operands[0].shape.element_type)[0]
+    return {"comparison_type": _value(i, "type") or implied}
 
 
 _MESSAGES: Final[tuple[tuple[frozenset[str], Callable[[HloInstruction], Fields]], ...]] = (

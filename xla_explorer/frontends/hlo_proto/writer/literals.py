@@ -25,13 +25,19 @@ def literal_proto(literal: Literal) -> bytes:
         return message(schema.LITERAL, shape=shape_proto(shape), tuple_literals=parts)
     if not shape.is_array:
         return message(schema.LITERAL, shape=shape_proto(shape))
-    order = shape.layout.minor_to_major[::-1]
+    field, value = elements_field(literal)
+    return message(schema.LITERAL, shape=shape_proto(shape), **{field: value})
+
+
+def elements_field(literal: Literal) -> tuple[str, np.ndarray[Any, Any] | bytes]:
+    """Return the field of an array's elements in memory order, and its value."""
+    order = literal.shape.layout.minor_to_major[::-1]
     elements = np.ascontiguousarray(literal.array.transpose(order)).reshape(-1)
-    field = {f"{shape.element_type.name}s": _values(elements, shape.element_type.name)}
-    return message(schema.LITERAL, shape=shape_proto(shape), **field)
+    name = literal.shape.element_type.name
+    return f"{name}s", _values(elements, name)
 
 
-def _values(elements: np.ndarray[Any, Any], name: str) -> Any:
+def _values(elements: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any] | bytes:
     """Return the value of a field: an array of numbers, or bytes of elements up to 16 bits."""
     if name == "pred" or name in _VARINTS:
         return elements.astype(np.int64 if name != "u64" else np.uint64)

@@ -32,9 +32,7 @@ from xla_explorer.hlo.text.module_header import (
     parse_entry_computation_layout,
     parse_input_output_alias,
 )
-
-# XLA lists the computations of these opcodes in another order than the opcode's row.
-_REVERSED = frozenset({"while"})
+from xla_explorer.hlo.text.printer import computations_in_order
 
 
 def write_hlo_proto(module: HloModule) -> bytes:
@@ -61,12 +59,13 @@ def write_hlo_proto(module: HloModule) -> bytes:
     Examples
     --------
     >>> import xla_explorer as xe
-    >>> from xla_explorer.frontends.hlo_proto import read_hlo_proto, write_hlo_proto
+    >>> from xla_explorer.frontends.hlo_proto import read_hlo_proto
+    >>> from xla_explorer.frontends.hlo_proto.writer import write_hlo_proto
     >>> module = xe.parse_hlo("ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] negate(x) }")
     >>> read_hlo_proto(write_hlo_proto(module)).module.entry.root.opcode.name
     'negate'
     """
-    inside = {c for i in module.instructions() if i.opcode.name == "fusion" for c in i.called}
+    inside = module.fusion_computations()
     computations = [_computation(c, c in inside) for c in _callees_first(module)]
     entry, header = module.entry, module.attributes
     fields: dict[str, Any] = {
@@ -82,7 +81,7 @@ def write_hlo_proto(module: HloModule) -> bytes:
     if text := header.get("buffer_donor"):
         fields["buffer_donor"] = message(schema.DONORS, entries=[
             message(schema.DONOR, parameter_number=number, parameter_shape_index=list(index))
-            for number, index in (parse_buffer_donor(text) if isinstance(text, str) else text)
+            for number, index in parse_buffer_donor(text)
         ])  # fmt: skip
     if text := header.get("frontend_attributes"):
         fields["frontend_attributes"] = map_proto(text)
@@ -99,9 +98,7 @@ def _callees_first(module: HloModule) -> list[HloComputation]:
     place = {c: number for number, c in enumerate(order)}
     if all(place[c] < place[i.parent] for i in module.instructions() for c in i.called):
         return order
-    reached = module.post_order_computations()
-    inside = set(reached)
-    return [*[c for c in order if c not in inside], *reached]
+    return computations_in_order(module)
 
 
 def _entry_shape(module: HloModule) -> bytes:
@@ -109,7 +106,7 @@ def _entry_shape(module: HloModule) -> bytes:
     text = module.attributes.get("entry_computation_layout")
     if not text:
         return _program_shape(module.entry)
-    parameters, result = parse_entry_computation_layout(text) if isinstance(text, str) else text
+    parameters, result = parse_entry_computation_layout(text)
     return _program_shape(module.entry, parameters, result)
 
 
@@ -144,7 +141,7 @@ def _schedule(module: HloModule) -> bytes | None:
     return message(schema.SCHEDULE, sequences=entries)
 
 
-def _aliases(text: Any) -> bytes:
+def _aliases(text: str) -> bytes:
     entries = [
         message(
             schema.ALIAS,
@@ -153,7 +150,7 @@ def _aliases(text: Any) -> bytes:
             parameter_shape_index=list(one.parameter_index),
             kind=2 if one.kind == "must-alias" else 1,
         )
-        for one in (parse_input_output_alias(text) if isinstance(text, str) else text)
+        for one in parse_input_output_alias(text)
     ]
     return message(schema.ALIASES, entries=entries)
 
@@ -195,7 +192,8 @@ def _instruction(i: HloInstruction) -> bytes:
         "control_predecessor_ids": [p.id + 1 for p in i.control_predecessors],
         "metadata": metadata_proto(i.metadata) if i.metadata else b"",
     }
-    called = i.called[::-1] if i.opcode.name in _REVERSED else i.called
+    # XLA lists the body of a loop before its condition.
+    called = i.called[::-1] if i.opcode.name == "while" else i.called
     fields["called_computation_ids"] = [c.id + 1 for c in called]
     fields |= instruction_fields(i)
     if i.opcode.name == "parameter":

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from xla_explorer.frontends.hlo_proto import schema
+from xla_explorer.frontends.hlo_proto.shardings import SHARDING_TYPES
 from xla_explorer.frontends.hlo_proto.writer.metadata import metadata_proto
 from xla_explorer.frontends.hlo_proto.writer.shapes import numbers_of
 from xla_explorer.frontends.protobuf.writing import message
@@ -17,7 +18,6 @@ from xla_explorer.hlo.attributes import ReplicaGroups
 from xla_explorer.hlo.attributes.dictionary_text import dictionary_end
 from xla_explorer.hlo.attributes.mesh import AxisPart, read_axis_parts
 
-_TYPES: Final = ("replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced")
 _TUPLE, _OTHER = 2, 3
 _IOTA: Final = r"\[([\d,]+)\](?:T\(([\d,]+)\))?"
 _TILES: Final = re.compile(rf"devices=\[([-\d,]+)\](?:<={_IOTA}|([-\d,]+))")
@@ -62,10 +62,12 @@ def sharding_proto(text: str) -> bytes:
             fields["tile_assignment_devices"] = numbers_of(tiles[4])
         fields["replicate_on_last_tile_dim"] = "last_tile_dim_replicate" in body or None
         if (last := re.search(r"last_tile_dims=\{([^}]*)\}", body)) is not None:
-            fields["last_tile_dims"] = [_TYPES.index(one.strip()) for one in last[1].split(",")]
+            fields["last_tile_dims"] = [
+                SHARDING_TYPES.index(one.strip()) for one in last[1].split(",")
+            ]
     else:
-        kind = next(one for one in _TYPES if one in body)
-        fields["type"] = _TYPES.index(kind)
+        kind = next(one for one in SHARDING_TYPES if one in body)
+        fields["type"] = SHARDING_TYPES.index(kind)
         if kind == "maximal" and (device := re.search(r"device=(-?\d+)", body)):
             fields["tile_assignment_devices"] = [int(device[1])]
             fields["tile_assignment_dimensions"] = [1]
