@@ -35,7 +35,7 @@ def run(arguments: list[str], folder: Path, path: str = "") -> str:
 
 
 @pytest.mark.parametrize("scenario", [1, 2, 3])
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scaffold_passes_its_own_tests_at_once(
     scenario: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,12 +22,10 @@ from xla_explorer.backends.gpu.gpu_stages import (
 )
 from xla_explorer.backends.gpu.lowering_strategies import gpu_strategy
 from xla_explorer.backends.interfaces import CompilationStage, CompileOptions, CompileResult
-from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
-from xla_explorer.backends.llvm.stages import strip_debug
+from xla_explorer.backends.llvm.stages import assembly_with_origins, strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.pipeline.default_pipelines import (
     code_generation_pipeline,
     requested_pipeline,
@@ -114,16 +112,8 @@ def _stages(
 ) -> dict[str, CompilationStage]:
     target = architecture.target
 
-    def with_lines() -> LlvmModule:
-        return with_debug_lines(program.module)
-
     def assembly() -> tuple[str, list[int | None]]:
-        found = assembly_with_lines(
-            emit_assembly(with_lines(), target, PTX_OPTIMIZATION), "module.hlo"
-        )
-        return "\n".join([line for line, _ in found]), [
-            None if origin is None else origin - 1 for _, origin in found
-        ]
+        return assembly_with_origins(program.module, target, PTX_OPTIMIZATION)
 
     def registers() -> tuple[str, list[int | None]]:
         instructions = {kernel.name: kernel.instruction for kernel in program.kernels}
@@ -142,7 +132,9 @@ def _stages(
     stages.append(
         CompilationStage(
             "llvm-ir-optimized",
-            lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)),
+            lambda: strip_debug(
+                optimized_ir(with_debug_lines(program.module), target, PTX_OPTIMIZATION)
+            ),
             "llvm",
         )
     )

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.backends.interfaces import CompilationStage, hlo_stage
-from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.debug_lines import with_debug_lines
-from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_parts
-from xla_explorer.backends.llvm.stages import strip_debug
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimized_parts
+from xla_explorer.backends.llvm.stages import assembly_with_origins, strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.codegen.ir.llvm_module import LlvmModule
 from xla_explorer.compiler.codegen.ir.llvm_text import text_with_origins
 from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.trace import PassTrace
@@ -33,26 +31,18 @@ def cpu_stages(
             [repr(assignment), *[", ".join([f"{k}={v}" for k, v in row.items()]) for row in rows]]
         ), []
 
-    def with_lines() -> LlvmModule:
-        """Return the IR with HLO line numbers as debug locations: line k is instruction id k."""
-        return with_debug_lines(program.module)
-
     def optimized() -> tuple[str, list[int | None]]:
         lines: list[str] = []
         origins: list[int | None] = []
-        for text in optimized_parts(with_lines(), compiled.description, compiled.options):
+        module = with_debug_lines(program.module)
+        for text in optimized_parts(module, compiled.description, compiled.options):
             part, part_origins = strip_debug(text)
             lines += part.split("\n")
             origins += part_origins
         return "\n".join(lines), origins
 
     def assembly() -> tuple[str, list[int | None]]:
-        found = assembly_with_lines(
-            emit_assembly(with_lines(), compiled.description, compiled.options), "module.hlo"
-        )
-        return "\n".join([line for line, _ in found]), [
-            None if origin is None else origin - 1 for _, origin in found
-        ]
+        return assembly_with_origins(program.module, compiled.description, compiled.options)
 
     stages.append(CompilationStage("buffers", buffers))
     stages.append(CompilationStage("llvm-ir", lambda: text_with_origins(program.module), "llvm"))
