@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.ir.llvm_module import (
 from xla_explorer.compiler.codegen.ir.llvm_text import line_of
 from xla_explorer.compiler.codegen.ir.records import INVARIANT, Instruction
 from xla_explorer.compiler.codegen.ir.types import I32
+from xla_explorer.compiler.codegen.symbol_names import word_of
 from xla_explorer.compiler.codegen.vector_math import vector_math_functions
 from xla_explorer.compiler.target import NVPTX
 
@@ -30,7 +31,7 @@ CALLED_EMITTERS = frozenset({"loop", "vector-loop"})
 
 def ptx_identifier(name: str) -> str:
     """Return an HLO name as a PTX identifier: ptxas refuses dots, hyphens and leading digits."""
-    mangled = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
+    mangled = word_of(name)
     return mangled if mangled[:1].isalpha() or mangled[:1] == "_" else f"_{mangled}"
 
 
@@ -163,7 +164,7 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
             ]
         ),
         metadata=("!0 = !{}", *_annotations(kernels)),
-        has_variables=any(code.has_variables for code in codes),
+        is_whole=any(code.has_variables for code in codes),
     )
 
 

@@ -88,9 +88,14 @@ _RUNTIME = frozenset(
 )
 
 
+def word_of(name: str) -> str:
+    """Return a name with _ for each character that is no letter or digit of ASCII."""
+    return "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
+
+
 def identifier(name: str) -> str:
     """Return an HLO name as an identifier of LLVM and PTX without a meaning to LLVM."""
-    made = "".join([c if c.isascii() and c.isalnum() else "_" for c in name])
+    made = word_of(name)
     return (
         f"{made}_kernel"
         if made in _RUNTIME or made.startswith(("__", "xla_explorer_", "cblas_", "LAPACKE_"))

@@ -149,7 +149,7 @@ class _Check:
         complete: set[str] = set()
         if elementwise and variant is not None:
             points = crossed([p.shape.element_type for p in before.entry.parameters()])
-            complete = self._try_elementwise(text, before, points)
+            complete = self._try_elementwise(text, before, after, points)
         else:
             complete = self._try_in_place(before, after, variant is not None)
         if variant is None:
@@ -173,18 +173,20 @@ class _Check:
             return None
         return after
 
-    def _try_elementwise(self, text: str, before: HloModule, points: Points) -> set[str]:
+    def _try_elementwise(
+        self, text: str, before: HloModule, after: HloModule, points: Points
+    ) -> set[str]:
+        """Compare the enlarged module, an element for each point; the module if that fails."""
         size = before.entry.parameters()[0].shape.dimensions[0]
         count = str(len(points.arrays[0]))
         large = Variant(with_sizes(text, {str(size): count}), ()).module()
-        after = None if large is None else self._rewritten(large)
-        if large is None or after is None:
-            after = self._rewritten(before)
-            return set() if after is None else self._try_in_place(before, after, True)
+        rewritten = None if large is None else self._rewritten(large)
+        if large is None or rewritten is None:
+            return self._try_in_place(before, after, True)
         magnitudes: Any = (
-            _magnitudes(points.arrays) if _may_cancel(large) or _may_cancel(after) else 0.0
+            _magnitudes(points.arrays) if _may_cancel(large) or _may_cancel(rewritten) else 0.0
         )
-        kept = self._compare(large, after, tuple(points.arrays), magnitudes)
+        kept = self._compare(large, rewritten, tuple(points.arrays), magnitudes)
         return {s.element_type.name for s in _leaves(large)} if kept and points.complete else set()
 
     def _try_in_place(self, before: HloModule, after: HloModule, every_value: bool) -> set[str]:

@@ -8,6 +8,7 @@ integer type: the ends, small numbers, powers of two and their neighbours.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xla_explorer.compiler.rewriting.exactness import float_limits
+from xla_explorer.hlo.evaluator.conversion import integer_range
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Values = np.ndarray[Any, Any]
@@ -38,8 +40,8 @@ def all_values(kind: PrimitiveType) -> Values | None:
     if kind.bits > 16 or kind.is_complex:
         return None
     if kind.is_integer:
-        low = -(1 << kind.bits - 1) if kind.is_signed else 0
-        return np.arange(low, low + (1 << kind.bits)).astype(kind.dtype)
+        low, high = integer_range(kind)
+        return np.arange(low, high + 1).astype(kind.dtype)
     bits = np.arange(1 << kind.bits).astype(np.uint16 if kind.bits == 16 else np.uint8)
     return bits.view(kind.dtype)
 
@@ -57,7 +59,7 @@ def edge_values(kind: PrimitiveType) -> Values:
 
 def _integer_edges(kind: PrimitiveType) -> Values:
     digits = kind.bits - (1 if kind.is_signed else 0)
-    low, high = -(1 << digits) if kind.is_signed else 0, (1 << digits) - 1
+    low, high = integer_range(kind)
     powers = [1 << n for n in (digits - 1, digits // 2, 3, 2, digits - 2, digits // 4)]
     near = [p + step for p in powers for step in (0, -1, 1)]
     numbers = [0, 1, low, high, 2, 3, low + 1, high - 1, 7, 5, *near]
@@ -98,21 +100,14 @@ def crossed(kinds: Sequence[PrimitiveType]) -> Points:
     everything = [all_values(kind) for kind in kinds]
     if all(pool is not None for pool in everything):
         pools = [pool for pool in everything if pool is not None]
-    if not pools or _combinations(pools) > MOST_POINTS:
+    if not pools or math.prod(map(len, pools)) > MOST_POINTS:
         complete = False
         pools = [edge_values(kind) for kind in kinds]
         for count in itertools.chain((48, 32, 24, 16, 12), itertools.repeat(6)):
-            if _combinations(pools) <= MOST_POINTS // 8 or count == 6:
+            if math.prod(map(len, pools)) <= MOST_POINTS // 8 or count == 6:
                 break
             pools = [pool[:count] for pool in pools]
     places = np.meshgrid(*[np.arange(len(pool)) for pool in pools], indexing="ij")
     return Points(
         [pool[place.ravel()] for pool, place in zip(pools, places, strict=True)], complete
     )
-
-
-def _combinations(pools: Sequence[Values]) -> int:
-    count = 1
-    for pool in pools:
-        count *= len(pool)
-    return count

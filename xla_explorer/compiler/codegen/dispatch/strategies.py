@@ -94,7 +94,8 @@ def choose_strategy(
 ) -> ChosenStrategy:
     """Return the first strategy that accepts an instruction on a target.
 
-    control: overrides of the user, which forbid or force library calls.
+    strategies: the last one applies to every instruction. control: overrides of the user, which
+    forbid or force library calls.
     """
     refused: list[tuple[str, Reason]] = []
     by_library: Reason | None = None
@@ -133,15 +134,4 @@ def choose_strategy(
         by_library = reason if strategy.kind is LoweringKind.LIBRARY else by_library
         if strategy.is_exclusive:
             break
-    if not refused:
-        refused.append(
-            (
-                "none",
-                refuse(
-                    "opcode-not-emitted",
-                    f"%{i.name}: {i.opcode.name} has no emitter yet",
-                    opcode=i.opcode.name,
-                ),
-            )
-        )
     return ChosenStrategy(LoweringKind.EVALUATOR, "evaluator", None, refused[-1][1], tuple(refused))
